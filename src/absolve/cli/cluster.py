@@ -1,6 +1,7 @@
 """`--engine spark`: list links or documents on a Spark cluster.
 
-Input: the inputs of `absolve links` or `absolve documents`. Output: the same rows as without a cluster, in a new folder with a file per task.
+Input: the inputs of `absolve links` or `absolve documents`. Output: the same rows as without a cluster, in a new
+folder with a file per task.
 """
 
 from __future__ import annotations

@@ -102,4 +102,6 @@ class WriterOfTables(Protocol):
     Each chunk, encoded by the sink, has the name of its table.
     """
 
-    def __call__(self, tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str, Any]], path: Any, /) -> None: ...
+    def __call__(
+        self, tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str, Any]], path: Any, /
+    ) -> None: ...

@@ -153,8 +153,8 @@ class Entity:
     `origin` is that of its Document. `for_rewrite`: inner documents that this rewrite does not change were not walked;
     `is_proof`: the document is the output of a rewrite.
 
-    `links` counts its own links and those of its parts without a step in the entity path. `facts` and `capture` are None
-    unless the settings ask for `documents`.
+    `links` counts its own links and those of its parts without a step in the entity path. `facts` and `capture` are
+    None unless the settings ask for `documents`.
 
     Counted with all entities inside it: `count`, the links and parts; `repeated`, an estimate of the bytes in their
     rows beyond those of the links themselves; `long_bases`, the characters in long bases of inner documents.

@@ -87,10 +87,12 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
 def _of_documents(fields: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.RecordBatch:
     """Return rows of the table of documents, where there are fewer than links, by way of pyarrow."""
     values = list(zip(*rows, strict=True)) or [()] * len(fields)
-    cells = zip(fields, values, strict=True)
-    arrays = [pa.array(list(map(_valid, column)), TEXT if field.type == WORD else field.type) for field, column in cells]
-    encoded = [array.dictionary_encode() if field.type == WORD else array for field, array in zip(fields, arrays, strict=True)]
-    return pa.RecordBatch.from_arrays(encoded, schema=fields)
+    arrays = []
+    for field, cells in zip(fields, values, strict=True):
+        is_word = field.type == WORD
+        array = pa.array(list(map(_valid, cells)), TEXT if is_word else field.type)
+        arrays.append(array.dictionary_encode() if is_word else array)
+    return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
 def _valid(cell: Any) -> Any:

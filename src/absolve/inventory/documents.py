@@ -142,7 +142,7 @@ class Documents:
 
     def enter(self, entity: Entity, index: int, inner: Inner | None) -> CapturedDocument | None:
         """Add the row of the document in the event at this index, if it has one; `leave` it before the next one."""
-        part = inner.part if inner is not None else entity.events.at(index)
+        part: Part = inner.part if inner is not None else entity.events.at(index)  # type: ignore[assignment]  # a part
         around = self._around[-1]
         if not part.name:
             is_member = part.media_type == registry.RECORDS

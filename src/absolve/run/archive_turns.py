@@ -89,10 +89,9 @@ def _renumbered(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterat
         if before and isinstance(one, Columns):
             renumber(one, before)
         if before and isinstance(one, DocumentRows):
-            one = DocumentRows(
-                [row._replace(entity=renumbered(row.entity, before)) for row in one.rows], one.weight
-            )
-        yield one
+            yield one._replace(rows=[row._replace(entity=renumbered(row.entity, before)) for row in one.rows])
+        else:
+            yield one
 
 
 def renumber(columns: Columns, before: int) -> None:

@@ -43,8 +43,9 @@ class Cells(NamedTuple):
         return list(zip(*cells, strict=True))
 
     def _cell(self, cell: Any) -> Any:
-        if isinstance(cell, (list, tuple)):  # only the first item begins a cell
-            return [(self if number == 0 else self._replace(literal=False))._cell(item) for number, item in enumerate(cell)]
+        if isinstance(cell, (list, tuple)):
+            behind = self._replace(literal=False)  # only the first item begins the cell
+            return [*map(self._cell, cell[:1]), *map(behind._cell, cell[1:])]  # noqa: SLF001 - of its class
         if not isinstance(cell, str):
             return cell
         if self.masked:

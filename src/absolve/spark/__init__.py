@@ -61,7 +61,7 @@ def links(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> Da
 def documents(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> DataFrame:
     """Return the documents in files, folders and archives: the columns of `absolve.documents`, rows in no order.
 
-    The options are those of `tables`, without kind, scope and problem; `columns`, `where` and `unique` are about documents.
+    The options are those of `tables`, but for kind, scope and problem; columns, where and unique are about documents.
     """
     found, how = _listing(paths, "parquet", options, [], DOCUMENTS)
     return frames.tables(spark, tasks.cut_up(spark, found, how.reading), how).links

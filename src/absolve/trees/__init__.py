@@ -15,7 +15,7 @@ from absolve.core import arguments
 from absolve.core.errors import UsageError
 from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import retrieval_claim
-from absolve.document.walk import Settings
+from absolve.document.settings import CHOICES, Settings
 from absolve.rewriting.policy import checked
 from absolve.trees.listing import rows
 from absolve.trees.reading import TreeOptions, read, write

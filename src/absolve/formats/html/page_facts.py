@@ -190,7 +190,7 @@ class FactCollector:
     def find(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, wanted: bytes) -> cython.bint:
         """Find the first attribute of this name between the end of a tag's name and of the tag (13.2.5.32 to .40).
 
-        Set `span_start` and `span_end` to the span of its value. Other than `Attributes`, this needs no number for a name.
+        Set `span_start` and `span_end` to the span of its value. The name needs no number, as it does in `Attributes`.
         """
         p: cython.p_const_uchar = self.data
         w: cython.p_const_uchar = wanted

@@ -87,7 +87,8 @@ class Tokenizer:
     After END, `truncated` is the start of a tag or comment that the end of the file cuts off, or -1; such a token is
     not reported, but for a comment. `tree.guessed` is true where a browser may see other tags. `interest` has a byte
     for each pair of element row and attribute number: whether the pair is a reference. With `record` (a list), every
-    start tag is reported, with its attributes recorded in the list (see `Attributes`); `recorded` alone reports them, too.
+    start tag is reported, with its attributes recorded in the list (see `Attributes`); with `recorded` alone, too, but
+    without them.
     """
 
     def __init__(

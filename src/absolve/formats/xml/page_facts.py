@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
 WANTED: Final = frozenset((b"content", b"href", b"id", b"lang", b"name", b"rel", b"xml:lang"))
+_CHILD: Final = 2  # the depth of children of the root
 _LOOKED_AT: Final = 4096  # bytes of a title
 _MARKUP: Final = re.compile(rb"<!\[CDATA\[(.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<[^>]*+>?", re.DOTALL)
 
@@ -44,10 +45,10 @@ class XMLFacts:
             self._is_svg = namespace == SVG and local == "svg"
             self._lang = folded(values.get(b"xml:lang") or values.get(b"lang", b""))
         self._anchors.add(values.get(b"id", b""))
-        if local == "title" and self._title is None and self.title_depth < 0:
-            if (namespace == SVG and depth == 2) if self._is_svg else namespace == XHTML:  # noqa: PLR2004 - below the root
-                self.title_depth = depth
-                self._title_start = end
+        is_title = (namespace == SVG and depth == _CHILD) if self._is_svg else namespace == XHTML
+        if is_title and local == "title" and self._title is None and self.title_depth < 0:
+            self.title_depth = depth
+            self._title_start = end
         if namespace != XHTML:
             return
         if local == "a":
@@ -61,7 +62,7 @@ class XMLFacts:
         """Set the title: the text between the start tag and the end tag, which begins at `end`."""
         self.title_depth = -1
         raw = self._data[self._title_start : min(end, self._title_start + _LOOKED_AT)]
-        pieces = []
+        pieces: list[bytes] = []
         position = 0
         for found in _MARKUP.finditer(raw):
             pieces += (self._text.decode(raw[position : found.start()]), found[1] or b"")
@@ -77,4 +78,4 @@ class XMLFacts:
 
 def folded(value: bytes) -> str:
     """Return a text for a row: with white space folded, cut."""
-    return " ".join(text(value[:_LOOKED_AT]).split())[:LONGEST].rstrip()
+    return " ".join(text(value[:_LOOKED_AT]).split())[:LONGEST]
