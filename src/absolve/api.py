@@ -14,7 +14,6 @@ from absolve.core.model import Document
 from absolve.document.settings import CHOICES
 from absolve.document.walk import Settings, hold, walk
 from absolve.inventory.columns import Columns, fill, rows
-from absolve.inventory.documents import each
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import checked
 
@@ -119,6 +118,8 @@ def documents(source: Source, **options: Any) -> Iterator[DocumentRow]:
 
 def captured(source: Source, **options: Any) -> Iterator[CapturedDocument]:
     """Return an iterator over the same documents, each with its row, its bytes and its entity."""
+    from absolve.inventory.documents import each  # loads modules that links do not need
+
     document, settings = opened(source, options, "absolve.documents()")
     return each(walk(document, settings._replace(documents=True)))
 

@@ -15,11 +15,9 @@ from absolve.cli import options as shared
 from absolve.cli.reporting import is_terminal, visible_json
 from absolve.core.errors import UsageError
 from absolve.inventory import sinks
-from absolve.inventory.columns import COLUMNS
-from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run import outputs
 from absolve.run.filters import Selection
-from absolve.run.links_task import LINKS, ListOptions, Unique, listed
+from absolve.run.links_task import LINKS, ListOptions, Unique, columns_of, listed
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import spread
 
@@ -98,7 +96,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     how = ListOptions(
         shared.reading(options),
-        filters.columns(options, COLUMNS if table == LINKS else DOCUMENT_COLUMNS),
+        filters.columns(options, columns_of(table)),
         format_,
         filters.selection(options) if table == LINKS else Selection(),
         options.where,
@@ -116,5 +114,5 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
 
         if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
             raise UsageError(f"--where: the condition is not UTF-8: {how.where!r}")
-        where.check(how.where, COLUMNS if table == LINKS else DOCUMENT_COLUMNS)
+        where.check(how.where, columns_of(table))
     return how

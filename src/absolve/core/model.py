@@ -287,7 +287,8 @@ class Capture(NamedTuple):
 
     An event of a message, or of an entry of an archive, about its body; the field `capture` of a Part of an archive.
     `date` is as written there. `size` is 0 for a body that is empty, None for one that is unknown or not here.
-    `kind` is the type of a WARC record; `refers_to`, `refers_to_date` and `payload_digest` are fields of it. `name` is the URL by which a message knows its part (`cid:`).
+    `kind` is the type of a WARC record; `refers_to`, `refers_to_date` and `payload_digest` are fields of it. `name` is
+    the URL by which a message knows its part (`cid:`).
     """
 
     status: int | None = None

@@ -8,7 +8,7 @@ status, date, URL and header links are in the row of that document.
 
 from __future__ import annotations
 
-import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import CodingError
@@ -17,7 +17,6 @@ from absolve.document.base_layers import around_part
 from absolve.document.resolved import Resolved, shown
 from absolve.document.walk import inner_at
 from absolve.formats import registry
-from absolve.inventory.dates import in_iso
 from absolve.inventory.problems import is_useless
 from absolve.urls.base import TOO_LONG
 from absolve.urls.predicates import has_scheme, is_malformed
@@ -85,13 +84,6 @@ class CapturedDocument(NamedTuple):
     capture: Capture
 
 
-class DocumentRows(NamedTuple):
-    """Some rows, and an estimate of their memory in bytes."""
-
-    rows: list[DocumentRow]
-    weight: int
-
-
 class _Around(NamedTuple):
     """What the entities around a document state about it; `member` is the byte offset of the compressed member."""
 
@@ -109,23 +101,23 @@ _NOTHING: Final = _Around()
 class Documents:
     """The rows of one input: call `begin`, then `enter` and `leave` for each part in document order, or use `inside`.
 
-    `rows` are those that are complete; the caller empties it. `is_full`: it should do so now.
+    `rows` are those that are complete, with an estimate of their memory in bytes (`weight`), until they are `taken`.
+    `is_full`: the caller should take them now.
     """
 
     def __init__(self, document: str) -> None:
         self._document = document
         self._around: list[_Around] = []
-        self._weight = 0
+        self.weight = 0
         self.rows: list[DocumentRow] = []
 
     @property
     def is_full(self) -> bool:
-        return len(self.rows) >= AT_ONCE or self._weight >= MOST_TEXT
+        return len(self.rows) >= AT_ONCE or self.weight >= MOST_TEXT
 
-    def taken(self) -> DocumentRows:
+    def taken(self) -> list[DocumentRow]:
         """Return the rows, and begin with none."""
-        found = DocumentRows(self.rows, self._weight)
-        self.rows, self._weight = [], 0
+        found, self.rows, self.weight = self.rows, [], 0
         return found
 
     def fill(self, entity: Entity) -> Iterator[None]:
@@ -192,7 +184,7 @@ class Documents:
         self, row: DocumentRow, data: bytes | None, entity: Entity | None, capture: Capture
     ) -> CapturedDocument:
         self.rows.append(row)
-        self._weight += _ROW + _ANCHOR * len(row.anchors)
+        self.weight += _ROW + _ANCHOR * len(row.anchors)
         return CapturedDocument(row, data, entity, capture)
 
 
@@ -311,11 +303,11 @@ def _row(
         _text(around.url),
         around.url_source,
         capture.status,
-        in_iso(capture.date),
+        _date(capture.date),
         _text(essence),
         _text(charset),
         len(data) if data is not None else None,
-        f"sha256:{hashlib.sha256(data).hexdigest()}" if data is not None else None,
+        digest(data) if data is not None else None,
         facts.title if facts is not None else None,
         facts.lang or None if facts is not None else None,
         _text(canonical),
@@ -326,6 +318,22 @@ def _row(
         list(codes),
         facts.anchors if facts is not None else [],
     )
+
+
+def digest(data: bytes) -> str:
+    """Return the digest of a document, as in its row."""
+    from hashlib import sha256  # loads OpenSSL, 4 MB, which few runs need
+
+    return f"sha256:{sha256(data).hexdigest()}"
+
+
+@lru_cache(maxsize=64)
+def _date(date: str) -> str | None:
+    if not date:
+        return None
+    from absolve.inventory.dates import in_iso  # loads the package email
+
+    return in_iso(date)
 
 
 def _text(text: str | None) -> str | None:

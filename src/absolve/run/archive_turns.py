@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.inventory.columns import Columns
-from absolve.inventory.documents import DocumentRows
 from absolve.run import sources
 from absolve.run.archive_ranges import END, ArchiveRange, Progress
 from absolve.run.pool.tasks import End
-from absolve.run.results import BytesRead
+from absolve.run.results import BytesRead, DocumentRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

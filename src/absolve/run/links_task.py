@@ -16,13 +16,12 @@ from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.inventory import columns as inventory
 from absolve.inventory import sinks
-from absolve.inventory.documents import DOCUMENT_COLUMNS, DocumentRows, Documents
 from absolve.run import sources
 from absolve.run.archive_ranges import WHOLE, Progress
 from absolve.run.archive_turns import in_turn
 from absolve.run.filters import Selection
 from absolve.run.load import is_document, walked
-from absolve.run.results import BytesRead, RowChunk, guarded
+from absolve.run.results import BytesRead, DocumentRows, RowChunk, guarded
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import each, is_archive, left
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.document.entity import Entity
-    from absolve.inventory.documents import DocumentRow
+    from absolve.inventory.documents import DocumentRow, Documents
     from absolve.run.archive_turns import Found
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
@@ -68,12 +67,24 @@ class ListOptions(NamedTuple):
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
         """The tables that are listed, with their columns, the one that the options are about first."""
-        return {self.table: self.columns} | ({DOCUMENTS: DOCUMENT_COLUMNS} if self.beside else {})
+        return {self.table: self.columns} | ({DOCUMENTS: columns_of(DOCUMENTS)} if self.beside else {})
 
     def read(self) -> ReadOptions:
         """Return the options of reading, for walkers that collect what the tables need."""
         settings = self.reading.settings
         return self.reading._replace(settings=settings._replace(documents=self.has_documents))
+
+
+def columns_of(table: str) -> tuple[str, ...]:
+    """Return all columns of a table."""
+    return inventory.COLUMNS if table == LINKS else _documents_module().DOCUMENT_COLUMNS
+
+
+def _documents_module() -> Any:
+    """Return the module of the table of documents, which a list of links does not need."""
+    from absolve.inventory import documents
+
+    return documents
 
 
 def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> Iterator[TaskResult]:
@@ -102,10 +113,15 @@ def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterat
 def _other(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     """Yield the row of a file found in a folder that absolve does not read, such as an image."""
     entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
-    documents = Documents(shown(input_.name))
-    documents.begin(entity)
-    yield from _document_pieces(how, documents.rows, Unique(), input_.name)
+    yield from _document_pieces(how, _row_of(entity, input_), Unique(), input_.name)
     yield BytesRead(len(entity.own_data))
+
+
+def _row_of(entity: Entity, input_: Input) -> list[DocumentRow]:
+    """Return the row of the outermost document alone."""
+    documents: Documents = _documents_module().Documents(shown(input_.name))
+    documents.begin(entity)
+    return documents.taken()
 
 
 def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
@@ -113,7 +129,9 @@ def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
     asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
     waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
-    documents = Documents(shown(input_.name)) if how.has_documents else None
+    documents: Documents | None = None
+    if how.has_documents:
+        documents = _documents_module().Documents(shown(input_.name))
     size = 0
     course = Progress()
     try:
@@ -140,7 +158,8 @@ def _waiting(
 ) -> Iterator[Found]:
     """Yield the columns, and the rows of documents if there are many, or with `every`."""
     if documents is not None and documents.rows and (every or documents.is_full):
-        yield documents.taken()
+        weight = documents.weight
+        yield DocumentRows(documents.taken(), weight)
     if how.table == LINKS and len(columns):
         yield columns
 
@@ -152,9 +171,7 @@ def _unwalkable(how: ListOptions, input_: Input, error: DocumentError) -> Iterat
             return
         media_type = how.reading.media_type or registry.sniff(sources.head(input_.name), input_.name) or ""
         entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
-        documents = Documents(shown(input_.name))
-        documents.begin(entity)
-        for row in documents.rows:
+        for row in _row_of(entity, input_):
             essence = registry.essence_of(media_type)[0] or row.media_type
             yield row._replace(media_type=essence, problems=[error.diagnostic.code, *row.problems])
 
@@ -181,12 +198,13 @@ def _document_pieces(
     how: ListOptions, rows: list[DocumentRow], unique: Unique, name: str
 ) -> Iterator[RowChunk]:
     """Yield rows of the table of documents, encoded."""
+    columns = columns_of(DOCUMENTS)
     if how.table != DOCUMENTS:
-        cells = how.cells.of(DOCUMENT_COLUMNS, rows)
-        yield RowChunk(sinks.by_name(how.format).encode(DOCUMENT_COLUMNS, cells), len(rows), DOCUMENTS)
+        cells = how.cells.of(columns, rows)
+        yield RowChunk(sinks.by_name(how.format).encode(columns, cells), len(rows), DOCUMENTS)
         return
-    for kept in (rows,) if how.where is None else _where(how.where, rows, name, DOCUMENT_COLUMNS):
-        yield _rows(how, _columns(kept, how.columns, DOCUMENT_COLUMNS), unique)
+    for kept in (rows,) if how.where is None else _where(how.where, rows, name, columns):
+        yield _rows(how, _columns(kept, how.columns, columns), unique)
 
 
 def _pieces(how: ListOptions, found: inventory.Columns, unique: Unique, name: str) -> Iterator[RowChunk]:

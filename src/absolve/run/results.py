@@ -9,6 +9,7 @@ from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.inventory.documents import DocumentRow
     from absolve.run.outputs import Made
 
 
@@ -35,6 +36,13 @@ class RowChunk(NamedTuple):
 
         chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
         return RowChunk, (chunk, self.number, self.table)
+
+
+class DocumentRows(NamedTuple):
+    """Rows of the table of documents, not encoded yet, and an estimate of their memory in bytes."""
+
+    rows: list[DocumentRow]
+    weight: int
 
 
 class StdoutBytes(NamedTuple):

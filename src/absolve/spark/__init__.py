@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.settings import CHOICES, Settings
-from absolve.inventory import columns as inventory
 from absolve.inventory import sinks
-from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.rewriting.policy import absolute
 from absolve.run import inputs, outputs, plan, remote_outputs
 from absolve.run.filters import Selection, only
 from absolve.run.globs import Globs
-from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions
+from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of
 from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
 from absolve.run.publish import Publisher
@@ -158,7 +156,7 @@ def _listing(
     paths: str | Sequence[str], format_: str, options: dict[str, Any], reported: list[Diagnostic], table: str = LINKS
 ) -> tuple[Iterator[Input], ListOptions]:
     """Return the inputs and the options of listing. Raise UsageError or TypeError for unknown options."""
-    known = inventory.COLUMNS if table == LINKS else DOCUMENT_COLUMNS
+    known = columns_of(table)
     columns = tuple(options.pop("columns", known))
     for name in columns:
         if name not in known:
