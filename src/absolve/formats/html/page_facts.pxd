@@ -25,11 +25,11 @@ cdef class FactCollector:
     cdef Py_ssize_t span_start
     cdef Py_ssize_t span_end
 
-    cdef int tag(self, Tokenizer scanner) except? -1
+    cpdef int tag(self, Tokenizer scanner) except? -1
     cdef int identify(self, Tokenizer scanner) except? -1
     cdef int anchor(self, Py_ssize_t start, Py_ssize_t end, bytes name) except? -1
     cdef str shown(self, Py_ssize_t start, Py_ssize_t end, bint attribute)
     cdef int meta(self, Attributes tag) except? -1
     cdef int link(self, Attributes tag) except? -1
     cdef bint find(self, Py_ssize_t i, Py_ssize_t end, bytes wanted) except? -1
-    cdef object taken(self)
+    cpdef object taken(self)

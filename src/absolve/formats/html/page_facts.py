@@ -105,7 +105,7 @@ class FactCollector:
         self.has_lang = self.has_html_id = self.has_body_id = self.ignored_base = False
         self.span_start = self.span_end = -1
 
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(-1, check=True)
     def tag(self, scanner: Tokenizer) -> cython.int:
         """Collect the facts of a start tag."""
@@ -238,7 +238,7 @@ class FactCollector:
                     self.span_start = value
                     return True
 
-    @cython.cfunc
+    @cython.ccall
     def taken(self) -> PageFacts:
         """Return the facts, at the end of the document."""
         problems = (*(("ignored-base",) if self.ignored_base else ()), *self.anchors.problems)

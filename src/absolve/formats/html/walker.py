@@ -45,7 +45,6 @@ if cython.compiled:
         may_end_in_space,
         may_hold_css_link,
     )
-    from cython.cimports.absolve.formats.html.page_facts import FactCollector
     from cython.cimports.absolve.formats.html.tokenizer import Tokenizer
     from cython.cimports.absolve.formats.html.values import Values
 else:
@@ -53,7 +52,6 @@ else:
     from absolve.formats.events.event_list import EventList
     from absolve.formats.events.scoped_bases import ScopedBases
     from absolve.formats.html.names_lookup import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
-    from absolve.formats.html.page_facts import FactCollector
     from absolve.formats.html.tokenizer import Tokenizer
     from absolve.formats.html.values import Values
 
@@ -138,7 +136,7 @@ class _Walk:
     has_base: cython.bint
     has_retrieval: cython.bint
     ruled: cython.Py_ssize_t
-    facts: FactCollector | None
+    facts: Any  # a FactCollector, or None
 
     def __init__(self) -> None:
         self.scanner = Tokenizer(b"", b"")
@@ -175,6 +173,8 @@ class _Walk:
         self.has_retrieval = False
         self.facts = None
         if options.documents:
+            from absolve.formats.html.page_facts import FactCollector  # here, because few runs need it
+
             self.facts = FactCollector(data, charset, self.values, options.max_links)
         self.scanner.recorded = options.documents
         self.ruled = -1  # the claim number of the codebase for the next link, which states it or is relative to it

@@ -18,14 +18,19 @@ from absolve.formats.xml.link_tables import SVG, XHTML
 if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
-WANTED: Final = frozenset((b"content", b"href", b"id", b"lang", b"name", b"rel", b"xml:lang"))
+_WANTED: Final = frozenset((b"content", b"href", b"id", b"lang", b"name", b"rel", b"xml:lang"))
 _CHILD: Final = 2  # the depth of children of the root
 _LOOKED_AT: Final = 4096  # bytes of a title
 _MARKUP: Final = re.compile(rb"<!\[CDATA\[(.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<[^>]*+>?", re.DOTALL)
 
 
 class XMLFacts:
-    """The facts of one document so far. `title_depth` is the depth of the open title element, or -1."""
+    """The facts of one document so far. `title_depth` is the depth of the open title element, or -1.
+
+    `wanted` are the names of the attributes that `element` reads.
+    """
+
+    wanted = _WANTED
 
     def __init__(self, data: bytes, charset: Charset, most: int) -> None:
         self._data = data
@@ -40,7 +45,7 @@ class XMLFacts:
         self.ignored_base = False
 
     def element(self, namespace: str, local: str, depth: int, end: int, values: dict[bytes, bytes]) -> None:
-        """Collect the facts of a start tag that ends at `end`; `values` are its attributes of WANTED, decoded."""
+        """Collect the facts of a start tag that ends at `end`; `values` are its attributes of `wanted`, decoded."""
         if depth == 1:
             self._is_svg = namespace == SVG and local == "svg"
             self._lang = folded(values.get(b"xml:lang") or values.get(b"lang", b""))

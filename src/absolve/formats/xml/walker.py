@@ -24,7 +24,6 @@ from absolve.formats.xml.codings import PseudoAttribute
 from absolve.formats.xml.limits import ENTITY
 from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.names import of_tag, of_words
-from absolve.formats.xml.page_facts import WANTED, XMLFacts
 from absolve.formats.xml.prolog import checked
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from absolve.formats.events.scoped_bases import ReadBase
     from absolve.formats.protocols import WalkOptions
     from absolve.formats.xml.limits import Expansion
+    from absolve.formats.xml.page_facts import XMLFacts
     from absolve.formats.xml.prolog import Prolog
 else:
     from absolve.core import _cython as cython
@@ -119,7 +119,11 @@ class _Walk:
         self.outer = []  # stack of elements with xml:base: depth, the outer scope
         self.values = Values(data, charset, self.events, self.last, prolog)
         self.text = None  # the link site of the current element's text, None after a child element
-        self.facts = XMLFacts(data, charset, options.max_links) if options.documents else None
+        self.facts = None
+        if options.documents:
+            from absolve.formats.xml.page_facts import XMLFacts  # here, because few runs need it
+
+            self.facts = XMLFacts(data, charset, options.max_links)
         self.title_depth = -1  # of the title element that is open, if its text is wanted
 
     @cython.boundscheck(False)
@@ -247,7 +251,7 @@ class _Walk:
             tag.rewind()
             while tag.next():
                 name: bytes = p[tag.attribute : tag.attribute_end]
-                if name in WANTED:
+                if name in facts.wanted:
                     values[name] = tag.decoded(tag.value_start, tag.value_end)
         facts.element(element.element.namespace, element.element.local, self.depth, tag.end, values)
         self.title_depth = facts.title_depth
