@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.core.captures import Capture, PageFacts
     from absolve.core.protocols import Buffer, Coding, Text, URLObject
 else:
     from absolve.core import _cython as cython
@@ -282,45 +283,10 @@ class EditOrder(NamedTuple):
     order: Sequence[int]
 
 
-class Capture(NamedTuple):
-    """Facts by which a container describes a document in it, for the table of documents only.
-
-    An event of a message, or of an entry of an archive, about its body; the field `capture` of a Part of an archive.
-    `date` is as written there. `size` is 0 for a body that is empty, None for one that is unknown or not here.
-    `kind` is the type of a WARC record; `refers_to`, `refers_to_date` and `payload_digest` are fields of it. `name` is
-    the URL by which a message knows its part (`cid:`).
-    """
-
-    status: int | None = None
-    date: str = ""
-    media_type: str = ""
-    size: int | None = None
-    method: str = ""
-    kind: str = ""
-    refers_to: str = ""
-    refers_to_date: str = ""
-    payload_digest: str = ""
-    name: str = ""
-
-
-class PageFacts(NamedTuple):
-    """Facts about a page that are no links, for the table of documents only; the last event of a walker.
-
-    `title` is None without a title element. `canonical` is a reference, "" for none. `anchors` are what a fragment can
-    lead to, each once, in document order. `problems` are codes for the column of that name.
-    """
-
-    title: str | None
-    lang: str
-    canonical: str
-    robots: str
-    anchors: list[str]
-    problems: tuple[str, ...] = ()
-
-
 PACKAGE_ROOT = "package:///"  # base of a package whose URL is unknown; a URL resolved against it is never written
 
-Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder | Capture | PageFacts
+if TYPE_CHECKING:
+    Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder | Capture | PageFacts
 
 
 @cython.cclass

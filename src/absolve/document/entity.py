@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     import cython
 
-    from absolve.core.model import BaseClaim, Capture, Finding, Link, MessageIds, PageFacts, Part
+    from absolve.core.captures import Capture, PageFacts
+    from absolve.core.model import BaseClaim, Finding, Link, MessageIds, Part
     from absolve.core.protocols import Offsets
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset

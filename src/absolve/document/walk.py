@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import BY_DEFAULT, DEFAULT, BaseClaim, Capture, Finding, MessageIds, PageFacts, new
+from absolve.core.model import BY_DEFAULT, DEFAULT, BaseClaim, Finding, MessageIds, new
 from absolve.document.base_layers import doubts, retrieval_claim, retrieved
 from absolve.document.diagnostics import (
     MOST_LONG_BASES,
@@ -225,10 +225,8 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             entity.findings.append(event)
         elif type(event) is MessageIds:
             names.append(event)
-        elif type(event) is PageFacts:
-            entity.facts = event
-        elif type(event) is Capture:
-            entity.capture = event
+        elif entity.settings.documents:
+            _describe(entity, event)
     entity.bases = established(entity, around, claims) if claims or around.beside else around
     _measure(entity, found)
     entity.depth = depth
@@ -238,6 +236,16 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
         index = found.part_index(number)
         part: Part = found.at(index)  # type: ignore[assignment]  # the index of a part
         _enter(entity, part, index)
+
+
+def _describe(entity: Entity, event: Event) -> None:
+    """Keep a fact about the document, or about the one in it, for the table of documents."""
+    from absolve.core.captures import Capture, PageFacts  # here, because few runs need them
+
+    if type(event) is PageFacts:
+        entity.facts = event
+    elif type(event) is Capture:
+        entity.capture = event
 
 
 @cython.cfunc

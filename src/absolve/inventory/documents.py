@@ -11,8 +11,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core.captures import Capture
 from absolve.core.errors import CodingError
-from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Capture, Link, Part
+from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Link, Part
 from absolve.document.base_layers import around_part
 from absolve.document.resolved import Resolved, shown
 from absolve.document.walk import inner_at
@@ -24,7 +25,8 @@ from absolve.urls.predicates import has_scheme, is_malformed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.model import BaseURL, PageFacts
+    from absolve.core.captures import PageFacts
+    from absolve.core.model import BaseURL
     from absolve.document.entity import Entity, Inner
 
 

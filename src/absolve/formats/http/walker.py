@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Capture, Derived, Finding, Part, new
+from absolve.core.model import Derived, Finding, Part, new
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.http.codings import Chunked, Stack
@@ -20,6 +20,7 @@ from absolve.formats.http.responses import NO_BODY, codings_of, response_at, sni
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
@@ -54,6 +55,8 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
 
 def _capture(data: bytes, response: Response) -> Capture:
     """Return the facts that the header states about the body."""
+    from absolve.core.captures import Capture  # here, because few runs need it
+
     is_empty = response.body == len(data) and response.status != _NOT_MODIFIED
     return Capture(
         int(response.status),

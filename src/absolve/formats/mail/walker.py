@@ -13,7 +13,7 @@ from email.message import Message
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Capture, Finding, Link, MessageIds, Part
+from absolve.core.model import Finding, Link, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.compression import Unread
@@ -22,6 +22,7 @@ from absolve.formats.mail.codings import Base64, QuotedPrintable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from absolve.core.captures import Capture
     from absolve.core.model import Event, LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
@@ -139,6 +140,8 @@ class _Walk:
 
     def _capture(self, media_type: str) -> Capture:
         """Return the facts that the header states about the body."""
+        from absolve.core.captures import Capture  # here, because few runs need it
+
         date = headers.first(self._data, self._fields, "date") or ""
         name = (headers.first(self._data, self._fields, "content-id") or "").strip("<> ")
         is_empty = self._body == len(self._data)
