@@ -6,9 +6,9 @@ link that a policy gets, with its reference and target as text.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from absolve.core.lazy_regex import pattern
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_alone, scheme
 
@@ -51,7 +51,7 @@ def value_of(reference: str) -> bytes:
     return _NO_BYTE.sub("\ufffd", reference).encode("utf-8", "surrogateescape")
 
 
-_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_NO_BYTE = pattern("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
