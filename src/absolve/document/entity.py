@@ -307,7 +307,7 @@ class Entity:
     @cython.ccall
     def ruled(self, link: Link) -> BaseContext:
         """Return the base URL of a link with its resolver."""
-        _, _, _, _, against, _, _ = cython.cast(tuple, link.place)
+        against = link.place.against
         if against == "base":  # as most are
             return self.base_context(link.base)
         return self.base_context(link.base, against == "own" or (against == "header" and self.gives_base(link.claim)))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from absolve.core.model import Event
     from absolve.encodings.charsets import Charset
 
+    Events = Iterable[Event]
+
 
 class WalkOptions(Protocol):
     """The settings that a walker reads. `max_links`: a list of events may end once it has more links and parts.
@@ -44,4 +46,4 @@ class Walker(Protocol):
     links and parts than `max_links`: the caller then discards the document.
     """
 
-    def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Iterable[Event]: ...
+    def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Events: ...

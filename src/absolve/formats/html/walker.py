@@ -304,7 +304,10 @@ class _Walk:
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
-        if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
+        if start < end and (
+            (p[start] == 38 and may_be_space(p, start, end))
+            or (p[end - 1] == 59 and may_end_in_space(p, start, end))
+        ):
             ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
         self.add_link(place, start, end, self.values.common(attribute, start, end), claim)
         return 0
