@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from absolve.document.settings import Settings
 from absolve.formats.warc.resync import first_record
+from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run import archive_turns, segment_inputs
 from absolve.run.archive_ranges import END, ArchiveRange, Progress
 from absolve.run.archive_segments import counted, stretches
@@ -169,6 +170,8 @@ def test_splitting_an_archive_at_every_byte_gives_the_same_results(path: Path, b
             {"unique": True, "columns": ("entity", "reference")},
             {"unique": True, "columns": ("reference",)},
             {"selection": Selection(frozenset({"navigation"}))},
+            {"table": "documents", "columns": DOCUMENT_COLUMNS},
+            {"format": "sqlite", "beside": True},
         ]
     ),
 )
@@ -189,6 +192,13 @@ def test_splitting_corrupted_archives_anywhere_gives_the_same_results(path: Path
         data[draw.draw(st.integers(0, len(data) - 1))] = draw.draw(st.sampled_from(b"\0\n\x1f\x8b\x08W:1\xff"))
     path.write_bytes(data)
     same_in_parts(path, range(1 + draw.draw(st.integers(0, 50)), len(data), draw.draw(st.integers(50, 500))))
+
+
+def test_splitting_an_archive_of_images_gives_the_same_documents(path: Path) -> None:
+    image = ONE.replace(b"application/http", b"image/png").replace(b"HTTP/1.1", b"PNG")
+    path.write_bytes(ONE + image + TWO + gzip.compress(image + image) + GET + REVISIT + image + ONE)
+    bounds = [[at] for at in range(1, path.stat().st_size, 29)]
+    same_in_parts(path, *bounds, table="documents", columns=DOCUMENT_COLUMNS)
 
 
 def test_a_range_that_begins_with_a_record_without_links_has_no_diagnostics(path: Path) -> None:

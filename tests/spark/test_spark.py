@@ -77,6 +77,13 @@ def plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if kind == arrow_batches.WORD else kind
 
 
+def test_documents_are_the_rows_of_the_command(session: Any) -> None:
+    fixtures = ROOT / "fixtures"
+    rows = spark.documents(session, str(fixtures), columns=["document", "entity", "size", "anchors"]).collect()
+    done = absolve("documents", fixtures, "--columns", "document,entity,size,anchors")
+    assert sorted(map(tuple, rows)) == sorted(tuple(json.loads(line).values()) for line in done.stdout.splitlines())
+
+
 def test_one_process_two_processes_and_a_cluster_give_the_same_rows(
     session: Any, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class DocumentRow(NamedTuple):
-    """One document; the fields are the columns in their order (docs/decisions.md, I9)."""
+    """One document; the fields are the columns in their order (docs/decisions.md, I8)."""
 
     document: str  # path or URL of the outermost input, as in the table of links
     entity: str  # path of the document inside it, as in the table of links

@@ -1,0 +1,119 @@
+"""`absolve documents`, and the table of documents beside that of links."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from contextlib import closing
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+import absolve as library
+from absolve.inventory import sinks
+from absolve.inventory.documents import DOCUMENT_COLUMNS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command_runner import Runner
+
+PAGE = b"<title>t</title><p id='=1+1'><a name='a b' href=x>"
+IMAGE = b"\x89PNG\r\n\x1a\n\0"
+HAS_DUCKDB = find_spec("duckdb") is not None
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Return a folder with a page, an image, and XML that is not well-formed."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "p.html").write_bytes(PAGE)
+    (folder / "i.png").write_bytes(IMAGE)
+    (folder / "x.xml").write_bytes(b"<?xml version='1.0'?><a><b></a>")
+    return folder
+
+
+def test_json_lines_are_the_rows_of_the_library(absolve: Runner, site: Path) -> None:
+    path = site / "p.html"
+    done = absolve("documents", path, "--url", "http://h/p")
+    rows = [row._asdict() for row in library.documents(PAGE, name=str(path), url="http://h/p")]
+    assert [json.loads(line) for line in done.lines] == rows
+
+
+def test_every_file_of_a_folder_has_a_row(absolve: Runner, site: Path) -> None:
+    done = absolve("documents", site, "--url", "http://h/s/", "--columns", "url,media_type,size,title,problems")
+    assert [tuple(json.loads(line).values()) for line in done.lines] == [
+        ("http://h/s/i.png", "image/png", len(IMAGE), None, []),
+        ("http://h/s/p.html", "text/html", len(PAGE), "t", []),
+        ("http://h/s/x.xml", "application/xml", 31, None, ["not-well-formed"]),
+    ]
+    assert (done.status, "not-well-formed" in done.err, "i.png" in done.err) == (1, True, False)
+
+
+def test_lists_are_joined_and_formulas_are_quoted_in_csv(absolve: Runner, site: Path) -> None:
+    path = site / "p.html"
+    for options, anchors in (((), "=1+1 a%20b"), (("--csv-safe",), "'=1+1 a%20b")):
+        done = absolve("documents", path, "--format", "csv", "--columns", "anchors", *options)
+        assert list(csv.DictReader(io.StringIO(done.out.decode()))) == [{"anchors": anchors}]
+
+
+@pytest.mark.parametrize("format_", sinks.FORMATS)
+def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path, format_: str) -> None:
+    if format_ in {"parquet", "duckdb"} and not HAS_DUCKDB:
+        pytest.skip("there is no duckdb")
+    target = tmp_path / f"d.{format_}"
+    assert absolve("documents", site / "p.html", "-o", target).status == 0
+    if format_ == "sqlite":
+        with closing(sqlite3.connect(target)) as database:
+            rows = database.execute("SELECT title, links, anchors, status FROM documents").fetchall()
+        assert rows == [("t", 1, "=1+1 a%20b", None)]
+    elif format_ in {"parquet", "duckdb"}:
+        import duckdb
+
+        with closing(duckdb.connect(str(target) if format_ == "duckdb" else ":memory:")) as database:
+            table = "documents" if format_ == "duckdb" else f"'{target}'"
+            rows = database.execute(f"SELECT title, links, anchors, status FROM {table}").fetchall()
+            assert [name for name, *_ in database.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()] == [*DOCUMENT_COLUMNS]
+        assert rows == [("t", 1, ["=1+1", "a b"], None)]
+    else:
+        assert len(target.read_bytes().splitlines()) == (2 if format_ == "csv" else 1)
+
+
+@pytest.mark.parametrize("options", [(), ("--kind", "image"), ("--columns", "target", "--unique"), ("--jobs", "2")])
+def test_a_database_of_links_has_the_same_table_beside_it(
+    absolve: Runner, site: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    absolve("documents", site, "-o", tmp_path / "d.sqlite")
+    absolve("links", site, "-o", tmp_path / "l.sqlite", *options)
+    tables = []
+    for name in ("d", "l"):
+        with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as database:
+            tables.append(database.execute("SELECT * FROM documents").fetchall())
+    assert tables[0] == tables[1]
+    assert len(tables[0]) == 3
+
+
+@pytest.mark.skipif(not HAS_DUCKDB, reason="there is no duckdb")
+def test_a_duckdb_database_has_both_tables(absolve: Runner, site: Path, tmp_path: Path) -> None:
+    import duckdb
+
+    absolve("links", site, "-o", tmp_path / "l.duckdb")
+    with closing(duckdb.connect(str(tmp_path / "l.duckdb"))) as database:
+        assert database.execute("SELECT sum(links) FROM documents").fetchall() == [(1,)]
+        assert database.execute("SELECT count(*) FROM links").fetchall() == [(1,)]
+
+
+@pytest.mark.skipif(not HAS_DUCKDB, reason="there is no duckdb")
+def test_a_condition_selects_documents_by_their_columns(absolve: Runner, site: Path) -> None:
+    done = absolve("documents", site / "p.html", site / "i.png", "--where", "title = 't' AND len(anchors) = 2")
+    assert len(done.lines) == 1
+    assert absolve("documents", site / "p.html", "--where", "target = 'x'").status == 2
+
+
+def test_columns_of_the_other_table_are_unknown(absolve: Runner, site: Path) -> None:
+    assert absolve("documents", site / "p.html", "--columns", "target").status == 2
+    assert absolve("links", site / "p.html", "--columns", "title").status == 2
