@@ -112,3 +112,22 @@ def _attribute_name(key: str) -> str:
     if prefix is None:
         return lower(key)
     return "xmlns" if (prefix, name) == ("xmlns:", "xmlns") else prefix + lower(name)
+
+
+def facts(text: str) -> tuple[str | None, str, set[str]]:
+    """Return title, language and anchors of a document: those of the table of documents."""
+    root = html5lib_today.Parser(html5lib_today.TreeBuilder).parse(text)
+    title: str | None = None
+    anchors: set[str] = set()
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        if not isinstance(element.tag, str):  # a comment
+            continue
+        name = element.tag.removeprefix(f"{{{HTML}}}")
+        anchors.update(filter(None, (element.get("id"), element.get("name") if name == "a" else None)))
+        if name == "title" and title is None:
+            title = " ".join("".join(element.itertext()).split())[:200]
+        if name != "template":
+            waiting += reversed(element)
+    return title, " ".join((root.get("lang") or "").split())[:200], anchors

@@ -67,6 +67,15 @@ def test_the_tree_of_html5lib_has_the_references_that_the_walker_finds(page: Pag
     assert link_view.walked(document) == link_view.judged(text, errors)
 
 
+@PAGES
+def test_the_tree_of_html5lib_has_the_title_language_and_anchors_of_the_table_of_documents(page: Page) -> None:
+    data, charset, text = decoded(page)
+    row = next(absolve.documents(data, media_type="text/html", charset=charset.name, max_depth=0))
+    errors = "surrogateescape" if charset is charsets.UTF_8 else "surrogatepass"
+    facts = html5lib_view.facts(text.encode("utf-8", errors).decode("utf-8", "replace"))
+    assert (row.title, row.lang or "", {*row.anchors}) == facts
+
+
 def decoded(page: Page) -> tuple[bytes, charsets.Charset, str]:
     """Return the page without a byte order mark, its charset, its text; unscannable bytes become UTF-8."""
     charset, mark = charsets.of_html(page.data)
