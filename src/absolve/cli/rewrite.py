@@ -157,7 +157,8 @@ def _results(
         with report.guard(job.input.name):
             publisher.ended(job, failed=job.input.name in report.failures)
 
-    return many.run(work, publisher.watched(jobs), _input, options, report, ended, publisher.expect)
+    watched = publisher.watched(jobs)
+    return many.run(work, watched, _input, options, report, ended, publisher.expect, systems=publisher.systems)
 
 
 def _input(job: Job) -> Input:
