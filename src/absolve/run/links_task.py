@@ -13,6 +13,7 @@ from absolve.core.digest import fingerprint
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.inventory import columns as inventory
 from absolve.inventory import sinks
+from absolve.run import sources
 from absolve.run.archive_ranges import WHOLE, Progress
 from absolve.run.archive_turns import in_turn
 from absolve.run.filters import Selection
@@ -59,24 +60,28 @@ def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> 
 
 
 def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterator[TaskResult]:
-    if input_.found and input_.within == WHOLE and not is_document(input_.name, how.reading):
+    head = sources.head(input_.name) if input_.found and input_.within == WHOLE else None
+    if head is not None and not is_document(input_.name, head, how.reading):
         return
     unique = Unique()
-    for found in in_turn(partial(_found, how), input_, how.reading, port):
+    for found in in_turn(partial(_found, how, head), input_, how.reading, port):
         if isinstance(found, inventory.Columns):
             yield from _pieces(how, found, unique, input_.name)
         else:
             yield found
 
 
-def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
-    """Yield rows as columns, which are cleared and reused for the next rows, and the other results."""
+def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Found]:
+    """Yield rows as columns, which are cleared and reused for the next rows, and the other results.
+
+    `head` are the first bytes of the input, if they are read already.
+    """
     asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
     waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
     size = 0
     course = Progress()
-    for stretch in each(input_, how.reading, course):
+    for stretch in each(input_, how.reading, course, head=head):
         yield from stretch.diagnostics
         size += len(stretch.raw)
         if stretch.entity is not None:

@@ -6,7 +6,6 @@ Input: the folders of a run's outputs, before it writes to them. Output: whether
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from contextlib import suppress
@@ -79,8 +78,8 @@ def _is_reporting() -> bool:
     """Return whether the kernel's syncfs reports errors."""
     if sys.platform != "linux":
         return False
-    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    return version is not None and (int(version[1]), int(version[2])) >= _SINCE
+    major, minor, *_ = f"{os.uname().release}..".split(".")
+    return major.isdecimal() and minor.isdecimal() and (int(major), int(minor)) >= _SINCE
 
 
 _IS_REPORTING: Final = _is_reporting()
