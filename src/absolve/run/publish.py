@@ -41,10 +41,10 @@ class Publisher:
         self._put: set[str] = set()  # inputs under way with files already passed to `put`
         self._noted: set[str] = set()  # inputs whose entry is already in the journal
         self.systems = FileSystems()
-        if inside is not None:
-            self.systems.watch(inside.path)
 
     def __enter__(self) -> Self:
+        if self._inside is not None:
+            self.systems.watch(self._inside.path)
         return self
 
     def __exit__(self, *_: object) -> None:
