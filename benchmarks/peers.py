@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PACKAGES = (
     *("lxml", "turbohtml", "python-lolhtml", "selectolax", "beautifulsoup4", "html.parser"),
-    *("tinycss2", "pyarrow", "fastwarc"),
+    *("tinycss2", "pyarrow", "fastwarc", "warcio"),
 )
 STANDARD = frozenset({"html.parser"})  # included in Python
 # Attributes with one URL each, for libraries without a list of links: lists, CSS and meta elements are not covered.
@@ -72,14 +72,14 @@ def arrow(document: Document) -> object:
     return arrow.links(document.data, media_type=HTML, url=document.url)
 
 
-def parquet(documents: Sequence[Document]) -> object:
+def parquet(documents: Sequence[Document], profile: str = "rfc1808") -> object:
     """Write the rows of all documents into one file."""
     from absolve import arrow
     from absolve.inventory.sinks import parquet
 
     file = io.BytesIO()
     found = (absolve.Document(document.data, media_type=HTML, url=document.url) for document in documents)
-    parquet.write(COLUMNS, arrow.batches(found), file)
+    parquet.write(COLUMNS, arrow.batches(found, profile=profile), file)
     return file
 
 
@@ -132,6 +132,37 @@ def lxml_xml_rewrite() -> Work:
             else:
                 element.text = absolute
         return etree.tostring(root)
+
+    return work
+
+
+def lxml_xml_copy() -> Work:
+    """Return lxml.etree's parser and serializer, between which nothing is resolved."""
+    from lxml import etree
+
+    return lambda document: etree.tostring(etree.fromstring(document.data))
+
+
+def fastwarc_read() -> Work:
+    """Return fastwarc's reading of WARC records, with their HTTP bodies decoded."""
+    from fastwarc.warc import ArchiveIterator
+
+    def work(document: Document) -> object:
+        records = ArchiveIterator(io.BytesIO(document.data), parse_http=True, auto_decode="all")
+        return [record.reader.read() for record in records]
+
+    return work
+
+
+def warcio_read() -> Work:
+    """Return warcio's reading of WARC records, with their HTTP bodies decoded; only gzip and chunks are raced.
+
+    It knows no zstd, and fails on br with some versions of brotli.
+    """
+    from warcio.archiveiterator import ArchiveIterator
+
+    def work(document: Document) -> object:
+        return [record.content_stream().read() for record in ArchiveIterator(io.BytesIO(document.data))]
 
     return work
 
@@ -278,6 +309,8 @@ ABSOLUTIZE: list[Peer] = [
 ]
 SLOW: list[Peer] = [("BeautifulSoup, urljoin, str", "beautifulsoup4", soup_rewrite)]
 XML_ABSOLUTIZE: list[Peer] = [("lxml.etree, urljoin, tostring", "lxml", lxml_xml_rewrite)]
+XML_COPY: list[Peer] = [("lxml.etree, parse, tostring", "lxml", lxml_xml_copy)]
+WARC_READ: list[Peer] = [("fastwarc, reading", "fastwarc", fastwarc_read), ("warcio, reading", "warcio", warcio_read)]
 XML_LIST: list[Peer] = [("lxml.etree, urljoin", "lxml", lxml_xml_links)]
 LIST: list[Peer] = [("lxml iterlinks", "lxml", lxml_links), ("html.parser", "html.parser", html_parser_links)]
 SHEETS: list[Peer] = [("tinycss2, parsing only", "tinycss2", tinycss2_parse)]

@@ -7,6 +7,7 @@ the whole cost of the run, process start included, divided between them.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,12 +37,22 @@ class Cost(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The costs of one command in one process and in two, run by run, and its input."""
+    """The costs of one command in one process and in two, run by run, and its input.
+
+    `copied` are the wall-clock seconds of `cp -r` and `sync` of the same folder; empty for other commands and inputs.
+    """
 
     command: str
     source: str
     one: list[Cost]
     two: list[Cost]
+    copied: list[float]
+
+    @property
+    def by_copying(self) -> str:
+        """How many times the clock of `cp -r` and `sync` the command takes, in two processes."""
+        ratios = [two.clock / copied for two, copied in zip(self.two, self.copied, strict=False)]
+        return f"{median(ratios):.2f}" if ratios else ""
 
     @property
     def by_clock(self) -> float:
@@ -71,11 +82,13 @@ def compared(documents: Sequence[Document], runs: int, megabytes: float) -> list
             ("rewrite", f"{PAGES:,} pages", "site", "out"),
             ("links", size, archive.name, "links.csv"),
         ):
-            argv = [command, str(folder / name), "--url=http://example.com/", "--quiet", "-o", str(folder / output)]
-            found = Compared(command, source, [], [])
-            for _ in range(runs):
-                found.one.append(cost([*argv, "--jobs=1"], folder))
-                found.two.append(cost([*argv, "--jobs=2"], folder))
+            argv = [command, str(folder / name), "--url=http://example.com/", "--quiet", "-o"]
+            found = Compared(command, source, [], [], [])
+            for number in range(runs):
+                found.one.append(cost([*argv, str(folder / f"1-{number}-{output}"), "--jobs=1"], folder))
+                found.two.append(cost([*argv, str(folder / f"2-{number}-{output}"), "--jobs=2"], folder))
+                if command == "rewrite":
+                    found.copied.extend(copied(folder / name, folder / f"3-{number}-{output}"))
             results.append(found)
     return results
 
@@ -89,14 +102,29 @@ def cost(argv: list[str], folder: Path) -> Cost:
     return Cost(time.perf_counter() - began, float(done.stdout))
 
 
+def copied(source: Path, target: Path) -> list[float]:
+    """Return the wall-clock seconds of `cp -r` and `sync`; nothing where these programs are missing.
+
+    Files are not removed between runs: ext4 searches longer for a free inode after that.
+    """
+    copy, sync = shutil.which("cp"), shutil.which("sync")
+    if copy is None or sync is None:
+        return []
+    subprocess.run([sync], check=True)
+    began = time.perf_counter()
+    subprocess.run([copy, "-r", source, target], check=True)
+    subprocess.run([sync], check=True)
+    return [time.perf_counter() - began]
+
+
 def processes_table(results: Sequence[Compared]) -> str:
     """Return the table of RESULTS.md."""
     lines = [
-        "| command | of | one process (s) | two (s) | faster by the clock | by the processor |",
-        "|---|---|---|---|---|---|",
+        "| command | of | one process (s) | two (s) | faster by the clock | by the processor | times `cp -r`, `sync` |",
+        "|---|---|---|---|---|---|---|",
     ]
     for found in results:
         one, two = (median(cost.clock for cost in costs) for costs in (found.one, found.two))
-        ratios = f"{found.by_clock:.2f} | {found.by_processor:.2f}"
+        ratios = f"{found.by_clock:.2f} | {found.by_processor:.2f} | {found.by_copying}"
         lines.append(f"| `{found.command}` | {found.source} | {one:.1f} | {two:.1f} | {ratios} |")
     return "\n".join(lines)

@@ -133,7 +133,7 @@ def test_a_file_removed_before_its_copy_is_the_one_reported(
 ) -> None:
     (site / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
 
-    def gone(_name: str, _how: object) -> bool:
+    def gone(_name: str, _head: bytes, _how: object) -> bool:
         (site / "b.png").unlink(missing_ok=True)
         return False
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from absolve.run import fsync, outputs
+from absolve.run import fsync, outputs, syncfs
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
 from absolve.run.publish import Publisher
@@ -84,7 +84,33 @@ def test_many_ready_files_are_synced_in_parallel(
     for number, _ in fsync.flushed(results, expect):
         assert number in expected
     assert expected == list(range(100))
-    assert groups == [32, 32, 36]
+    assert groups == [32, 32, 32, 4]
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_a_group_is_synced_by_one_call_where_that_reports_errors_and_else_file_by_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, safe: bool
+) -> None:
+    calls: list[int] = []
+    alone: list[str] = []
+    monkeypatch.setattr(syncfs, "_IS_REPORTING", True)
+
+    def call(number: int) -> bool:
+        calls.append(number)
+        return safe
+
+    monkeypatch.setattr(syncfs, "_call", call)
+    monkeypatch.setattr(outputs, "flush", lambda made: alone.append(made.temporary))
+    monkeypatch.setattr(fsync, "LONG", 60.0)
+    systems = syncfs.FileSystems()
+    systems.watch(str(tmp_path))
+    pieces = [ready(tmp_path, number) for number in range(100)]
+    with closing(systems):
+        found = [piece for _, piece in fsync.flushed(enumerate(pieces), None, systems)]
+    assert found == [_flushed(piece) for piece in pieces]
+    together = 3 * fsync.TOGETHER if safe else 0
+    assert len(calls) == (3 if safe else 1)
+    assert sorted(alone) == sorted(piece.made[0].temporary for piece in pieces[together:])
 
 
 class AtOnce:

@@ -5,7 +5,24 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from resolver_strategies import bases, references
 
-from absolve.urls import PROFILES, compare, whatwg
+from absolve.urls import PROFILES, compare, resolve, whatwg
+
+PACKAGES = ["package:///", "package:///p.html", "package:///OEBPS/text/p.html", "package:///a%20b//c.d/e:f"]
+SHAPES = ["/x", "x", "?x", "#x", "./x", "../x", "../../x/y:z?a=1&b=2#c/d?e", "/", "#", "x;y", "/w/a:b", "a/b:c", "/%C3%A9", "x//y"]
+
+
+@pytest.mark.parametrize("base", PACKAGES)
+@pytest.mark.parametrize("reference", [*SHAPES, "//h/x", "//a-1.1b.example/x/y?z#w"])
+def test_profiles_agree_on_plain_references_in_a_package(base: str, reference: str) -> None:
+    assert compare.Compared(base).agrees_on_shapes()
+    assert not compare.Compared(base).divergent(reference)
+    assert len({whatwg.parse(resolve(base, reference, profile) or "") for profile in PROFILES}) == 1
+
+
+@pytest.mark.parametrize("path", ["/x", "./x", "x/../y", "x/%2E/y", "x;y", "x\\y", "x y", "x?y", "x#y"])
+def test_a_package_with_an_unusual_path_is_left_to_the_parsers(path: str) -> None:
+    assert not compare.Compared(f"package:///{path}").agrees_on_shapes()
+
 
 CLIMBS = [
     ("http://h/a/b/c", "../../x", False),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BASE = "http://h/a/b?q#f"
+PACKAGES = ["package:///", "package:///p.html", "package:///OEBPS/text/p.html", "package:///a%20b//c.d/e:f"]
 
 
 def by_steps(profile: str, base: str, reference: str) -> str | None:
@@ -47,10 +48,11 @@ NORMALIZED += ["http://h/x y", "http://h/x?y'z", 'http://h/x"y', "http://h/\\x",
 NORMALIZED += ["http:/h/x", "http:///h/x", "https:x", "file:x", "file:///x/./y", "ws:x", "ftp:x", "data:x#y z", "x:/y/../z", "http://1.2/", "x:"]
 
 
+@pytest.mark.parametrize("base", [BASE, *PACKAGES])
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS, *CANONICAL, *NORMALIZED])
-def test_prefix_and_full_resolution_give_the_same_target(profile: str, reference: str) -> None:
-    assert resolve(BASE, reference, profile) == by_steps(profile, BASE, reference)
+def test_prefix_and_full_resolution_give_the_same_target(profile: str, base: str, reference: str) -> None:
+    assert resolve(base, reference, profile) == by_steps(profile, base, reference)
 
 
 HOSTS = ["h", "a.b", "a-1.example", "A.b", "1.2", "a..b", "xn--a", "h:8", "u@h", "", "%61", "a_b", "[::1]", "0x7f", "é"]
@@ -67,9 +69,10 @@ def references_of_parts(count: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_references_of_parts_lead_where_the_url_standard_leads(count: int) -> None:
-    resolver = whatwg.profile(BASE)
-    assert [found for found in references_of_parts(count) if resolver(found) != by_steps("whatwg", BASE, found)] == []
+@pytest.mark.parametrize("base", [BASE, PACKAGES[2]])
+def test_references_of_parts_lead_where_the_url_standard_leads(base: str, count: int) -> None:
+    resolver = whatwg.profile(base)
+    assert [found for found in references_of_parts(count) if resolver(found) != by_steps("whatwg", base, found)] == []
 
 
 @pytest.mark.parametrize(

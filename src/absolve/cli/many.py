@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from absolve.run.inputs import Input
     from absolve.run.results import FilesReady, TaskResult
+    from absolve.run.syncfs import FileSystems
 
     Item = TypeVar("Item")
 
@@ -159,12 +160,14 @@ def run(
     ended: Callable[[Item], None] | None = None,
     expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
     *,
+    systems: FileSystems | None = None,
     handoffs: bool = False,
 ) -> Generator[tuple[Item, Any]]:
     """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
     `ended` is called after the last result of each item, before the report leaves that item. `expect` is called with
-    the next files that are ready to be published. `handoffs`: see `tasks.run`.
+    the next files that are ready to be published; `systems` are the file systems on which they are. `handoffs`: see
+    `tasks.run`.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
@@ -176,7 +179,7 @@ def run(
         number = size = 0
         with (
             closing(tasks.run(work, items, jobs, handoffs=handoffs)) as done,
-            closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect)) as results,
+            closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect, systems)) as results,
         ):
             for item, piece in results:
                 interrupts.check()

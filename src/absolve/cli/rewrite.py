@@ -18,7 +18,7 @@ from absolve.cli.reporting import colours, is_terminal
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
-from absolve.run import inputs, outputs, plan
+from absolve.run import inputs, outputs, plan, sources
 from absolve.run.load import is_document, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
@@ -157,7 +157,8 @@ def _results(
         with report.guard(job.input.name):
             publisher.ended(job, failed=job.input.name in report.failures)
 
-    return many.run(work, publisher.watched(jobs), _input, options, report, ended, publisher.expect)
+    watched = publisher.watched(jobs)
+    return many.run(work, watched, _input, options, report, ended, publisher.expect, systems=publisher.systems)
 
 
 def _input(job: Job) -> Input:
@@ -241,7 +242,7 @@ def _compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) ->
 
 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    if job.input.found and not is_document(job.input.name, how.reading):
+    if job.input.found and not is_document(job.input.name, sources.head(job.input.name), how.reading):
         return
     links = changed = 0
     in_records = is_archive(job.input, how.reading)
@@ -268,7 +269,7 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[TaskResult]:
-    if job.input.found and not is_document(job.input.name, how.reading):
+    if job.input.found and not is_document(job.input.name, sources.head(job.input.name), how.reading):
         return
     from absolve.cli import diff
 

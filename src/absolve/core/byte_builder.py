@@ -110,3 +110,15 @@ class ByteBuilder:
             Py_CLEAR(self._made)
             return made
         return b"".join(self._pieces)
+
+
+def in_lines(text: bytes, width: cython.Py_ssize_t, line_end: bytes) -> bytes:
+    """Return a text with a line end behind every `width` bytes, but not at its own end."""
+    size: cython.Py_ssize_t = len(text)
+    start: cython.Py_ssize_t
+    made: ByteBuilder = ByteBuilder(size + size // width * len(line_end))
+    for start in range(0, size, width):
+        if start:
+            made.add(line_end, 0, len(line_end))
+        made.add(text, start, min(start + width, size))
+    return made.finish()

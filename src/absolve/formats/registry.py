@@ -214,7 +214,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
 
 def is_other(data: bytes, name: str | None) -> bool:
     """Return whether neither the name nor the content of a document gives a type that has a walker."""
-    return sniff(data, name) is None and _named(name or "", data) is None
+    return _named(name or "", data) is None and sniff(data, name) is None
 
 
 def in_words(data: bytes, name: str) -> str:
@@ -223,12 +223,16 @@ def in_words(data: bytes, name: str) -> str:
     return other or ("binary data" if looks_binary(data) else "plain text")
 
 
+_SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
+
+
 def _named(name: str, head: bytes) -> str | None:
     """Return the media type for a file name: by `_JSON_NAMES` and the start of the data, else by suffix; or None."""
-    own = _JSON_NAMES.get(re.split(r"[/\\]", name.lower())[-1])
+    last = name[max(name.rfind("/"), name.rfind("\\")) + 1 :].lower()
+    own = _JSON_NAMES.get(last)
     if own is not None and own[1].match(head[:_LOOKED_AT]):
         return own[0]
-    suffix = re.search(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$", name.lower())
+    suffix = _SUFFIX.search(last)
     return SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
 
 

@@ -74,7 +74,7 @@ class BaseFacts:
         self.where, self.codes = self.seen(url)  # of targets on the same host
         self.appending: PrefixResolver | None = None
         if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
-            self.appending = resolver if base_context.compared().is_harmless() else None
+            self.appending = resolver if base_context.compared().agrees_on_shapes() else None
         self.scheme = url[: url.find(":") + 1].encode("utf-8", "surrogatepass")
         # Problem codes of references with a plain host: with the schemes http and https, and without any.
         self.http_codes = target_problems("http://h", own)

@@ -1,4 +1,4 @@
-"""fsync output files in parallel before they are renamed: a disk takes as long for eight as for one.
+"""Put output files on the disk before they are renamed: a group by one syncfs, or each by fsync, several at once.
 
 Input: the results of tasks, in order. Output: the same results; a `FilesReady` comes when its files are on the disk.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.run import outputs
 from absolve.run.results import Failure, FilesReady
@@ -17,100 +16,132 @@ from absolve.run.rewrite_task import unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
-    from concurrent.futures import Future
-    from typing import TypeGuard
+    from concurrent.futures import Executor, Future
+
+    from absolve.run.syncfs import FileSystems
 
 Item = TypeVar("Item")
 
 AT_ONCE: Final = 8  # threads that call fsync
-TOGETHER: Final = 32  # FilesReady in a batch, which is yielded when as many again are queued behind it
-LONG: Final = 0.5  # seconds after which files on the disk are yielded without waiting for a full batch
+TOGETHER: Final = 32  # FilesReady in a group
+FEW: Final = 4  # FilesReady in a group for which syncfs is not called
+LONG: Final = 0.5  # seconds after which a group is complete with fewer
 
 
-class _Waiting(NamedTuple):
-    """A queued result and the time of its arrival; `flushes` are its pending calls of fsync."""
+class _Group:
+    """Results in order, from the first `FilesReady` on, and the calls under way for their files."""
 
-    item: Any
-    piece: Any
-    since: float
-    flushes: tuple[Future[None], ...]
+    def __init__(self) -> None:
+        self.results: list[tuple[Any, Any]] = []
+        self._since = time.monotonic()
+        self._files: list[FilesReady] = []
+        self._synced: Future[bool] | None = None
+        self._flushes: deque[list[Future[None]]] = deque()  # for each of the files
+
+    def add(self, item: Any, piece: Any) -> None:
+        self.results.append((item, piece))
+        if isinstance(piece, FilesReady) and piece.made:
+            self._files.append(piece)
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self._files) >= TOGETHER or time.monotonic() - self._since >= LONG
+
+    @property
+    def is_single(self) -> bool:
+        return len(self._files) == 1
+
+    def begin(self, threads: Executor, systems: FileSystems | None) -> None:
+        """Begin to put the files on the disk."""
+        if systems is not None and systems.are_used and len(self._files) > FEW:
+            self._synced = threads.submit(systems.sync, [made for ready in self._files for made in ready.made])
+        else:
+            self._flush(threads)
+
+    def _flush(self, threads: Executor) -> None:
+        self._flushes = deque([threads.submit(outputs.flush, made) for made in ready.made] for ready in self._files)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether `end` need not wait for the disk."""
+        if self._synced is not None:
+            return self._synced.done()
+        return all(flush.done() for flushes in self._flushes for flush in flushes)
+
+    def end(self, threads: Executor | None) -> list[tuple[Any, Any]]:
+        """Return the results when all files are on the disk; a `Failure` for files that are not."""
+        synced = self._synced is not None and self._synced.result()
+        if threads is not None and not synced and not self._flushes:
+            self._flush(threads)
+        return [(item, self._ended(piece, synced=synced)) for item, piece in self.results]
+
+    def _ended(self, piece: Any, *, synced: bool) -> Any:
+        if not (isinstance(piece, FilesReady) and piece.made):
+            return piece
+        try:
+            if self._flushes:
+                for flush in self._flushes.popleft():
+                    flush.result()
+            elif not synced:
+                for made in piece.made:
+                    outputs.flush(made)
+        except OSError as error:
+            for made in piece.made:
+                outputs.discard(made)
+            return Failure(unwritable(Path(piece.made[-1].target), error).diagnostic)
+        return FilesReady(piece.made, flushed=True)
 
 
 def flushed(
-    results: Iterable[tuple[Item, Any]], expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None
+    results: Iterable[tuple[Item, Any]],
+    expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
+    systems: FileSystems | None = None,
 ) -> Generator[tuple[Item, Any]]:
-    """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if fsync fails.
+    """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if that fails.
 
-    Meanwhile more results are requested from `results`. `expect` is called with each batch of `FilesReady` before it is
+    Meanwhile more results are requested from `results`. `expect` is called with each group of `FilesReady` before it is
     yielded. A result with no `FilesReady` queued before it is yielded at once.
     """
-    waiting: deque[_Waiting] = deque()
-    threads = None
-    ready = 0  # number of FilesReady in the queue
+    group: _Group | None = None
+    begun: deque[_Group] = deque()
+    threads: Executor | None = None
     try:
         for item, piece in results:
-            flushes: tuple[Future[None], ...] = ()
-            if _has_files(piece):
-                if threads is None and ready:
-                    from concurrent.futures import ThreadPoolExecutor  # imports logging; a single file needs no thread
-
-                    threads = ThreadPoolExecutor(AT_ONCE)
-                if threads is not None:
-                    flushes = tuple([threads.submit(outputs.flush, made) for made in piece.made])
-                ready += 1
-            elif not waiting:
-                yield item, piece
-                continue
-            waiting.append(_Waiting(item, piece, time.monotonic(), flushes))
-            number = 0
-            if ready == 2 * TOGETHER:
-                number = len(waiting) // 2
-            elif waiting[-1].since - waiting[0].since >= LONG:
-                number = _done(waiting)
-            if number:
-                ready -= sum(1 for one in islice(waiting, number) if _has_files(one.piece))
-                yield from _whole([waiting.popleft() for _ in range(number)], expect)
-        yield from _whole(waiting, expect)
+            if group is None:
+                if not (isinstance(piece, FilesReady) and piece.made) and not begun:
+                    yield item, piece
+                    continue
+                group = _Group()
+            group.add(item, piece)
+            if group.is_complete:
+                threads = threads or _threads()
+                group.begin(threads, systems)
+                begun.append(group)
+                group = None
+            while begun and (len(begun) > 1 or begun[0].is_done):
+                yield from _noted(begun.popleft().end(threads), expect)
+        if group is not None:
+            if begun or not group.is_single:  # a single file needs no thread
+                threads = threads or _threads()
+                group.begin(threads, systems)
+            begun.append(group)
+        for last in begun:
+            yield from _noted(last.end(threads), expect)
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
 
 
-def _has_files(piece: Any) -> TypeGuard[FilesReady]:
-    return isinstance(piece, FilesReady) and bool(piece.made)
+def _threads() -> Executor:
+    from concurrent.futures import ThreadPoolExecutor  # imports logging
+
+    return ThreadPoolExecutor(AT_ONCE)
 
 
-def _done(waiting: Iterable[_Waiting]) -> int:
-    """Return the number of results at the head of the queue that need not wait for the disk."""
-    number = 0
-    for one in waiting:
-        if not all(flush.done() for flush in one.flushes):
-            break
-        number += 1
-    return number
-
-
-def _whole(
-    pieces: Iterable[_Waiting], expect: Callable[[list[tuple[Any, FilesReady]]], None] | None
+def _noted(
+    results: list[tuple[Any, Any]], expect: Callable[[list[tuple[Any, FilesReady]]], None] | None
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield results when the files of all of them are on the disk."""
-    found = [(one.item, _flushed(one) if _has_files(one.piece) else one.piece) for one in pieces]
+    """Yield results, and before that call `expect` for the files that are on the disk."""
     if expect is not None:
-        expect([(item, piece) for item, piece in found if _has_files(piece)])
-    yield from found
-
-
-def _flushed(one: _Waiting) -> FilesReady | Failure:
-    """Return a result when its files are on the disk; if fsync fails, discard them and return a Failure."""
-    try:
-        for flush in one.flushes:
-            flush.result()
-        if not one.flushes:
-            for made in one.piece.made:
-                outputs.flush(made)
-    except OSError as error:
-        for made in one.piece.made:
-            outputs.discard(made)
-        failed = unwritable(Path(one.piece.made[-1].target), error)
-        return Failure(failed.diagnostic)
-    return FilesReady(one.piece.made, flushed=True)
+        expect([(item, piece) for item, piece in results if isinstance(piece, FilesReady) and piece.made])
+    yield from results

@@ -96,12 +96,13 @@ def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> 
 
 
 def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterator[TaskResult]:
-    if input_.found and input_.within == WHOLE and not is_document(input_.name, how.reading):
+    head = sources.head(input_.name) if input_.found and input_.within == WHOLE else None
+    if head is not None and not is_document(input_.name, head, how.reading):
         if how.has_documents:
             yield from _other(how, input_)
         return
     unique = Unique()
-    for found in in_turn(partial(_found, how), input_, how.read(), port):
+    for found in in_turn(partial(_found, how, head), input_, how.read(), port):
         if isinstance(found, inventory.Columns):
             yield from _pieces(how, found, unique, input_.name)
         elif isinstance(found, DocumentRows):
@@ -124,8 +125,11 @@ def _row_of(entity: Entity, input_: Input) -> list[DocumentRow]:
     return documents.taken()
 
 
-def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
-    """Yield rows as columns, which are cleared and reused for the next rows, and the other results."""
+def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Found]:
+    """Yield rows as columns, which are cleared and reused for the next rows, and the other results.
+
+    `head` are the first bytes of the input, if they are read already.
+    """
     asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
     waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
@@ -135,7 +139,7 @@ def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
     size = 0
     course = Progress()
     try:
-        for stretch in each(input_, how.read(), course, every=documents is not None):
+        for stretch in each(input_, how.read(), course, head=head, every=documents is not None):
             yield from stretch.diagnostics
             size += len(stretch.raw)
             if stretch.entity is not None:

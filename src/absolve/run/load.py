@@ -57,9 +57,8 @@ def empty(input_: Input) -> Diagnostic:
     return Diagnostic("empty-file", "the file is empty", input_.name)
 
 
-def is_document(name: str, how: ReadOptions) -> bool:
-    """Return whether a file found in a folder is a document. Raise DocumentError if it cannot be read."""
-    head = sources.head(name)
+def is_document(name: str, head: bytes, how: ReadOptions) -> bool:
+    """Return whether a file found in a folder is a document, by its name and its first bytes (`sources.head`)."""
     return not registry.looks_binary(head) if how.media_type else registry.recognised(head, name) is not None
 
 

@@ -14,6 +14,7 @@ from absolve.core.errors import DocumentError
 from absolve.run import interrupts, outputs
 from absolve.run.output_folder import OpenFolder
 from absolve.run.rewrite_task import unwritable
+from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,8 +40,11 @@ class Publisher:
         self._real: dict[str, str] = {}  # folder -> its path without links
         self._put: set[str] = set()  # inputs under way with files already passed to `put`
         self._noted: set[str] = set()  # inputs whose entry is already in the journal
+        self.systems = FileSystems()
 
     def __enter__(self) -> Self:
+        if self._inside is not None:
+            self.systems.watch(self._inside.path)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -51,6 +55,7 @@ class Publisher:
                     outputs.sweep(opened, self._tokens)
             if self._journal:
                 self._journal.end()
+        self.systems.close()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Yield the jobs to do, and note the folders of their temporary files."""
@@ -60,7 +65,9 @@ class Publisher:
     def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
         for job in jobs:
             if self._inside is None:
-                self._folders.add(self._folder(job.target or job.input.name))
+                folder = self._folder(job.target or job.input.name)
+                self._folders.add(folder)
+                self.systems.watch(folder)
             else:
                 self._folders.add(job.input.place.rpartition("/")[0])
             yield job

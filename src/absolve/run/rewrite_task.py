@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import outputs
+from absolve.run import outputs, sources
 from absolve.run.load import Walked, is_document, walked
 from absolve.run.output_folder import Below, LinkError
 from absolve.run.results import BytesRead, Failure, FilesReady, StdoutBytes, guarded
@@ -65,11 +65,12 @@ def rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    if job.input.found and not is_document(job.input.name, how.reading):
+    head = sources.head(job.input.name) if job.input.found else None
+    if head is not None and not is_document(job.input.name, head, how.reading):
         if job.target is not None:
             yield _copied(how, job)
         return
-    if is_archive(job.input, how.reading):
+    if is_archive(job.input, how.reading, head):
         yield from _archive(how, job)
         return
     found = walked(job.input, how.reading)
@@ -324,12 +325,14 @@ def _is_device(how: RewriteOptions, job: Job) -> bool:
 
 def _prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
     """Return `outputs.preparing` for a job's output: a temporary file in the target's folder."""
-    target, source = _target(job), Path(job.input.name)
-    like = source if job.input.name != STDIN and source.is_file() else None
-    if how.inside is None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        return outputs.preparing(target, like=like, token=how.token)
-    return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))
+    source = job.input.name
+    like = source if source != STDIN and os.path.isfile(source) else None  # noqa: PTH113 - faster, for very many
+    if how.inside is not None:
+        target = job.target or outputs.STDOUT
+        return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))
+    path = _target(job)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return outputs.preparing(path, like=like, token=how.token)
 
 
 def _made(how: RewriteOptions, job: Job, data: bytes) -> FilesReady:

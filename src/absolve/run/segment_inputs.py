@@ -6,6 +6,7 @@ parallel work.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -32,11 +33,16 @@ LONGEST: Final = 8 << 20  # maximum: larger ranges wait less for each other, but
 EACH: Final = 16  # ranges per process, between these sizes, so that all processes have work up to the end
 
 
-def is_archive(input_: Input, how: ReadOptions) -> bool:
-    """Return whether an input is a WARC or ARC file. Raise DocumentError if it cannot be read."""
+def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bool:
+    """Return whether an input is a WARC or ARC file; `head` are its first bytes, if they are read already.
+
+    Raise DocumentError if it cannot be read.
+    """
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0] == registry.WARC
-    return registry.sniff(sources.head(input_.name), input_.name) == registry.WARC
+    if head is None:
+        head = sources.head(input_.name)
+    return registry.sniff(head, input_.name) == registry.WARC
 
 
 def cut(input_: Input, how: ReadOptions, size: int) -> Iterator[Input]:
@@ -64,7 +70,7 @@ def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterator[Inpu
     """
     for input_ in found:
         size = _size(input_, how) if jobs > 1 else 0
-        if size <= LARGE:
+        if not size:
             yield input_
             continue
         step = min(max(size // (EACH * jobs), RANGE), LONGEST)
@@ -74,28 +80,33 @@ def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterator[Inpu
 
 
 def _size(input_: Input, how: ReadOptions) -> int:
-    """Return the size in bytes of an archive that can be cut at any offset; 0 for any other input.
+    """Return the size in bytes of a large archive that can be cut at any offset; 0 for any other input.
 
     Zstandard frames may need a dictionary at the start of the file, so such archives cannot be cut.
     """
     try:
-        if not is_archive(input_, how):
+        size = os.stat(input_.name).st_size  # noqa: PTH116 - faster, for very many
+        if size <= LARGE:
+            return 0
+        head = sources.head(input_.name)
+        if not is_archive(input_, how, head):
             return 0
         from absolve.formats.compression import ZSTD_FRAME, is_skippable
 
-        head = sources.head(input_.name)
         is_cut = not head.startswith(ZSTD_FRAME) and not is_skippable(head[:4])
-        return Path(input_.name).stat().st_size if is_cut else 0
     except (OSError, ValueError, DocumentError):  # cannot be opened: the task reports it
         return 0
+    return size if is_cut else 0
 
 
-def each(input_: Input, how: ReadOptions, course: Progress | None = None, *, every: bool = False) -> Iterator[Segment]:
+def each(
+    input_: Input, how: ReadOptions, course: Progress | None = None, *, every: bool = False, head: bytes | None = None
+) -> Iterator[Segment]:
     """Yield the segments of an input, in order, with their diagnostics.
 
-    `every` and, for an archive, `course`: see `archive_segments.stretches`.
+    `every` and, for an archive, `course`: see `archive_segments.stretches`. `head`: see `is_archive`.
     """
-    if is_archive(input_, how):
+    if is_archive(input_, how, head):
         yield from _records(input_, how, course, every=every)
     else:
         document, entity, diagnostics = walked(input_, how)

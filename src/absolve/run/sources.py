@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -64,14 +65,13 @@ def read(
 
 def head(name: str) -> bytes:
     """Return the first bytes of an input, without consuming them; empty for a pipe other than the standard input."""
-    path = Path(name)
     try:
         if name == STDIN:
             peek = getattr(_buffer(), "peek", None)
             return peek(_HEAD)[:_HEAD] if peek is not None else b""
-        if not path.is_file():
+        if not os.path.isfile(name):  # noqa: PTH113 - faster, for very many
             return b""
-        with path.open("rb") as file:
+        with open(name, "rb", buffering=0) as file:  # noqa: PTH123
             return file.read(_HEAD)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
@@ -105,18 +105,17 @@ def _stdin(max_size: int) -> bytes:
 
 
 def _contents(name: str, max_size: int) -> bytes:
-    path = Path(name)
     if not name:
         raise DocumentError(Diagnostic("not-found", "the name of the file is empty", "''"))
     try:
-        if path.is_dir():  # Windows reports a permission error for it
+        state = os.stat(name)  # noqa: PTH116 - faster, for very many
+        if stat.S_ISDIR(state.st_mode):  # Windows reports a permission error for it
             raise DocumentError(Diagnostic("directory", "this is a directory, not a file", name))
-        if path.is_file():
-            if path.stat().st_size > max_size:
-                raise too_large(max_size, name)
-            return path.read_bytes()
-        with path.open("rb") as file:  # for example a pipe, of unknown size
-            return _limited(file, name, max_size)
+        is_file = stat.S_ISREG(state.st_mode)
+        if is_file and state.st_size > max_size:
+            raise too_large(max_size, name)
+        with open(name, "rb", buffering=0) as file:  # noqa: PTH123
+            return file.readall() if is_file else _limited(file, name, max_size)  # for example a pipe, of unknown size
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
 
@@ -157,7 +156,7 @@ def _origin(name: str) -> str | None:
 
 def _host_url(name: str) -> str | None:
     try:
-        with Path(name + _ZONE_IDENTIFIER).open("rb") as file:
+        with open(name + _ZONE_IDENTIFIER, "rb") as file:  # noqa: PTH123 - faster, for very many
             text = _ini_text(file.read(_LONGEST))
     except (OSError, ValueError):
         return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.digest import fingerprint
 from absolve.core.lazy_regex import pattern
+from absolve.core.model import PACKAGE_ROOT
 from absolve.urls import parse, resolver, rfc3986, whatwg
 from absolve.urls.cache import LONGEST, remembered
 from absolve.urls.predicates import is_alone
@@ -30,6 +31,10 @@ HARMLESS_BASE = re.compile(
     r"(?:https?|ftp)://(?:[^\x00-\x20/?#\\@]*+@)?[A-Za-z0-9.-]+(?::[0-9]+)?"
     r"(?:/(?!\.|[^?#]*?(?:/\.|%2[Ee]))[^\x00-\x20;\\?#]*(?:\?[^\x00-\x20;\\#]*)?)?"
 )
+
+# The path of a file in a package whose URL is unknown, likewise; only plain references are the same everywhere, because
+# its host is empty: `..//x` is not.
+_PACKAGE_BASE = re.compile(rf"{PACKAGE_ROOT}(?![./]|[^?#]*?(?:/\.|%2[Ee]))[^\x00-\x20;\\?#]*")
 
 # A reference that every profile resolves equally against such a base: an empty one; one with scheme and authority
 # (without dot segments, which only some profiles remove, and without backslashes, which may hide them); a plain host
@@ -122,6 +127,10 @@ class Compared:
         if self._harmless is None:
             self._harmless = harmless(self._base)
         return self._harmless
+
+    def agrees_on_shapes(self) -> bool:
+        """Return whether every profile resolves each shape (`prefixing`) by the same prefix; False if in doubt."""
+        return self.is_harmless() or _PACKAGE_BASE.fullmatch(self._base) is not None
 
     def climbs_above_root(self, reference: str) -> bool:
         """Return the result of the function `climbs_above_root` for this base."""

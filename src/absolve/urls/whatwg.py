@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from absolve.core.errors import UsageError, in_short
 from absolve.core.lazy_regex import pattern
+from absolve.core.model import PACKAGE_ROOT
 from absolve.urls.parse import STRICT_SCHEME
 from absolve.urls.prefixing import PrefixResolver
 
@@ -55,7 +56,7 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
             reference = with_query(encode, reference, inherited)
         return parse(reference, outer)
 
-    return PrefixResolver(by_parser, base, usable=inherited in HOSTED)
+    return PrefixResolver(by_parser, base, usable=inherited in HOSTED or base.startswith(PACKAGE_ROOT))
 
 
 def parse(url: str, base: str | None = None) -> str | None:

@@ -12,6 +12,7 @@ from io import BytesIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.byte_builder import in_lines
 from absolve.core.errors import CodingError
 from absolve.core.model import Edit
 from absolve.formats.events.packed_edits import PackedEdits
@@ -209,6 +210,6 @@ class Base64:
             text = binascii.b2a_base64(value[start : start + some], newline=False)
             if start:
                 made.write(self._line_end)
-            made.write(self._line_end.join([text[at : at + width] for at in range(0, len(text), width)]))
+            made.write(in_lines(text, width, self._line_end))
         made.write(self._after)
         return made.getvalue()
