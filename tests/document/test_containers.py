@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.core.errors import CodingError, DocumentError, WalkError
-from absolve.core.model import BaseClaim, Derived, Document, Event, Layer, Part
+from absolve.core.model import BaseClaim, Derived, Document, Layer, Part
 from absolve.document.walk import Settings, inners, walk
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import Raw
@@ -24,6 +24,7 @@ from absolve.rewriting import rewriter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.document.entity import Entity
     from absolve.encodings.charsets import Charset

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -312,6 +314,18 @@ def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
     err = capfd.readouterr().err
     assert err.count("b.html:1:1: rows-too-large: documents whose rows take more than 102400 bytes are not listed") >= 1
     assert [json.loads(line)["code"] for line in errors.read_text().splitlines()] == ["rows-too-large"]
+    if suffix == "sqlite":  # the other table of a database has a row for the document itself, with its problem
+        with contextlib.closing(sqlite3.connect(out)) as database:
+            assert [name[-6:] for (name,) in database.execute("SELECT DISTINCT document FROM links")] == ["a.html", "c.html"]
+            assert ["rows-too-large" in codes for (codes,) in database.execute("SELECT problems FROM documents")] == [False, True, False]
+        return
+    if suffix == "duckdb":
+        import duckdb
+
+        with duckdb.connect(str(out), read_only=True) as database:
+            names = database.execute("SELECT DISTINCT document FROM links ORDER BY 1").fetchall()
+        assert [name[-6:] for (name,) in names] == ["a.html", "c.html"]
+        return
     assert b"b.html" not in out.read_bytes()
     assert out.read_bytes().count(b"a.html") >= 1
     assert out.read_bytes().count(b"c.html") >= 1

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import absolve
-from absolve.core.model import IGNORED_BASE, BaseClaim, Event, Finding, Layer, Link, LinkSite, Part
+from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Link, LinkSite, Part
 from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8, by_label
 from absolve.formats.html import keywords, link_tables, walker
 from absolve.formats.html.walker import walk
+
+if TYPE_CHECKING:
+    from absolve.core.model import Event
 
 
 def events(page: str, **settings: Any) -> list[Event]:
