@@ -1,0 +1,242 @@
+"""Write a mirror: the map first, then the documents, at the end the map's file and the entry page.
+
+In: sources, options, and a function that runs tasks. Out: a folder, or a ZIP. A run that was killed goes on from its
+working copy of the map.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.mirror import index, map as maps
+from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.sources import reader_of
+from absolve.mirror.survey import surveyed
+from absolve.mirror.task import Batch, Item, forget, has
+from absolve.run import outputs
+from absolve.run.output_folder import Below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from absolve.mirror.sources import Source
+    from absolve.mirror.survey import Choice, Surveyed
+    from absolve.mirror.task import MirrorOptions
+    from absolve.run.output_folder import OutputFolder
+
+    Notify = Callable[[Diagnostic], None]
+
+_BATCH: Final = 2 << 20  # bytes of payloads in a batch,
+_MANY: Final = 200  # or documents
+
+
+class Plan(NamedTuple):
+    """What is to be made: the documents in batches, their number, and the bytes of their payloads as captured."""
+
+    batches: list[Batch]
+    documents: int
+    size: int
+
+
+def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> dict[str, str]:
+    """Return what tells a run from another: its inputs as they are now, and its options."""
+    found = sha256()
+    for source in sources:
+        found.update(repr((source.kind, source.member)).encode())
+        for input_ in source.inputs:
+            try:
+                state = Path(input_.name).stat()
+                found.update(f"{input_.name}\0{input_.place}\0{input_.url}\0{state.st_size}\0{state.st_mtime_ns}".encode())
+            except OSError:
+                found.update(input_.name.encode("utf-8", "surrogateescape"))
+    found.update(repr((choice, *more)).encode())
+    return {"run": found.hexdigest()}
+
+
+def planned(
+    working: maps.Working, sources: Sequence[Source], how: MirrorOptions, choice: Choice, notify: Notify
+) -> Surveyed:
+    """Survey the sources, and write the plan into the working copy of the map."""
+    readers = [reader_of(source, number, how.reading) for number, source in enumerate(sources)]
+    found = surveyed(readers, choice, notify)
+    working.plan(found, [source.name for source in sources])
+    return found
+
+
+def batches(found: Surveyed, sources: Sequence[Source], done: set[str]) -> Plan:
+    """Return the documents to make, without those that are `done`, in batches."""
+    made: list[Batch] = []
+    items: list[Item] = []
+    size = total = number = 0
+    at = -1
+
+    def close() -> None:
+        if items:
+            made.append(Batch(sources[at].inputs[0], at, tuple(items)))
+            items.clear()
+
+    for held in found.held:
+        number += 1
+        total += held.captured.size
+        if held.url in done:
+            continue
+        if held.where.source != at or size >= _BATCH or len(items) >= _MANY:
+            close()
+            at, size = held.where.source, 0
+        items.append(Item(held.where, held.url, held.path))
+        size += held.captured.size
+    close()
+    return Plan(made, number, total)
+
+
+def existing(folder: str) -> Iterator[str]:
+    """Yield the paths of all files and links in a folder, without following links."""
+    for above, folders, files in os.walk(folder):
+        place = os.path.relpath(above, folder).replace(os.sep, "/")
+        prefix = "" if place == "." else f"{place}/"
+        folders.sort()
+        links = [name for name in folders if os.path.islink(os.path.join(above, name))]  # noqa: PTH114, PTH118
+        for name in sorted([*files, *links]):
+            yield prefix + name
+
+
+def made_before(folder: str) -> set[str]:
+    """Return the paths of the files that earlier runs made, finished or not: those of the map and of its copy."""
+    found = maps.paths_in(Path(folder) / MAP)
+    working = Path(folder) / maps.WORKING
+    if working.is_file():
+        with suppress(Exception), closing(maps.opened(working)) as db:
+            foreign = {path for (path,) in db.execute("SELECT path FROM foreign_files")}
+            planned_ = {path for (path,) in db.execute("SELECT path FROM resources WHERE path IS NOT NULL")}
+            old = {path for (path,) in db.execute("SELECT value FROM state WHERE name = 'never'")}
+            found |= (planned_ - foreign) | old
+    return found
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UsageError for a DIR that is no folder."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"-o {folder}: this is a file, and a mirror is a folder (--zip FILE writes one file)")
+
+
+class Ending(NamedTuple):
+    """The files that a run leaves beside the documents."""
+
+    files: tuple[str, ...]
+    foreign: tuple[str, ...]
+    pruned: int
+
+
+def finish(
+    working: maps.Working, root: OutputFolder, layout: str, before: set[str], notify: Notify, *, prunes: bool
+) -> Ending:
+    """Write the map and the entry page, and remove what no longer belongs, if asked."""
+    working.commit()
+    entry = index.page(working)
+    own = {MAP, index_name(layout)}
+    _put(root, index_name(layout), entry, before, notify)
+    folder = Path(root.path)
+    fresh = folder / f".absolve-{os.urandom(6).hex()}.tmp"
+    try:
+        working.write(fresh)
+        data_is_same = _same_file(fresh, folder / MAP)
+        if data_is_same:
+            fresh.unlink()
+        else:
+            fresh.replace(folder / MAP)
+    finally:
+        fresh.unlink(missing_ok=True)
+    paths = working.paths()
+    beside = {f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE}
+    rest = [path for path in existing(root.path) if path not in paths and path not in own and path not in beside]
+    stale = [path for path in rest if path in before]
+    pruned = _pruned(root, stale, notify) if prunes else 0
+    foreign = tuple(path for path in rest if not (prunes and path in before))
+    return Ending(tuple(sorted(own)), foreign, pruned)
+
+
+def _put(root: OutputFolder, name: str, data: bytes, before: set[str], notify: Notify) -> None:
+    """Write a file of the mirror's own beside its documents, unless it has its bytes."""
+    target = Path(root.path) / name
+    try:
+        if has(root, name, data):
+            return
+        if target.exists() and not before and not _is_own(target):
+            text = "a file that the mirror did not make is in the way, and stays"
+            notify(Diagnostic("foreign", text, str(target), failed=True))
+            return
+        with outputs.preparing(target, below=Below(root, name)) as (file, ready):
+            file.write(data)
+        outputs.settle(ready)
+    except OSError as error:
+        text = error.strerror or str(error)
+        notify(Diagnostic("unwritable", text, str(target), failed=True))
+
+
+def _is_own(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return index.MARK in file.read(1024)
+    return False
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        if other.is_symlink() or one.stat().st_size != other.stat().st_size:
+            return False
+        return one.read_bytes() == other.read_bytes()
+    except OSError:
+        return False
+
+
+def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> int:
+    """Remove files that an earlier run made, and the folders that are empty then."""
+    number = 0
+    for path in paths:
+        above, _, name = path.rpartition("/")
+        try:
+            folder = root.folder(above)
+            os.unlink(folder.at(name), dir_fd=folder.descriptor)
+            number += 1
+            with suppress(OSError):
+                while above:
+                    above, _, name = above.rpartition("/")
+                    folder = root.folder(above)
+                    os.rmdir(folder.at(name), dir_fd=folder.descriptor)
+        except OSError as error:
+            notify(Diagnostic("unwritable", error.strerror or str(error), path, failed=True))
+    return number
+
+
+def run_batches(
+    working: maps.Working, run: Callable[[], Iterator[tuple[Any, Any]]], put: Callable[[Any], None]
+) -> None:
+    """Take the results of the tasks: files are put, and the map grows."""
+    try:
+        for _, piece in run():
+            if isinstance(piece, maps.Finished):
+                working.finish(piece)
+            else:
+                put(piece)
+    finally:
+        forget()
+        working.commit()
+
+
+__all__ = [
+    "DocumentError",
+    "Ending",
+    "Plan",
+    "batches",
+    "check_folder",
+    "existing",
+    "finish",
+    "made_before",
+    "planned",
+    "run_batches",
+    "state_of",
+]
