@@ -174,11 +174,10 @@ def _into(
         plan = write.batches(found, sources, working.done())
         _run(working, plan, how, options, report)
         ending = write.finish(working, folder, choice.layout, before, report.aside, prunes=options.prune)
-        _missing(working, options)
         for path in ending.foreign:
             text = "not part of this mirror; it stays (--prune removes what an earlier run made)"
             report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
-        _summary(working, plan, options)
+        finish_run(working, plan, options)
     maps.removed(Path(folder.path))
 
 
@@ -236,6 +235,12 @@ def _input(batch: write.Batch) -> Input:
     return batch.input
 
 
+def finish_run(working: maps.Working, plan: write.Plan, options: argparse.Namespace) -> None:
+    """Write the list of what is missing, and print the counts."""
+    _missing(working, options)
+    _summary(working, plan, options)
+
+
 def _missing(working: maps.Working, options: argparse.Namespace) -> None:
     """Write the list that a crawler takes: what most pages need comes first."""
     if options.missing is None:
@@ -264,7 +269,7 @@ def _dry(sources: Sequence[Source], how: MirrorOptions, choice: Choice, report: 
     readers = [write.reader_of(source, number, how.reading) for number, source in enumerate(sources)]
     found = surveyed(readers, choice, report.finding)
     for held in sorted(found.held, key=lambda one: one.url):
-        print(printable.printable(f"{held.url}\t{held.path}"))
+        print(f"{printable.printable(held.url)}\t{printable.printable(held.path)}")
     others = len(found.capture.by_url) - len(found.held)
     print(f"{len(found.held):,} documents, {others:,} other URLs", file=sys.stderr)
 
@@ -278,4 +283,4 @@ def _look(options: argparse.Namespace, report: Report) -> None:
     else:
         from absolve.mirror import serve
 
-        serve.run(options.serve, options.port, quiet=options.quiet)
+        serve.run(options.serve, options.port, lambda url: print(url, flush=True))

@@ -14,6 +14,7 @@ from absolve.encodings.charsets import byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
 
 _MARKS: Final = {"utf-8": b"\xef\xbb\xbf", "utf-16le": b"\xff\xfe", "utf-16be": b"\xfe\xff"}
+_PRESCAN: Final = 1024 - len(b'<meta charset="utf-8">')  # HTML Standard 13.2.3.2: bytes in which a meta is found
 # What may precede the content of the head (HTML Standard 13.2.6.4.1 to 13.2.6.4.4).
 _QUOTED: Final = rb"(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+>"
 _MISC: Final = rb"(?:[\t\n\f\r ]++|<!--(?:(?!-->).)*+-->|<\?[^>]*+>)*+"
@@ -35,10 +36,10 @@ def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, 
         own = declared_in_html(data)
         if own is not None and own.name == charset.name:
             return None
-        if charset.name in _MARKS:
-            return Edit(0, 0, _MARKS[charset.name]), charset.name
         found = _BEFORE_HEAD.match(data)
         position = found.end() if found is not None else 0
+        if charset.name in _MARKS and (charset.name != "utf-8" or position > _PRESCAN):
+            return Edit(0, 0, _MARKS[charset.name]), charset.name
         return Edit(position, position, f'<meta charset="{charset.name}">'.encode()), charset.name
     return _in_xml(data, charset.name) if kind == registry.XML else None
 

@@ -6,6 +6,8 @@ asked for.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -39,7 +41,7 @@ class Lookup:
         if count <= _SMALL:
             query = "SELECT url, path, redirect FROM resources WHERE path IS NOT NULL OR redirect IS NOT NULL"
             self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(query)}
-            self._forms = dict(self._db.execute("SELECT form, url FROM forms"))
+            self._forms = self._all_forms()
 
     def __call__(self, url: str) -> Target | None:
         """Return the file for an absolute URL without fragment; None if it is not held."""
@@ -101,8 +103,20 @@ class Lookup:
         row: tuple[str | None, str | None] | None = self._db.execute(query, (url,)).fetchone()
         return row
 
+    def _all_forms(self) -> dict[str, str]:
+        """Return the URLs by form: those of the working copy; computed again for a finished map, which has none."""
+        with suppress(sqlite3.OperationalError):
+            return dict(self._db.execute("SELECT form, url FROM forms"))
+        found: dict[str, str] = {}
+        for url in sorted(self._rows or ()):
+            for form in self._same.forms(url):
+                found.setdefault(form, url)
+        return found
+
     def _form(self, form: str) -> str | None:
         if self._rows is not None:
             return self._forms.get(form)
-        row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
-        return row[0] if row is not None else None
+        with suppress(sqlite3.OperationalError):
+            row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
+            return row[0] if row is not None else None
+        return None

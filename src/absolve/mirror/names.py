@@ -83,6 +83,20 @@ def is_reserved(name: str) -> bool:
     )
 
 
+def refused(name: str) -> str | None:
+    """Return why some system refuses a name of a file or a folder; None where all accept it."""
+    if _FORBIDDEN.search(name):
+        return "a character that Windows forbids"
+    if name.endswith((".", " ")):
+        return "a dot or a blank at the end"
+    if _DEVICE.fullmatch(name):
+        return "the name of a device on Windows"
+    return "more than 255 bytes" if len(name.encode("utf-8", "surrogateescape")) > _MOST_ANYWHERE else None
+
+
+_MOST_ANYWHERE: Final = 255  # bytes of a name, on most file systems
+
+
 def _replaced(text: str) -> str:
     text = unicodedata.normalize("NFC", _FORBIDDEN.sub("_", text))
     if not text.isascii():

@@ -15,6 +15,7 @@ from absolve.core.model import IGNORED_BASE
 from absolve.mirror.tags import attributes
 from absolve.rewriting.policy import absolute, absolute_of
 from absolve.urls import whatwg
+from absolve.urls.predicates import scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,7 +139,9 @@ class MirrorPolicy:
         elif reference[0] == "#" and (context.stays_as_fragment or context.keeps_fragments):
             return None
         target = resolved.target
-        if target is None or not target.startswith(_HELD):
+        if target is None:
+            return _still_malformed(resolved)
+        if not target.startswith(_HELD):
             return None
         if is_identity(resolved):
             return absolute_of(reference, context)
@@ -218,6 +221,14 @@ class MirrorPolicy:
     def note(self, resolved: Resolved, code: str, text: str) -> None:
         """Note something about the place of a link."""
         self.seen.notes.append(Note(resolved.entity, resolved.link.start, code, text))
+
+
+def _still_malformed(resolved: Resolved) -> str | None:
+    """Return a reference that leads nowhere on the web with its scheme: from file://, `//` would name a server."""
+    if not resolved.reference.startswith(("//", "\\\\", "/\\", "\\/")):
+        return None
+    found = scheme(resolved.base.url)
+    return f"{found}:{resolved.reference}" if found in {"http", "https", "ftp"} else None
 
 
 def is_identity(resolved: Resolved) -> bool:
