@@ -88,13 +88,17 @@ class MessageReader:
         data = self._data()
         parts = list(self._parts(data))
         entities = self._entities(data)
+        page = next((part.urls[0] for part in parts if _is_usable(part.urls[0])), None)
         for where in places:
             part = parts[where.offset]
             content = part.data
             entity = next((one for one in entities if one.own_data == content), None)
             if entity is not None:
                 entities.remove(entity)
-            yield where, Payload(content, media_type_of(part.media_type, content), entity=entity)
+            if entity is not None and not _is_usable(entity.bases.own.url):
+                entity = None  # a style sheet that a browser made of one in the page, as Content-ID: the page's
+            media_type = media_type_of(part.media_type, content)
+            yield where, Payload(content, media_type, entity=entity, base=None if entity is not None else page)
 
     def _data(self) -> bytes:
         return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
@@ -123,13 +127,17 @@ class MessageReader:
         found: list[str] = []
         if location:
             url = key(urljoin(base, location)) or key(self._root + quote(location))
-            found += [url] if url is not None else []
+            found += [url] if url is not None and (_is_usable(url) or url.startswith(("cid:", PACKAGE_ROOT))) else []
         if identity := _field(part, "Content-ID").strip("<> "):
             found.append(f"cid:{unquote(identity)}")
         if not found or found[0].startswith("cid:"):
             name = part.get_filename() or f"part-{number}"
             found.insert(0, key(f"{self._root}{number}/{quote(name, safe='')}") or f"{self._root}{number}")
         return found
+
+
+def _is_usable(url: str) -> bool:
+    return url.startswith(("http:", "https:", "ftp:", "file:"))
 
 
 def _collect(entity: Entity, found: list[Entity]) -> None:

@@ -28,7 +28,7 @@ class Payload(NamedTuple):
 
     `media_type` may have parameters. `charset` is set where the bytes are text that the container holds decoded.
     `message` is the HTTP response without codings, where its header has a base of its own (RFC 1808 3.1). `entity` is
-    set where the container has been walked already.
+    set where the container has been walked already. `base` is the URL to resolve against where that is not its own.
     """
 
     data: bytes
@@ -37,6 +37,7 @@ class Payload(NamedTuple):
     claims: tuple[BaseClaim, ...] = ()
     message: bytes | None = None
     entity: Entity | None = None
+    base: str | None = None
 
 
 class Posted(NamedTuple):
@@ -85,7 +86,7 @@ def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:
         name=url,
         media_type=payload.media_type,
         charset=payload.charset,
-        url=url,
+        url=payload.base or url,
         claims=payload.claims,
     )
     document.url_source = "capture"

@@ -184,9 +184,9 @@ class MirrorPolicy:
 
     def _leads(self, reference: str, path: str, fragment: str | None) -> bool:
         """Return whether a reference, as it is written, leads from this file to that one."""
-        before, crosshatch, own = reference.partition("#")
-        if (own if crosshatch else None) != fragment or before.startswith(("/", "\\")) or "?" in before:
-            return False
+        before, crosshatch, _ = reference.partition("#")
+        if (fragment is not None and not crosshatch) or before.startswith(("/", "\\")) or "?" in before:
+            return False  # the fragment of a redirect must be written
         if not before:
             return path == self.path
         if ":" in before.partition("/")[0] or "\\" in before:

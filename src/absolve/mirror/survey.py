@@ -56,7 +56,7 @@ def surveyed(readers: Sequence[Reader], choice: Choice, notify: Notify, places: 
     if posted:
         capture = _captured(readers, choice, posted, _quiet)
     capture.complete()
-    for contradiction in capture.contradictions:
+    for contradiction in dict.fromkeys(capture.contradictions):
         text = f"captured twice at {contradiction.date} with different contents: the later record counts"
         notify(Diagnostic("contradiction", text, contradiction.url, failed=True))
     found = {url: one for url, one in capture.by_url.items() if capture.is_held(url)}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CAPTURES: Final = frozenset({"response", "resource", "revisit", "arc"})
 _SCHEMES: Final = ("http://", "https://", "ftp://")
-_SAFE: Final = frozenset({b"GET", b"HEAD"})
+_UNSAFE: Final = frozenset(b"POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND REPORT SEARCH".split())
 _ARC_DATE: Final = re.compile(rb" ([0-9]{14}) ")
 _DATE_ONLY: Final = 64  # bytes of an ARC record's header that are not searched: its URL may have anything
 _BASES: Final = frozenset({"base", "content-base"})
@@ -115,7 +115,7 @@ def _captures(
     data: bytes, record: Record, where: Where, posted: set[str], settings: Settings
 ) -> Iterator[Captured | Posted]:
     if record.kind == "request":
-        if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0] not in _SAFE:
+        if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
             yield Posted(_ids(data, record))
         return
     if record.kind not in _CAPTURES or not record.url.startswith(_SCHEMES):
