@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import failures, many
+from absolve.cli import failures, many, mirror_in_place
 from absolve.cli import options as shared
+from absolve.cli.mirror_in_place import put_all
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import map as maps
 from absolve.mirror import write
 from absolve.mirror.capture import latest_of
@@ -103,8 +104,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
         return
     failures.check(options)
     if options.relative_only:
-        from absolve.cli import mirror_in_place
-
         mirror_in_place.run(options, report)
         return
     if options.output is None and options.zip is None and not options.dry_run:
@@ -165,9 +164,10 @@ def _into(
     working, is_new = _working(Path(how.map), state, resume=options.resume)
     with closing(working):
         found = _plan(working, sources, how, choice, report, is_new=is_new)
+        working.add_tokens({how.token, *before.tokens})
         if is_new:
             there = set(write.existing(folder.path))
-            working.mark_foreign((there - before) & working.paths())
+            working.mark_foreign((there - before.paths) & working.paths())
         if not found.held:
             report.finding(Diagnostic("no-document", "the capture holds no document", options.output, failed=True))
         how = how._replace(foreign=frozenset(working.foreign()))
@@ -221,12 +221,7 @@ def _run(
 
     def put(piece: Any) -> None:
         if isinstance(piece, FilesReady):
-            for file in piece.made:
-                try:
-                    (outputs.put if piece.flushed else outputs.settle)(file)
-                except OSError as error:
-                    text = error.strerror or str(error)
-                    report.failure(DocumentError(Diagnostic("unwritable", text, file.target)))
+            put_all(piece, report)
 
     write.run_batches(working, results, put)
 

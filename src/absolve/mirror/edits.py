@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.model import Edit
 from absolve.document.walk import inners
 from absolve.formats import registry
-from absolve.mirror import charset_edit, security_policy
+from absolve.mirror import charset_edit, scripts, security_policy
 from absolve.mirror.policy import Note
 from absolve.mirror.tags import attributes, start_tags
 from absolve.rewriting import rewriter
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
 
     from absolve.document.entity import Entity
     from absolve.mirror.policy import MirrorPolicy
+    from absolve.mirror.tags import Tag
 
 _WHITE_SPACE: Final = b"\t\n\f\r "
 _CORS: Final = (b"integrity", b"crossorigin")
+
+
+def relinked(entity: Entity, policy: MirrorPolicy) -> bytes:
+    """Return the bytes of a document in which nothing but links changes; raise as `rewritten` does."""
+    return rewriter.rewrite(entity, policy)
 
 
 def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_server: bool = False) -> bytes:
@@ -35,8 +41,7 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_se
     own: dict[int, list[Edit]] = {}
     for inside, start, end, path in policy.seen.local.values():
         _uncross(own, inside, start, end, policy, path=path if for_server else None)
-    if security_policy.may_have_one(entity.data):
-        _free(own, entity, policy)
+    _scan(own, entity, policy)
     found += _lowered(entity, own)
     declared = charset_edit.declaration(entity.data, entity.media_type, label)
     if declared is not None:
@@ -83,26 +88,44 @@ def _may_change(path: str) -> bool:
     return path.endswith((".css", ".html", ".htm", ".svg", ".xml", ".xhtml"))
 
 
-def _free(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) -> None:
-    """Take policies that forbid local files out of force, in a page and in the pages inside it."""
+def _scan(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) -> None:
+    """Scan the tags of a page, and of the pages inside it, where a fast test says that this may matter."""
     if entity.media_type == registry.HTML and entity.charset.transparent:
         data = entity.data
-        for tag in start_tags(data):
-            if tag.name != b"meta":
-                continue
-            found = attributes(data, tag.start, tag.end)
-            equiv, content = found.get(b"http-equiv"), found.get(b"content")
-            if equiv is None or content is None:
-                continue
-            if equiv.text(entity.charset).lower() != "content-security-policy":
-                continue
-            directive = security_policy.forbidding(content.text(entity.charset))
-            if directive is not None:
-                own.setdefault(id(entity), []).append(Edit(equiv.start, equiv.start, b"data-"))
-                text = f"taken out of force: its {directive} does not allow the local copy"
-                policy.seen.notes.append(Note(entity, equiv.start, "csp", text))
+        for tag in start_tags(data) if _may_matter(data) else ():
+            if tag.name == b"meta":
+                _free(own, entity, policy, tag)
+            elif tag.name == b"script":
+                _read_script(entity, policy, tag)
     for inner in inners(entity):
-        _free(own, inner.entity, policy)
+        _scan(own, inner.entity, policy)
+
+
+def _may_matter(data: bytes) -> bool:
+    return scripts.may_need_server(data) or security_policy.may_have_one(data)
+
+
+def _free(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy, tag: Tag) -> None:
+    """Take a policy that forbids local files out of force."""
+    found = attributes(entity.data, tag.start, tag.end)
+    equiv, content = found.get(b"http-equiv"), found.get(b"content")
+    if equiv is None or content is None or equiv.text(entity.charset).lower() != "content-security-policy":
+        return
+    directive = security_policy.forbidding(content.text(entity.charset))
+    if directive is not None:
+        own.setdefault(id(entity), []).append(Edit(equiv.start, equiv.start, b"data-"))
+        text = f"taken out of force: its {directive} does not allow the local copy"
+        policy.seen.notes.append(Note(entity, equiv.start, "csp", text))
+
+
+def _read_script(entity: Entity, policy: MirrorPolicy, tag: Tag) -> None:
+    """Note a script in the page that needs a server."""
+    place = scripts.needs_server(entity.data, tag.text_start, tag.text_end)
+    if place is None:
+        return
+    kind = attributes(entity.data, tag.start, tag.end).get(b"type")
+    if kind is None or kind.text(entity.charset).lower() in scripts.JAVASCRIPT:
+        policy.seen.notes.append(Note(entity, place[0], "needs-server", place[1]))
 
 
 def _lowered(entity: Entity, own: dict[int, list[Edit]]) -> list[Edit]:

@@ -33,6 +33,7 @@ _MORE: Final = """\
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _INSERT: Final = {
     "resources": "INSERT OR REPLACE INTO resources VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -118,6 +119,14 @@ class Working:
         """Note files that are in the way and were not made by a mirror."""
         self._db.executemany("INSERT OR IGNORE INTO foreign_files VALUES (?)", ((path,) for path in paths))
         self.commit()
+
+    def add_tokens(self, tokens: Iterable[str]) -> None:
+        """Note the tokens in the names of temporary files, of this run and of those that were killed."""
+        self._db.executemany("INSERT OR IGNORE INTO tokens VALUES (?)", ((token,) for token in tokens))
+        self.commit()
+
+    def tokens(self) -> set[str]:
+        return {token for (token,) in self._db.execute("SELECT token FROM tokens")}
 
     def foreign(self) -> set[str]:
         return {path for (path,) in self._db.execute("SELECT path FROM foreign_files")}

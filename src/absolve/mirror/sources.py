@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
-_FILES: Final = "files"
+FILES: Final = "files"
 
 
 class Source(NamedTuple):
@@ -32,7 +32,7 @@ class Source(NamedTuple):
     @property
     def name(self) -> str:
         """The name in the map: the archive's, nothing for plain files."""
-        if self.kind == _FILES:
+        if self.kind == FILES:
             return ""
         return f"{self.inputs[0].name}!{self.member}" if self.member else self.inputs[0].name
 
@@ -47,7 +47,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         except DocumentError as error:
             notify(error.diagnostic._replace(failed=True))
             continue
-        if kind == _FILES:
+        if kind == FILES:
             plain.append(input_)
         elif kind == registry.ZIP:
             from absolve.mirror.packages import record_files
@@ -57,7 +57,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         else:
             found.append(Source(kind, (input_,)))
     if plain:
-        found.append(Source(_FILES, tuple(plain)))
+        found.append(Source(FILES, tuple(plain)))
     return found
 
 
@@ -71,12 +71,12 @@ def _kind(input_: Input, how: ReadOptions) -> str:
         return registry.ZIP
     if kind in registry.MAIL:
         return registry.MESSAGE
-    return kind if kind in {registry.WARC, registry.HAR} else _FILES
+    return kind if kind in {registry.WARC, registry.HAR} else FILES
 
 
 def reader_of(source: Source, number: int, how: ReadOptions) -> Reader:
     """Return the reader of a source, which has this number."""
-    if source.kind == _FILES:
+    if source.kind == FILES:
         from absolve.mirror.files import FilesReader
 
         return FilesReader(source.inputs, number, how)

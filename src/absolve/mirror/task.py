@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.formats import registry
-from absolve.mirror import edits
+from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished
 from absolve.mirror.payloads import entity_of, is_walked
@@ -62,7 +62,7 @@ class MirrorOptions(NamedTuple):
     """How documents are made.
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `foreign` are paths
-    of files that are in the way.
+    of files that are in the way. `links_only`: nothing but links changes.
     """
 
     reading: ReadOptions
@@ -74,6 +74,7 @@ class MirrorOptions(NamedTuple):
     for_server: bool = False
     token: str = ""
     foreign: frozenset[str] = frozenset()
+    links_only: bool = False
 
 
 class Made(NamedTuple):
@@ -148,11 +149,20 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         item.path,
         f"sha256:{sha256(data).hexdigest()}",
         title_of(payload) if registry.kind_of(payload.media_type) == registry.HTML else None,
-        tuple(edits.placed(seen.notes)),
+        (*edits.placed(seen.notes), *_of_script(payload)),
         tuple(seen.missing),
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
     )
+
+
+def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
+    """Yield the note for a script file that needs a server."""
+    essence = registry.essence_of(payload.media_type)[0]
+    if essence in scripts.JAVASCRIPT and essence and (found := scripts.needs_server(payload.data)) is not None:
+        line = payload.data.count(b"\n", 0, found[0]) + 1
+        column = found[0] - payload.data.rfind(b"\n", 0, found[0])
+        yield line, column, "needs-server", found[1]
 
 
 def _new_bytes(
@@ -162,6 +172,8 @@ def _new_bytes(
     if entity is None or not is_walked(entity.media_type):
         return payload.data, []
     label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
+    if how.links_only:
+        return edits.relinked(entity, policy), list(entity.diagnostics)
     data = edits.rewritten(entity, policy, label, for_server=how.for_server)
     found = list(entity.diagnostics)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):

@@ -7,12 +7,13 @@ working copy of the map.
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import index, map as maps
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.sources import reader_of
@@ -105,16 +106,23 @@ def existing(folder: str) -> Iterator[str]:
             yield prefix + name
 
 
-def made_before(folder: str) -> set[str]:
-    """Return the paths of the files that earlier runs made, finished or not: those of the map and of its copy."""
-    found = maps.paths_in(Path(folder) / MAP)
+class Before(NamedTuple):
+    """What earlier runs left: the files that they made, finished or not, and the tokens of their temporary files."""
+
+    paths: set[str]
+    tokens: set[str]
+
+
+def made_before(folder: str) -> Before:
+    """Return what earlier runs left in a folder: by the map there, and by its working copy."""
+    found = Before(maps.paths_in(Path(folder) / MAP), set())
     working = Path(folder) / maps.WORKING
     if working.is_file():
-        with suppress(Exception), closing(maps.opened(working)) as db:
+        with suppress(sqlite3.Error), closing(maps.opened(working)) as db:
             foreign = {path for (path,) in db.execute("SELECT path FROM foreign_files")}
             planned_ = {path for (path,) in db.execute("SELECT path FROM resources WHERE path IS NOT NULL")}
-            old = {path for (path,) in db.execute("SELECT value FROM state WHERE name = 'never'")}
-            found |= (planned_ - foreign) | old
+            found.paths.update(planned_ - foreign)
+            found.tokens.update(token for (token,) in db.execute("SELECT token FROM tokens"))
     return found
 
 
@@ -133,44 +141,54 @@ class Ending(NamedTuple):
 
 
 def finish(
-    working: maps.Working, root: OutputFolder, layout: str, before: set[str], notify: Notify, *, prunes: bool
+    working: maps.Working, root: OutputFolder, layout: str, before: Before, notify: Notify, *, prunes: bool
 ) -> Ending:
-    """Write the map and the entry page, and remove what no longer belongs, if asked."""
+    """Write the map and the entry page, remove temporary files, and what no longer belongs, if asked."""
     working.commit()
+    tokens = working.tokens()
+    token = next(iter(sorted(tokens)), "")
     entry = index.page(working)
     own = {MAP, index_name(layout)}
-    _put(root, index_name(layout), entry, before, notify)
+    _put(root, index_name(layout), entry, token, notify, is_ours=bool(before.paths))
     folder = Path(root.path)
-    fresh = folder / f".absolve-{os.urandom(6).hex()}.tmp"
+    fresh = folder / f".absolve-{token}-{os.urandom(6).hex()}.tmp"
     try:
         working.write(fresh)
-        data_is_same = _same_file(fresh, folder / MAP)
-        if data_is_same:
-            fresh.unlink()
-        else:
+        if not _same_file(fresh, folder / MAP):
             fresh.replace(folder / MAP)
     finally:
         fresh.unlink(missing_ok=True)
+    _sweep(root, tokens)
     paths = working.paths()
     beside = {f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE}
     rest = [path for path in existing(root.path) if path not in paths and path not in own and path not in beside]
-    stale = [path for path in rest if path in before]
+    stale = [path for path in rest if path in before.paths]
     pruned = _pruned(root, stale, notify) if prunes else 0
-    foreign = tuple(path for path in rest if not (prunes and path in before))
+    foreign = tuple(path for path in rest if not (prunes and path in before.paths))
     return Ending(tuple(sorted(own)), foreign, pruned)
 
 
-def _put(root: OutputFolder, name: str, data: bytes, before: set[str], notify: Notify) -> None:
+def _sweep(root: OutputFolder, tokens: set[str]) -> None:
+    """Remove the temporary files of these runs."""
+    beginnings = tuple(f".absolve-{token}-" for token in tokens)
+    for path in existing(root.path):
+        above, _, name = path.rpartition("/")
+        if name.startswith(beginnings) and name.endswith(".tmp"):
+            with suppress(OSError):
+                outputs.sweep(root.folder(above), tokens)
+
+
+def _put(root: OutputFolder, name: str, data: bytes, token: str, notify: Notify, *, is_ours: bool) -> None:
     """Write a file of the mirror's own beside its documents, unless it has its bytes."""
     target = Path(root.path) / name
     try:
         if has(root, name, data):
             return
-        if target.exists() and not before and not _is_own(target):
+        if target.exists() and not is_ours and not _is_own(target):
             text = "a file that the mirror did not make is in the way, and stays"
             notify(Diagnostic("foreign", text, str(target), failed=True))
             return
-        with outputs.preparing(target, below=Below(root, name)) as (file, ready):
+        with outputs.preparing(target, token=token, below=Below(root, name)) as (file, ready):
             file.write(data)
         outputs.settle(ready)
     except OSError as error:
@@ -225,18 +243,3 @@ def run_batches(
     finally:
         forget()
         working.commit()
-
-
-__all__ = [
-    "DocumentError",
-    "Ending",
-    "Plan",
-    "batches",
-    "check_folder",
-    "existing",
-    "finish",
-    "made_before",
-    "planned",
-    "run_batches",
-    "state_of",
-]
