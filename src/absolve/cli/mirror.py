@@ -22,7 +22,7 @@ from absolve.mirror import write
 from absolve.mirror.capture import latest_of
 from absolve.mirror.paths import LAYOUTS, MAP
 from absolve.mirror.sources import sources_of
-from absolve.mirror.survey import Choice, surveyed
+from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import MORE, NONE, Equivalences
 from absolve.run import outputs
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
     from absolve.mirror.sources import Source
-    from absolve.mirror.survey import Surveyed
+    from absolve.mirror.task import Batch
     from absolve.run.inputs import Input
     from absolve.run.output_folder import OutputFolder
 
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
     where = parser.add_argument_group("output")
     place = where.add_mutually_exclusive_group()
-    shared.completes_files(place.add_argument("-o", "--output", metavar="DIR", help="write the mirror into this folder"))
+    shared.completes_files(place.add_argument("-o", "--output", metavar="DIR", help="write the mirror into DIR"))
     shared.completes_files(place.add_argument("--zip", metavar="FILE", help="write it into one ZIP file"))
     shared.completes_files(
         place.add_argument("--check", metavar="DIR", help="check any mirror: dead links, changed files, names")
@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         place.add_argument("--serve", metavar="DIR", help="show a mirror on this machine, with its media types")
     )
     where.add_argument("--port", type=int, default=0, metavar="N", help="with --serve: the port (default: a free one)")
-    where.add_argument("--by", choices=LAYOUTS, default="host", help="folders: host/path (default), path, DATE/host/path")
+    where.add_argument("--by", choices=LAYOUTS, default="host", help="host/path (default), path, DATE/host/path")
     where.add_argument(
         "--relative-only", action="store_true", help="make the links of a folder of pages relative, in place"
     )
@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     links = parser.add_argument_group("links and edits")
     links.add_argument(
-        "--absent", choices=("keep", "sever"), default="keep", help="what a page fetches and is not held: keep, or inert"
+        "--absent", choices=("keep", "sever"), default="keep", help="what a page fetches that is not held: keep, or inert"
     )
     links.add_argument("--for", dest="for_", choices=("file", "server"), default="file", help="how it will be read")
     shared.completes_files(
@@ -138,7 +138,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
     else:
         write.check_folder(Path(options.output))
         with created(options.output) as folder:
-            _into(folder, sources, how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING)), choice, options, report)
+            how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
+            _into(folder, sources, how, choice, options, report)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -160,64 +161,52 @@ def _into(
     report: Report,
 ) -> None:
     state = write.state_of(sources, choice, (options.absent, options.for_, repr(how.reading)))
-    before = write.made_before(folder.path)
-    working, is_new = _working(Path(how.map), state, resume=options.resume)
+    working, is_new = _working(folder, state, resume=options.resume)
     with closing(working):
-        found = _plan(working, sources, how, choice, report, is_new=is_new)
-        working.add_tokens({how.token, *before.tokens})
+        working.add_tokens({how.token})
         if is_new:
-            there = set(write.existing(folder.path))
-            working.mark_foreign((there - before.paths) & working.paths())
-        if not found.held:
-            report.finding(Diagnostic("no-document", "the capture holds no document", options.output, failed=True))
-        how = how._replace(foreign=frozenset(working.foreign()))
-        plan = write.batches(found, sources, working.done())
-        _run(working, plan, how, options, report)
-        ending = write.finish(working, folder, choice.layout, before, report.aside, prunes=options.prune)
+            write.planned(working, sources, how, choice, report.finding)
+            write.see_foreign(working, folder.path)
+        _run(working, sources, how._replace(foreign=frozenset(working.foreign())), options, report)
+        ending = write.finish(working, folder, choice.layout, report.aside, prunes=options.prune)
         for path in ending.foreign:
             text = "not part of this mirror; it stays (--prune removes what an earlier run made)"
             report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
-        finish_run(working, plan, options)
+        finish_run(working, options, report)
     maps.removed(Path(folder.path))
 
 
-def _working(path: Path, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
-    """Return the working copy of the map, and whether it is new."""
-    if resume and path.is_file():
+def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
+    """Return the working copy of the map, and whether it is new. That of a run that was killed is read first."""
+    path = Path(folder.path) / maps.WORKING
+    old = path.with_name(f"{maps.WORKING}.old")
+    if path.is_file():
         working = maps.Working(path)
-        if working.is_of(state):
+        if resume and working.is_of(state):
             return working, False
         working.close()
+        path.replace(old)
     maps.removed(path.parent)
     working = maps.Working(path)
     working.create(state)
+    write.see_before(working, folder.path, old)
+    old.unlink(missing_ok=True)
     return working, True
 
 
-def _plan(
+def _run(
     working: maps.Working,
     sources: Sequence[Source],
     how: MirrorOptions,
-    choice: Choice,
+    options: argparse.Namespace,
     report: Report,
-    *,
-    is_new: bool,
-) -> Surveyed:
-    if is_new:
-        return write.planned(working, sources, how, choice, report.finding)
-    readers = [write.reader_of(source, number, how.reading) for number, source in enumerate(sources)]
-    return surveyed(readers, choice, report.finding)
-
-
-def _run(
-    working: maps.Working, plan: write.Plan, how: MirrorOptions, options: argparse.Namespace, report: Report
 ) -> None:
     """Make the documents; files are renamed into place as they come."""
-    if options.jobs is None and plan.size < _SMALL:
+    if options.jobs is None and working.documents()[1] < _SMALL:
         options.jobs = 1
 
     def results() -> Iterator[tuple[Any, Any]]:
-        return many.run(partial(made, how), plan.batches, _input, options, report)
+        return many.run(partial(made, how), write.batches(working, sources), _input, options, report)
 
     def put(piece: Any) -> None:
         if isinstance(piece, FilesReady):
@@ -226,14 +215,18 @@ def _run(
     write.run_batches(working, results, put)
 
 
-def _input(batch: write.Batch) -> Input:
+def _input(batch: Batch) -> Input:
     return batch.input
 
 
-def finish_run(working: maps.Working, plan: write.Plan, options: argparse.Namespace) -> None:
+def finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
     """Write the list of what is missing, and print the counts."""
+    number = working.documents()[0]
+    if not number:
+        text = "the capture holds no document"
+        report.finding(Diagnostic("no-document", text, options.output or options.zip, failed=True))
     _missing(working, options)
-    _summary(working, plan, options)
+    _summary(working, number, options)
 
 
 def _missing(working: maps.Working, options: argparse.Namespace) -> None:
@@ -246,12 +239,12 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> None:
     outputs.write(Path(options.missing), "".join(f"{url}\n" for url in urls).encode("utf-8", "surrogatepass"))
 
 
-def _summary(working: maps.Working, plan: write.Plan, options: argparse.Namespace) -> None:
+def _summary(working: maps.Working, number: int, options: argparse.Namespace) -> None:
     if options.quiet:
         return
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
     notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
-    words = [f"{plan.documents:,} documents", f"{missing:,} URLs missing"]
+    words = [f"{number:,} documents", f"{missing:,} URLs missing"]
     words += [f"{number:,} {code}" for code, number in notes.items()]
     print(f"absolve: {printable.printable(options.output or options.zip)}: {', '.join(words)} ({MAP})", file=sys.stderr)
 
@@ -261,12 +254,13 @@ def _summary(working: maps.Working, plan: write.Plan, options: argparse.Namespac
 
 def _dry(sources: Sequence[Source], how: MirrorOptions, choice: Choice, report: Report) -> None:
     """Print the path of each URL that would be held."""
-    readers = [write.reader_of(source, number, how.reading) for number, source in enumerate(sources)]
-    found = surveyed(readers, choice, report.finding)
-    for held in sorted(found.held, key=lambda one: one.url):
-        print(f"{printable.printable(held.url)}\t{printable.printable(held.path)}")
-    others = len(found.capture.by_url) - len(found.held)
-    print(f"{len(found.held):,} documents, {others:,} other URLs", file=sys.stderr)
+    with closing(maps.Working(Path(":memory:"))) as working:
+        working.create({})
+        write.planned(working, sources, how, choice, report.finding)
+        for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
+            print(f"{printable.printable(url)}\t{printable.printable(path)}")
+        held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
+    print(f"{held:,} documents, {others:,} other URLs", file=sys.stderr)
 
 
 def _look(options: argparse.Namespace, report: Report) -> None:

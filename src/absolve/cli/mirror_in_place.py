@@ -20,8 +20,9 @@ from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.mirror import map as maps
 from absolve.mirror import write
+from absolve.mirror.capture import Captured
 from absolve.mirror.sources import FILES, Source, reader_of
-from absolve.mirror.survey import Choice, surveyed
+from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import Equivalences
 from absolve.run import inputs, outputs
@@ -60,10 +61,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
             reader = reader_of(source, 0, reading)
             places: dict[str, str] = {}
             for one in reader.captured(set()):
-                if hasattr(one, "where"):
+                if isinstance(one, Captured):
                     places[one.url] = found[one.where.offset].place
-            survey = surveyed([reader], Choice(same=same), report.finding, places)
-            working.plan(survey, [source.name])
+            survey = Survey([reader], Choice(same=same), report.finding)
+            working.plan_in_place(survey.rows(), survey.store.forms(), [source.name], places)
             how = MirrorOptions(
                 reading,
                 (source,),
@@ -74,11 +75,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 token=os.urandom(4).hex(),
                 links_only=True,
             )
-            plan = write.batches(survey, [source], set())
 
             def results() -> Iterator[tuple[Any, Any]]:
                 options.output = folder
-                return many.run(partial(made, how), plan.batches, lambda batch: batch.input, options, report)
+                return many.run(partial(made, how), write.batches(working, [source]), lambda batch: batch.input, options, report)
 
             def put(piece: Any) -> None:
                 nonlocal changed
@@ -86,9 +86,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
                     changed += put_all(piece, report)
 
             write.run_batches(working, results, put)
+            number = working.documents()[0]
     if not options.quiet:
         name = printable.printable(folder)
-        print(f"absolve: {name}: {plan.documents:,} files, {changed:,} changed", file=sys.stderr)
+        print(f"absolve: {name}: {number:,} files, {changed:,} changed", file=sys.stderr)
 
 
 def put_all(ready: FilesReady, report: Report) -> int:

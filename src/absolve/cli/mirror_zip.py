@@ -1,7 +1,7 @@
 """`absolve mirror --zip FILE`: one ZIP instead of a folder, the same bytes for the same capture.
 
-Input: the sources and options. Output: the ZIP, with the documents in the order of their paths' payloads, the entry page
-and the map.
+Input: the sources and options. Output: the ZIP, with the documents in the order of their payloads, the entry page and
+the map.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.cli import many
-from absolve.core.errors import Diagnostic
 from absolve.mirror import extensions, index, write
 from absolve.mirror import map as maps
 from absolve.mirror.paths import MAP, index_name
@@ -34,7 +33,9 @@ _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the first one that a ZIP can have
 _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
 # Media types whose files are compressed already.
-_COMPRESSED: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff")
+_COMPRESSED: Final = (
+    *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff"),
+)
 _ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
 
 
@@ -46,22 +47,19 @@ def run(
         path = Path(temporary) / maps.WORKING
         with closing(maps.Working(path)) as working:
             working.create({})
-            found = write.planned(working, sources, how, choice, report.finding)
-            if not found.held:
-                report.finding(Diagnostic("no-document", "the capture holds no document", options.zip, failed=True))
-            plan = write.batches(found, sources, set())
+            write.planned(working, sources, how, choice, report.finding)
             how = how._replace(map=str(path), folder=None)
             with outputs.writing(Path(options.zip)) as file:
-                _fill(file, working, plan, how, choice, options, report)
+                _fill(file, working, sources, how, choice, options, report)
             from absolve.cli import mirror
 
-            mirror.finish_run(working, plan, options)
+            mirror.finish_run(working, options, report)
 
 
 def _fill(
     file: IO[bytes],
     working: maps.Working,
-    plan: write.Plan,
+    sources: Sequence[Source],
     how: MirrorOptions,
     choice: Choice,
     options: argparse.Namespace,
@@ -71,7 +69,7 @@ def _fill(
 
         def results() -> Iterator[tuple[Any, Any]]:
             options.output = options.zip
-            return many.run(partial(made, how), plan.batches, lambda batch: batch.input, options, report)
+            return many.run(partial(made, how), write.batches(working, sources), lambda batch: batch.input, options, report)
 
         def put(piece: Any) -> None:
             if isinstance(piece, Made):

@@ -6,7 +6,7 @@ redirects. Linear in the number of captures, whatever they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from absolve.core.errors import UsageError
 from absolve.mirror.urls import Equivalences, key
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED: Final = 304
+_MOST_CONTRADICTIONS: Final = 1000  # that are reported
 _DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss
 
 
@@ -56,41 +57,51 @@ class Contradiction(NamedTuple):
     date: str
 
 
+class Captures(Protocol):
+    """Captures by URL, and the URLs for which forms stand."""
+
+    def get(self, url: str, /) -> Captured | None: ...
+    def put(self, one: Captured, /) -> None: ...
+    def form(self, form: str, /) -> str | None: ...
+    def put_form(self, form: str, url: str, /) -> None: ...
+    def __iter__(self) -> Iterator[Captured]: ...
+
+
 class End(NamedTuple):
-    """The end of a chain of redirects: the URL that is held, or None; and the last fragment of a Location on the way."""
+    """The end of a chain of redirects: the URL that is held, or None; and the last fragment that a Location had."""
 
     url: str | None
     fragment: str | None
 
 
 class Capture:
-    """All that was captured, one `Captured` for each URL.
+    """All that was captured, one `Captured` for each URL, in a store.
 
     `at`: of several captures the newest not later than this date counts, else the oldest after it. `keep_errors`: error
     pages are held, too, where nothing else is.
     """
 
     def __init__(
-        self, *, at: str | None = None, keep_errors: bool = False, same: Equivalences | None = None
+        self, store: Captures, *, at: str | None = None, keep_errors: bool = False, same: Equivalences | None = None
     ) -> None:
         self.at = at
         self.keep_errors = keep_errors
         self.same = same if same is not None else Equivalences()
-        self.by_url: dict[str, Captured] = {}
-        self.contradictions: list[Contradiction] = []
-        self._forms: dict[str, str] = {}
+        self.store = store
+        self.contradictions: dict[Contradiction, None] = {}
         self._ends: dict[str, End] = {}
 
     def add(self, new: Captured) -> None:
         """Add one capture; of two of the same rank the later one counts."""
-        old = self.by_url.get(new.url)
+        old = self.store.get(new.url)
         if old is not None:
             better, worse = self._rank(new), self._rank(old)
             if better < worse:
                 return
             if better == worse and new.date and _differ(old, new):
-                self.contradictions.append(Contradiction(new.url, new.date))
-        self.by_url[new.url] = new
+                if len(self.contradictions) < _MOST_CONTRADICTIONS:
+                    self.contradictions[Contradiction(new.url, new.date)] = None
+        self.store.put(new)
 
     def _rank(self, one: Captured) -> tuple[int, int, int]:
         kind = 2 if self._is_success(one) else 1 if one.location is not None else 0
@@ -103,23 +114,18 @@ class Capture:
     def _is_success(one: Captured) -> bool:
         return 200 <= one.status < 300 or (one.is_revisit and one.status == _NOT_MODIFIED)
 
-    def is_held(self, url: str) -> bool:
-        """Return whether exactly this URL has a document of its own."""
-        one = self.by_url.get(url)
-        if one is None or one.location is not None:
+    def is_held(self, one: Captured) -> bool:
+        """Return whether a capture gives its URL a document of its own."""
+        if one.location is not None:
             return False
         return self._is_success(one) or (self.keep_errors and one.status >= 400)
 
     def complete(self) -> None:
         """Index the forms by which URLs stand for others; call this after the last `add`."""
-        for url in sorted(self.by_url):
-            for form in self.same.forms(url):
-                if form not in self.by_url:
-                    self._forms.setdefault(form, url)
-
-    def forms(self) -> Iterator[tuple[str, str]]:
-        """Yield each form that is no captured URL, with the URL that it stands for."""
-        yield from self._forms.items()
+        for one in self.store:
+            if one.location is not None or self.is_held(one):
+                for form in self.same.forms(one.url):
+                    self.store.put_form(form, one.url)
 
     def end(self, url: str) -> End:
         """Return where a request for this URL ends, through stand-ins and recorded redirects."""
@@ -154,14 +160,14 @@ class Capture:
         if one is not None:
             return one
         for _, form in self.same.others(url):
-            one = self._usable(form) or self._usable(self._forms.get(form))
+            one = self._usable(form) or self._usable(self.store.form(form))
             if one is not None:
                 return one
         return None
 
     def _usable(self, url: str | None) -> Captured | None:
-        one = self.by_url.get(url) if url is not None else None
-        return one if one is not None and (one.location is not None or self.is_held(one.url)) else None
+        one = self.store.get(url) if url is not None else None
+        return one if one is not None and (one.location is not None or self.is_held(one)) else None
 
 
 def _differ(one: Captured, other: Captured) -> bool:

@@ -40,7 +40,7 @@ def page(working: Working) -> bytes:
     title = f"Mirror of {hosts[0][0]}" if len(hosts) == 1 else f"Mirror of {len(hosts)} hosts"
     out = [_HEAD % (MARK.decode(), html.escape(title)), f"<h1>{html.escape(title)}</h1>\n"]
     text = f"{documents:,} document{'' if documents == 1 else 's'}, {missing:,} URL{'' if missing == 1 else 's'} missing"
-    out.append(f"<p>{text}. The map is <a href=\"mirror.sqlite\">mirror.sqlite</a>.</p>\n")
+    out.append(f'<p>{text}. The map is <a href="mirror.sqlite">mirror.sqlite</a>.</p>\n')
     for host, number in hosts[:_HOSTS]:
         out += _host(working, host, number)
     if len(hosts) > _HOSTS:

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
@@ -47,7 +47,7 @@ def record_files(name: str) -> list[str]:
 
 
 @contextmanager
-def opened_member(name: str, member: str) -> Iterator[IO[bytes]]:
+def opened_member(name: str, member: str) -> Iterator[Any]:
     """Yield a file in a package, open. Raise DocumentError."""
     try:
         with zipfile.ZipFile(name) as package, package.open(member) as file:

@@ -17,7 +17,7 @@ from absolve.mirror.extensions import lacking, suffix
 from absolve.mirror.names import MOST_BYTES, clipped, fold, is_reserved, letters, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 MAP: Final = "mirror.sqlite"
 LAYOUTS: Final = ("host", "site", "capture")
@@ -64,15 +64,27 @@ def check_layout(layout: str) -> str:
 
 def paths(placed: Iterable[Placed], layout: str = "host") -> dict[str, str]:
     """Return the path of each URL."""
-    folders: dict[str, list[_File]] = defaultdict(list)
-    inside: dict[str, set[str]] = defaultdict(set)
+    folders: dict[str, list[Placed]] = defaultdict(list)
     for one in placed:
-        folder, segment, query = split(one.url)
-        if len(folder) > _LONGEST or folder.count("/") > _DEEPEST:  # else its parts take quadratic memory
-            folder = f"{folder[:_LONGEST].partition('/')[0]}/~{letters(folder, 4)}"
-        if layout == "capture":
-            folder = f"{one.date or 'undated'}/{folder}"
-        folders[folder].append(_file(one, segment, query))
+        folders[folder_of(one, layout)].append(one)
+    counts = {folder: len(files) for folder, files in folders.items()}
+    return dict(named(counts, lambda folder: folders.get(folder, ()), layout))
+
+
+def folder_of(one: Placed, layout: str) -> str:
+    """Return the folder of a URL, as it is in the URL: its key for `named`."""
+    folder = split(one.url)[0]
+    if len(folder) > _LONGEST or folder.count("/") > _DEEPEST:  # else its parts take quadratic memory
+        folder = f"{folder[:_LONGEST].partition('/')[0]}/~{letters(folder, 4)}"
+    return f"{one.date or 'undated'}/{folder}" if layout == "capture" else folder
+
+
+def named(
+    folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]], layout: str
+) -> Iterator[tuple[str, str]]:
+    """Yield each URL with its path, folder by folder; `files` returns the URLs in a folder, `folders` counts them."""
+    inside: dict[str, set[str]] = defaultdict(set)
+    for folder in folders:
         below = folder
         while below:
             above, _, last = below.rpartition("/")
@@ -81,7 +93,7 @@ def paths(placed: Iterable[Placed], layout: str = "host") -> dict[str, str]:
             inside[above].add(last)
             below = above
     site = _site(folders) if layout == "site" else None
-    return _Tree(folders, inside, layout, site).paths()
+    return _Tree(folders, files, inside, layout, site).paths()
 
 
 def split(url: str) -> tuple[str, str, str | None]:
@@ -102,15 +114,16 @@ def split(url: str) -> tuple[str, str, str | None]:
     return f"{authority}{folder}", last, query if mark else None
 
 
-def _site(folders: dict[str, list[_File]]) -> str | None:
+def _site(folders: Mapping[str, int]) -> str | None:
     """Return the host with the most documents, by name of several, to be the one without a folder."""
     hosts: Counter[str] = Counter()
-    for folder, files in folders.items():
-        hosts[folder.partition("/")[0]] += len(files)
+    for folder, number in folders.items():
+        hosts[folder.partition("/")[0]] += number
     return min(hosts, key=lambda host: (-hosts[host], host), default=None)
 
 
-def _file(one: Placed, segment: str, query: str | None) -> _File:
+def _file(one: Placed) -> _File:
+    _, segment, query = split(one.url)
     name, is_exact = safe(segment) if segment else (_INDEX, False)
     keeps = is_exact or not segment
     needed = lacking(one.media_type, name)
@@ -128,34 +141,43 @@ class _Tree:
     """The folders of a mirror, from the root down, with the names that are used in each."""
 
     def __init__(
-        self, folders: dict[str, list[_File]], inside: dict[str, set[str]], layout: str, site: str | None
+        self,
+        folders: Mapping[str, int],
+        files: Callable[[str], Iterable[Placed]],
+        inside: dict[str, set[str]],
+        layout: str,
+        site: str | None,
     ) -> None:
         self._folders = folders
+        self._files = files
         self._inside = inside
         self._site = site
         own = (MAP, f"{MAP}-journal", f"{MAP}-wal", f"{MAP}-shm", f"{MAP}.part", index_name(layout))
         self._own = {fold(name) for name in own}
         self._used: dict[str, set[str]] = {"": set(self._own)}
         self._path_of = {"": ""}
-        self._found: dict[str, str] = {}
+        self._found: list[tuple[str, str]] = []
 
-    def paths(self) -> dict[str, str]:
+    def paths(self) -> Iterator[tuple[str, str]]:
         below = sorted({*self._inside, *self._folders}, key=lambda folder: (folder.count("/") + bool(folder), folder))
         if "" not in below:
             below.insert(0, "")
         for folder in below:
             self._name_all(folder)
-        return self._found
+            yield from self._found
+            self._found.clear()
+            if folder and "/" in self._path_of[folder]:  # nothing else is put into it later
+                self._used.pop(self._path_of[folder], None)
 
     def _name_all(self, folder: str) -> None:
         """Name the folders and files in one folder."""
         groups: dict[str, list[tuple[tuple[int, bool, str], str, _File | None]]] = defaultdict(list)
         children = [(folder, child) for child in sorted(self._inside.get(folder, ()))]
-        files = list(self._folders.get(folder, ()))
+        files = [_file(one) for one in self._files(folder)]
         if folder == "" and self._site is not None:  # the site's own entries are in the root, too
             children = [entry for entry in children if entry[1] != self._site]
             children += [(self._site, child) for child in sorted(self._inside.get(self._site, ()))]
-            files += self._folders.get(self._site, ())
+            files += [_file(one) for one in self._files(self._site)]
             self._path_of[self._site] = ""
         elif folder == self._site:
             return
@@ -176,8 +198,9 @@ class _Tree:
             first = group[0]
             if first[0][0] < 3 and folded not in used and self._fits(place, first[1], first[2]):
                 self._put(place, first[0][2], first[1], first[2])
-                group = group[1:]
-            later += group
+                later += group[1:]
+            else:
+                later += group
         later.sort(key=lambda entry: entry[0][2])
         for (_, _, full), name, entry in later:
             self._put_beside(place, full, name, entry)
@@ -195,7 +218,7 @@ class _Tree:
         path = f"{place}/{name}" if place else name
         if file is not None:
             self._used[place].add(fold(name))
-            self._found[full] = path
+            self._found.append((full, path))
         elif len(path) <= _MOST_OF_FOLDER:
             self._used[place].add(fold(name))
             self._path_of[full] = path

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, unquote
 
+from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
 from absolve.mirror.tags import attributes
 from absolve.rewriting.policy import absolute, absolute_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
 
 INERT: Final = "data:,"  # fetches nothing
+MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
 
 _HELD: Final = ("http:", "https:", "ftp:", "file:", "package:", "cid:", "mid:")
 _WEB: Final = ("http:", "https:", "ftp:")
@@ -125,9 +127,19 @@ class MirrorPolicy:
         self._severs = severs
         self._relatives = relatives if relatives is not None else Relatives()
         self._cors: tuple[int, bool] = (0, False)
+        self._written = 0
 
     def __call__(self, resolved: Resolved) -> str | None:
-        """Return the new reference of a link; None where it stays."""
+        """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
+        new = self._reference(resolved)
+        if new is not None:
+            self._written += len(new)
+            if self._written > MOST_WRITTEN:
+                text = f"a document whose new links have more than {MOST_WRITTEN >> 20} MiB together stays as it is"
+                raise DocumentError(Diagnostic("too-large", text, resolved.entity.name))
+        return new
+
+    def _reference(self, resolved: Resolved) -> str | None:
         link, context, reference = resolved.link, resolved.context, resolved.reference
         place = link.place
         if place.stays == "always":

@@ -1,4 +1,4 @@
-"""Content Security Policies in `meta` elements: do they allow the local copy of what they allowed on the web?
+"""Content Security Policies in `meta` elements: which of them forbid the local copy of what they allowed on the web.
 
 In: the text of a policy (CSP Level 3). Out: the directive by which it forbids files of a mirror, or None.
 """

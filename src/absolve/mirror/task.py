@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.formats import registry
@@ -101,9 +101,9 @@ def forget() -> None:
     _open.clear()
 
 
-def made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | Made]:
-    """Yield the results for one batch."""
-    return guarded(batch.input.name, _made(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type,return-value]  # it passes all on
+def made(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
+    """Yield the results for one batch: a TaskResult, Finished or Made each."""
+    return guarded(batch.input.name, _made(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
 
 
 def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | Made]:

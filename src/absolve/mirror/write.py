@@ -7,17 +7,17 @@ working copy of the map.
 from __future__ import annotations
 
 import os
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.mirror import index, map as maps
+from absolve.mirror import index
+from absolve.mirror import map as maps
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.sources import reader_of
-from absolve.mirror.survey import surveyed
+from absolve.mirror.survey import Survey
 from absolve.mirror.task import Batch, Item, forget, has
 from absolve.run import outputs
 from absolve.run.output_folder import Below
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from absolve.mirror.sources import Source
-    from absolve.mirror.survey import Choice, Surveyed
+    from absolve.mirror.survey import Choice
     from absolve.mirror.task import MirrorOptions
     from absolve.run.output_folder import OutputFolder
 
@@ -34,14 +34,6 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 2 << 20  # bytes of payloads in a batch,
 _MANY: Final = 200  # or documents
-
-
-class Plan(NamedTuple):
-    """What is to be made: the documents in batches, their number, and the bytes of their payloads as captured."""
-
-    batches: list[Batch]
-    documents: int
-    size: int
 
 
 def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> dict[str, str]:
@@ -61,38 +53,27 @@ def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> 
 
 def planned(
     working: maps.Working, sources: Sequence[Source], how: MirrorOptions, choice: Choice, notify: Notify
-) -> Surveyed:
+) -> None:
     """Survey the sources, and write the plan into the working copy of the map."""
     readers = [reader_of(source, number, how.reading) for number, source in enumerate(sources)]
-    found = surveyed(readers, choice, notify)
-    working.plan(found, [source.name for source in sources])
-    return found
+    survey = Survey(readers, choice, notify)
+    working.plan(survey.rows(), survey.store.forms(), [source.name for source in sources], choice.layout)
 
 
-def batches(found: Surveyed, sources: Sequence[Source], done: set[str]) -> Plan:
-    """Return the documents to make, without those that are `done`, in batches."""
-    made: list[Batch] = []
+def batches(working: maps.Working, sources: Sequence[Source]) -> Iterator[Batch]:
+    """Yield the documents that remain to be made, in batches, in the order of their payloads."""
     items: list[Item] = []
-    size = total = number = 0
+    size = 0
     at = -1
-
-    def close() -> None:
-        if items:
-            made.append(Batch(sources[at].inputs[0], at, tuple(items)))
-            items.clear()
-
-    for held in found.held:
-        number += 1
-        total += held.captured.size
-        if held.url in done:
-            continue
-        if held.where.source != at or size >= _BATCH or len(items) >= _MANY:
-            close()
-            at, size = held.where.source, 0
-        items.append(Item(held.where, held.url, held.path))
-        size += held.captured.size
-    close()
-    return Plan(made, number, total)
+    for where, url, path, bytes_ in working.remaining():
+        if items and (where.source != at or size >= _BATCH or len(items) >= _MANY):
+            yield Batch(sources[at].inputs[0], at, tuple(items))
+            items, size = [], 0
+        at = where.source
+        items.append(Item(where, url, path))
+        size += bytes_
+    if items:
+        yield Batch(sources[at].inputs[0], at, tuple(items))
 
 
 def existing(folder: str) -> Iterator[str]:
@@ -106,24 +87,23 @@ def existing(folder: str) -> Iterator[str]:
             yield prefix + name
 
 
-class Before(NamedTuple):
-    """What earlier runs left: the files that they made, finished or not, and the tokens of their temporary files."""
+def see_before(working: maps.Working, folder: str, old: Path) -> None:
+    """Note what earlier runs left in a folder: by the map there, and by the working copy `old` of one that was killed."""
+    working.add_ours(Path(folder) / MAP)
+    working.add_ours(old)
 
-    paths: set[str]
-    tokens: set[str]
+
+def see_foreign(working: maps.Working, folder: str) -> None:
+    """Note the files in a folder that are in the way of documents and were not made by a mirror."""
+    found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
+    working.mark_foreign(
+        [path for path in found if not working.is_ours(path) and working.is_planned(path)]
+    )
 
 
-def made_before(folder: str) -> Before:
-    """Return what earlier runs left in a folder: by the map there, and by its working copy."""
-    found = Before(maps.paths_in(Path(folder) / MAP), set())
-    working = Path(folder) / maps.WORKING
-    if working.is_file():
-        with suppress(sqlite3.Error), closing(maps.opened(working)) as db:
-            foreign = {path for (path,) in db.execute("SELECT path FROM foreign_files")}
-            planned_ = {path for (path,) in db.execute("SELECT path FROM resources WHERE path IS NOT NULL")}
-            found.paths.update(planned_ - foreign)
-            found.tokens.update(token for (token,) in db.execute("SELECT token FROM tokens"))
-    return found
+def _is_text(path: str) -> bool:
+    """Return whether a path can be text in a database: a name on a disk may be any bytes."""
+    return path.encode("utf-8", "replace").decode() == path
 
 
 def check_folder(folder: Path) -> None:
@@ -141,7 +121,7 @@ class Ending(NamedTuple):
 
 
 def finish(
-    working: maps.Working, root: OutputFolder, layout: str, before: Before, notify: Notify, *, prunes: bool
+    working: maps.Working, root: OutputFolder, layout: str, notify: Notify, *, prunes: bool
 ) -> Ending:
     """Write the map and the entry page, remove temporary files, and what no longer belongs, if asked."""
     working.commit()
@@ -149,7 +129,7 @@ def finish(
     token = next(iter(sorted(tokens)), "")
     entry = index.page(working)
     own = {MAP, index_name(layout)}
-    _put(root, index_name(layout), entry, token, notify, is_ours=bool(before.paths))
+    _put(root, index_name(layout), entry, token, notify, is_ours=working.has_before())
     folder = Path(root.path)
     fresh = folder / f".absolve-{token}-{os.urandom(6).hex()}.tmp"
     try:
@@ -159,13 +139,15 @@ def finish(
     finally:
         fresh.unlink(missing_ok=True)
     _sweep(root, tokens)
-    paths = working.paths()
-    beside = {f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE}
-    rest = [path for path in existing(root.path) if path not in paths and path not in own and path not in beside]
-    stale = [path for path in rest if path in before.paths]
-    pruned = _pruned(root, stale, notify) if prunes else 0
-    foreign = tuple(path for path in rest if not (prunes and path in before.paths))
-    return Ending(tuple(sorted(own)), foreign, pruned)
+    own |= {f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE}
+    foreign: list[str] = []
+    stale: list[str] = []
+    for path in existing(root.path):
+        is_text = _is_text(path)
+        if path in own or (is_text and working.is_planned(path)):
+            continue
+        (stale if prunes and is_text and working.is_ours(path) else foreign).append(path)
+    return Ending(tuple(sorted(own)), tuple(foreign), _pruned(root, stale, notify))
 
 
 def _sweep(root: OutputFolder, tokens: set[str]) -> None:
