@@ -53,6 +53,7 @@ COMPILED = {
     "absolve.formats.html.attributes": 2,  # 19.58, scan
     "absolve.formats.html.foreign": 1,  # 0.19, rfc3986 pages
     "absolve.formats.html.names_lookup": 1,  # 9.05, rfc3986 pages
+    "absolve.formats.html.page_facts": 1,  # 0, and half of a walk for the table of documents
     "absolve.formats.html.raw_text": 1,  # 0.98, scan
     "absolve.formats.html.row_text": 2,  # 3.72, Arrow
     "absolve.formats.html.tokenizer": 2,  # 24.94, scan

@@ -11,7 +11,6 @@ from typing import Final
 import pytest
 
 from absolve.inventory import PROBLEMS
-from tests.test_layers import ORDER
 
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = sorted(
@@ -163,10 +162,6 @@ def test_a_page_for_developers_is_in_plain_words(page: str) -> None:
 
 
 # --- lists that pages repeat ------------------------------------------------------------------------------------------
-
-
-def test_the_order_of_the_formats_in_the_architecture_is_the_tested_one() -> None:
-    assert ORDER["absolve.formats"] in " ".join(text("docs/architecture.md").split())
 
 
 def test_the_problem_codes_in_the_decisions_are_those_of_the_rows() -> None:

@@ -15,11 +15,12 @@ from absolve._version import __version__
 
 TYPE_CHECKING = False  # type checkers assume True; importing typing takes longer than all the rest
 if TYPE_CHECKING:
-    from absolve.api import base, links, rewrite, verify
+    from absolve.api import base, documents, links, rewrite, verify
     from absolve.core.errors import AbsolveError, Diagnostic, DocumentError, UsageError
     from absolve.core.model import BaseURL, Document, Layer
     from absolve.document.resolved import Resolved
     from absolve.inventory.columns import Row
+    from absolve.inventory.documents import DocumentRow
     from absolve.urls import resolve
 
 __all__ = [
@@ -28,12 +29,14 @@ __all__ = [
     "Diagnostic",
     "Document",
     "DocumentError",
+    "DocumentRow",
     "Layer",
     "Resolved",
     "Row",
     "UsageError",
     "__version__",
     "base",
+    "documents",
     "links",
     "resolve",
     "rewrite",
@@ -46,11 +49,13 @@ _MODULES = {
     "Diagnostic": "core.errors",
     "Document": "core.model",
     "DocumentError": "core.errors",
+    "DocumentRow": "inventory.documents",
     "Layer": "core.model",
     "Resolved": "document.resolved",
     "Row": "inventory.columns",
     "UsageError": "core.errors",
     "base": "api",
+    "documents": "api",
     "links": "api",
     "resolve": "urls",
     "rewrite": "api",

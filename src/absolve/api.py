@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from absolve.core import arguments
 from absolve.core.errors import DocumentError
 from absolve.core.model import Document
+from absolve.document.settings import CHOICES
 from absolve.document.walk import Settings, hold, walk
 from absolve.inventory.columns import Columns, fill, rows
 from absolve.rewriting import rewriter
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.inventory.columns import Row
+    from absolve.inventory.documents import CapturedDocument, DocumentRow
     from absolve.rewriting.policy import Policy
 
     Source: TypeAlias = bytes | str | Document | Buffer
 
 _DOCUMENT = ("name", "media_type", "charset", "url")
-_DEFAULTS = Settings._field_defaults
+_DEFAULTS = CHOICES
 _CHOICES = frozenset(_DEFAULTS)
 _OPTIONS = _CHOICES.union(_DOCUMENT)
 _BY_POLICY = ("absolve.rewrite()", "absolve.verify()")
@@ -103,6 +105,23 @@ def links(source: Source, **options: Any) -> Iterator[Row]:
     Options and errors are those of `rewrite`.
     """
     return rows(_walked(source, options, "absolve.links()"))
+
+
+def documents(source: Source, **options: Any) -> Iterator[DocumentRow]:
+    """Return an iterator over a document and all documents inside it, in document order, one row each.
+
+    Documents that absolve does not read, such as images in an archive, have rows, too. Options and errors are those of
+    `rewrite`.
+    """
+    return (found.row for found in captured(source, **options))
+
+
+def captured(source: Source, **options: Any) -> Iterator[CapturedDocument]:
+    """Return an iterator over the same documents, each with its row, its bytes and its entity."""
+    from absolve.inventory.documents import each  # loads modules that links do not need
+
+    document, settings = opened(source, options, "absolve.documents()")
+    return each(walk(document, settings._replace(documents=True)))
 
 
 def columns(source: Source, **options: Any) -> Columns:

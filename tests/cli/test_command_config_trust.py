@@ -31,6 +31,7 @@ RUNNING = "jobs quiet verbose"
 TRUSTED = {
     "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
     "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
+    "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique csv-safe",
     "base": f"{READING} all",
     "verify": f"{READING} {CHANGING}",
     "browser": "url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",

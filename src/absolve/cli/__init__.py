@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "rewrite": "write documents with every link made absolute",
     "links": "list every link with its base URL, its absolute URL and its problems",
+    "documents": "list every document with its URL, status, date, digest, title and anchors",
     "base": "show which base URL a document has, and why",
     "mirror": "make a copy of a capture that works without a network",
     "verify": "prove with an independent parser that a rewrite changed only links",

@@ -1,6 +1,7 @@
-"""`--engine spark`: list links on a Spark cluster.
+"""`--engine spark`: list links or documents on a Spark cluster.
 
-Input: the inputs of `absolve links`. Output: the same rows as without a cluster, in a new folder with a file per task.
+Input: the inputs of `absolve links` or `absolve documents`. Output: the same rows as without a cluster, in a new
+folder with a file per task.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], r
     from absolve import spark as cluster  # imports pyspark
 
     report.quiet, report.verbose = options.quiet, options.verbose
-    with failures.written(options, report), cluster.session("absolve links", options.master) as spark:
+    with failures.written(options, report), cluster.session(f"absolve {how.table}", options.master) as spark:
         for report.input, piece in cluster.written(spark, found, how, options.output):
             if isinstance(piece, Diagnostic):
                 report.finding(piece)

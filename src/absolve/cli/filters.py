@@ -85,18 +85,16 @@ def selection(options: argparse.Namespace) -> Selection:
     return Selection(kinds, scopes, problems).checked()
 
 
-def columns(options: argparse.Namespace) -> tuple[str, ...]:
+def columns(options: argparse.Namespace, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns. Raise UsageError for unknown ones, and for --unique without --columns."""
-    from absolve.inventory.columns import COLUMNS
-
     if options.columns is None:
         if options.unique:
             raise UsageError("--unique needs --columns: with all columns (offsets too) no two rows are equal")
-        return COLUMNS
+        return known
     names = tuple(_words([options.columns]))
     for name in names:
-        if name not in COLUMNS:
-            raise UsageError(f"unknown column {name!r}: choose from {', '.join(COLUMNS)}")
+        if name not in known:
+            raise UsageError(f"unknown column {name!r}: choose from {', '.join(known)}")
     if len(set(names)) < len(names) or not names:
         raise UsageError(f"--columns needs one or more names, each once, not {options.columns!r}")
     return names

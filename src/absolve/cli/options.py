@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import UsageError
 from absolve.document.base_layers import retrieval_claim
-from absolve.document.settings import BASES, DEEPEST, FRAGMENTS, Settings
+from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
 from absolve.run import outputs, sources
 from absolve.run.load import ReadOptions
@@ -219,7 +219,7 @@ def settings(options: argparse.Namespace) -> Settings:
     if options.charset is not None:
         charsets.by_label(options.charset)
     given = vars(options)
-    return Settings(**{name: given[name] for name in Settings._fields if name in given}).checked()
+    return Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
 
 
 def names(options: argparse.Namespace) -> list[str]:

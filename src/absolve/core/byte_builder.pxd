@@ -18,5 +18,6 @@ cdef class ByteBuilder:
     cdef PyObject* _made
 
     cdef int add(self, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int splice(self, bytes data, Py_ssize_t start, object edits, Py_ssize_t size) except? -1
     cdef unsigned char* more(self, Py_ssize_t size) except *
     cdef bytes finish(self)

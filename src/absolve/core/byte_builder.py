@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import cython
 else:
     from absolve.core import _cython as cython
@@ -20,7 +22,10 @@ if cython.compiled:
         PyBytes_FromStringAndSize,
         _PyBytes_Resize,
     )
+    from cython.cimports.absolve.core.model import Edit
     from cython.cimports.libc.string import memcpy
+else:
+    from absolve.core.model import Edit  # noqa: TC001 - likewise
 
 
 @cython.final
@@ -52,6 +57,32 @@ class ByteBuilder:
         else:
             self._pieces.append(data[start:end])
             self.size += end - start
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def splice(
+        self, data: bytes, start: cython.Py_ssize_t, edits: Sequence[Edit], size: cython.Py_ssize_t
+    ) -> cython.int:
+        """Append `data` from `start` to the end of the last edit with the edits applied: `size` bytes in all.
+
+        The edits must be in order and inside the data, without overlaps.
+        """
+        edit: Edit
+        if cython.compiled:
+            old: cython.p_const_uchar = data
+            made = self.more(size)
+            for edit in edits:
+                memcpy(made, old + start, edit.start - start)
+                made += edit.start - start
+                memcpy(made, cython.cast(cython.p_const_uchar, edit.new), len(edit.new))
+                made += len(edit.new)
+                start = edit.end
+        else:
+            for edit in edits:
+                self._pieces += (data[start : edit.start], edit.new)
+                start = edit.end
+            self.size += size
         return 0
 
     @cython.cfunc

@@ -53,9 +53,24 @@ def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def is_space(byte: cython.int) -> cython.bint:
-    """Return whether a byte is ASCII white space (Infra Standard 4.6)."""
-    return byte in (9, 10, 12, 13, 32)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def word_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the offset of the first byte from `i` on that is not ASCII white space (Infra Standard 4.6), or `end`."""
+    while i < end and p[i] in (9, 10, 12, 13, 32):
+        i += 1
+    return i
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def word_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the offset of the first ASCII white space from `i` on, or `end`."""
+    while i < end and p[i] not in (9, 10, 12, 13, 32):
+        i += 1
+    return i
 
 
 @cython.cfunc
@@ -92,8 +107,7 @@ def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
     while i < end and p[i] != 62:
         i += 1
         if p[i - 1] == 61:
-            while i < end and is_space(p[i]):
-                i += 1
+            i = word_start(p, i, end)
             if i < end and (p[i] == 34 or p[i] == 39):
                 i = find(p, p[i], i + 1, end) + 1 or end
     return i + 1 if i < end else end

@@ -46,6 +46,7 @@ cdef class Part:
     cdef public bint encloses
     cdef public object derived
     cdef public object signed_by
+    cdef public object capture
 
 
 cdef class Document:

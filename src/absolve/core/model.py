@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.core.captures import Capture, PageFacts
     from absolve.core.protocols import Buffer, Coding, Text, URLObject
 else:
     from absolve.core import _cython as cython
@@ -198,11 +199,12 @@ class Part:
     `own_charset`: its decoded value has a charset of its own, which `media_type` may name like a Content-Type header;
     otherwise it is UTF-8 text. `encloses`: the outer entity encapsulates it by RFC 1808 3.2, as a message does and a
     WARC record does not. `derived` are the fields computed from it. `signed_by` names the signature over it, if there
-    is one: its links are listed and must not be changed.
+    is one: its links are listed and must not be changed. `capture` is set for the table of documents only.
     """
 
     __slots__ = (
         "base",
+        "capture",
         "claims",
         "coding",
         "derived",
@@ -228,6 +230,7 @@ class Part:
         encloses: bool = True,  # noqa: FBT002 - likewise
         derived: Sequence[Derived] = (),
         signed_by: str = "",
+        capture: Capture | None = None,
     ) -> None:
         self.media_type = media_type
         self.start = start
@@ -240,6 +243,7 @@ class Part:
         self.encloses = encloses
         self.derived = derived
         self.signed_by = signed_by
+        self.capture = capture
 
     def __repr__(self) -> str:
         return f"Part({self.media_type}, {self.start}:{self.end})"
@@ -281,7 +285,8 @@ class EditOrder(NamedTuple):
 
 PACKAGE_ROOT = "package:///"  # base of a package whose URL is unknown; a URL resolved against it is never written
 
-Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder
+if TYPE_CHECKING:
+    Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder | Capture | PageFacts
 
 
 @cython.cclass

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
     Text: TypeAlias = str  # an alias, so that Cython adds no type check with its own error message
@@ -94,3 +94,14 @@ class Sink(Protocol):
         If the sink accepts columns (`sinks.Format`), chunks may also be `inventory.Columns`, which are not encoded.
         A sink that does not write streams (`sinks.Format`) gets the path of a file that does not exist yet.
         """
+
+
+class WriterOfTables(Protocol):
+    """Write several tables, by name with their columns, to the path of a file that does not exist yet.
+
+    Each chunk, encoded by the sink, has the name of its table.
+    """
+
+    def __call__(
+        self, tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str, Any]], path: Any, /
+    ) -> None: ...

@@ -46,6 +46,9 @@ cdef class Entity:
     cdef public Py_ssize_t level
     cdef public Py_ssize_t depth
     cdef public Py_ssize_t count
+    cdef public Py_ssize_t links
+    cdef public object facts
+    cdef public object capture
     cdef public Py_ssize_t repeated
     cdef public Py_ssize_t long_bases
     cdef public bint for_rewrite

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.core.captures import Capture, PageFacts
     from absolve.core.model import BaseClaim, Finding, Link, MessageIds, Part
     from absolve.core.protocols import Offsets
     from absolve.document.settings import Settings
@@ -153,6 +154,9 @@ class Entity:
     `origin` is that of its Document. `for_rewrite`: inner documents that this rewrite does not change were not walked;
     `is_proof`: the document is the output of a rewrite.
 
+    `links` counts its own links and those of its parts without a step in the entity path. `facts` and `capture` are
+    None unless the settings ask for `documents`.
+
     Counted with all entities inside it: `count`, the links and parts; `repeated`, an estimate of the bytes in their
     rows beyond those of the links themselves; `long_bases`, the characters in long bases of inner documents.
 
@@ -184,6 +188,9 @@ class Entity:
         self.level = 0
         self.depth = 0
         self.count = 0
+        self.links = 0
+        self.facts: PageFacts | None = None
+        self.capture: Capture | None = None
         self.repeated = 0
         self.long_bases = 0
         self.for_rewrite = False
@@ -300,7 +307,7 @@ class Entity:
     @cython.ccall
     def ruled(self, link: Link) -> BaseContext:
         """Return the base URL of a link with its resolver."""
-        _, _, _, _, against, _, _ = cython.cast(tuple, link.place)
+        against = link.place.against
         if against == "base":  # as most are
             return self.base_context(link.base)
         return self.base_context(link.base, against == "own" or (against == "header" and self.gives_base(link.claim)))

@@ -6,9 +6,9 @@ link that a policy gets, with its reference and target as text.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from absolve.core.lazy_regex import pattern
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_alone, scheme
 
@@ -51,7 +51,7 @@ def value_of(reference: str) -> bytes:
     return _NO_BYTE.sub("\ufffd", reference).encode("utf-8", "surrogateescape")
 
 
-_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_NO_BYTE = pattern("[\ud800-\udc7f\udd00-\udfff]")
 
 
 _NOTHING: frozenset[str] = frozenset()
@@ -73,7 +73,6 @@ class LinkContext:
         place: LinkSite = link.place
         self.place = place
         self.scope = link.base
-        element, _, syntax, _, _, empty, stays = cython.cast(tuple, place)
         base_context: BaseContext = entity.ruled(link)
         self.base = base_context.base
         self.resolver = base_context.resolver
@@ -83,18 +82,18 @@ class LinkContext:
         self.own = entity.bases.own
         self.settings = settings
         self.keeps_fragments = not self.elsewhere and settings.fragments == "keep"
-        self.stays_always = stays == "always" or base_context.unknown
-        self.stays_as_fragment = stays == "fragment"
-        self.empty = empty
+        self.stays_always = place.stays == "always" or base_context.unknown
+        self.stays_as_fragment = place.stays == "fragment"
+        self.empty = place.empty
         # If the base element is to be emptied, relative references could no longer find the parts in `held`.
         emptied = self.elsewhere and settings.base == "empty"
         self.held = entity.held if link.claim is None and not emptied else _NOTHING
         self.longest: int = settings.max_url
         self.room = self.longest - len(self.base.url) - ROOM
         self.short: PrefixResolver | None = None
-        if isinstance(self.resolver, PrefixResolver) and self.resolver.usable and syntax in _AS_IT_STANDS:
+        if isinstance(self.resolver, PrefixResolver) and self.resolver.usable and place.syntax in _AS_IT_STANDS:
             # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
-            is_coded = element == "header" or entity.charset.in_comment
+            is_coded = place.element == "header" or entity.charset.in_comment
             self.short = None if self.held or is_coded else self.resolver
 
     @cython.ccall

@@ -18,7 +18,7 @@ DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's sta
 
 
 class Settings(NamedTuple):
-    """The user's choices and limits; the names are those of the command line's options."""
+    """The user's choices and limits; the names are those of the command line's options, but for `documents`."""
 
     profile: str = "rfc1808"
     fragments: str = "keep"
@@ -34,6 +34,7 @@ class Settings(NamedTuple):
     max_decompressed: int = 128 << 20  # bytes of decompressed data in a document, or of a record in an archive
     max_url: int = 2 << 20  # characters of a resolved URL; browsers have the same limit (Chromium: 2 MB)
     max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document: 400 for each of `max_links`
+    documents: bool = False  # whether walkers collect facts for the table of documents; no option of the user
 
     def checked(self) -> Settings:
         """Return these settings; raise UsageError for a value that is not among its choices or out of range."""
@@ -53,3 +54,8 @@ class Settings(NamedTuple):
             if not 0 <= most <= sys.maxsize:
                 raise UsageError(f"{option} must be from 0 to {sys.maxsize}, not {most}")
         return self
+
+
+CHOICES: dict[str, object] = {
+    name: value for name, value in Settings._field_defaults.items() if name != "documents"
+}  # the options of a caller, and their defaults

@@ -214,6 +214,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     index: cython.Py_ssize_t
     found: EventList = _counted(entity, events)
     entity.events = found
+    entity.links += found.count - found.parts
     entity.inside = None
     if entity.around is not None and len(found) <= _FEW_AROUND:
         _truncate(entity, found)
@@ -224,6 +225,8 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
             entity.findings.append(event)
         elif type(event) is MessageIds:
             names.append(event)
+        elif entity.settings.documents:
+            _describe(entity, event)
     entity.bases = established(entity, around, claims) if claims or around.beside else around
     _measure(entity, found)
     entity.depth = depth
@@ -233,6 +236,16 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
         index = found.part_index(number)
         part: Part = found.at(index)  # type: ignore[assignment]  # the index of a part
         _enter(entity, part, index)
+
+
+def _describe(entity: Entity, event: Event) -> None:
+    """Keep a fact about the document, or about the one in it, for the table of documents."""
+    from absolve.core.captures import Capture, PageFacts  # here, because few runs need them
+
+    if type(event) is PageFacts:
+        entity.facts = event
+    elif type(event) is Capture:
+        entity.capture = event
 
 
 @cython.cfunc
@@ -379,6 +392,9 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.findings.append(Finding("signed", text, part.start))
     if not part.name:
         entity.named = inner.named
+        entity.links += inner.links
+        if charset is not None:
+            entity.facts = inner.facts
     for finding in inner.findings:
         position = outside(part, offsets, finding.position)
         entity.findings.append(new(Finding, (finding.code, with_url(part, finding.text), position, finding.failed)))

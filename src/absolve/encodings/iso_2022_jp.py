@@ -5,11 +5,11 @@ In: raw bytes. Out: their characters in UTF-8, with offsets, and the state of th
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import Decoded
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ ASCII, ROMAN, KATAKANA, KANJI_1978, KANJI = range(5)
 # The escape sequence that begins each state, indexed by state
 SEQUENCES: Final = (b"\x1b(B", b"\x1b(J", b"\x1b(I", b"\x1b$@", b"\x1b$B")
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_ODD: Final = re.compile(rb"[\x80-\xff\x1b]")  # bytes that are not ASCII characters in the ASCII state,
-_ODD_IN_ROMAN: Final = re.compile(rb"[\x80-\xff\x1b\\~]")  # and in the Roman state (JIS X 0201)
+_ODD: Final = pattern(rb"[\x80-\xff\x1b]")  # bytes that are not ASCII characters in the ASCII state,
+_ODD_IN_ROMAN: Final = pattern(rb"[\x80-\xff\x1b\\~]")  # and in the Roman state (JIS X 0201)
 _ROMAN: Final = {0x5C: "\N{YEN SIGN}".encode(), 0x7E: "\N{OVERLINE}".encode()}
 _ESCAPE: Final = 0x1B
-_SEQUENCE: Final = re.compile(rb"\x1b(?:\([BJI]|\$[@B])")
-_NOTHING: Final = re.compile(rb"(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))++")  # neither characters nor escape sequences
+_SEQUENCE: Final = pattern(rb"\x1b(?:\([BJI]|\$[@B])")
+_NOTHING: Final = pattern(rb"(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))++")  # neither characters nor escape sequences
 
 
 class States:

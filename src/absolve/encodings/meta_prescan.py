@@ -14,9 +14,9 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import comment_end, find, is_space, tag_end
+    from cython.cimports.absolve.core.byte_scan import comment_end, find, tag_end
 else:
-    from absolve.core.byte_scan import comment_end, find, is_space, tag_end
+    from absolve.core.byte_scan import comment_end, find, tag_end
 
 _PRESCAN: Final = 1024
 _TEXT: Final = {
@@ -75,7 +75,7 @@ class Metas:
             elif _is_letter(p[i]) or (p[i] == 47 and i + 1 < n and _is_letter(p[i + 1])):
                 position = i
                 i += 1
-                while i < n and not is_space(p[i]) and p[i] != 47 and p[i] != 62:
+                while i < n and p[i] not in (9, 10, 12, 13, 32, 47, 62):
                     i += 1
                 if i - position == 4 and _is_meta(p, position):
                     position = tag_end(p, i, n)

@@ -23,9 +23,9 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find, is_space
+    from cython.cimports.absolve.core.byte_scan import find, word_end, word_start
 else:
-    from absolve.core.byte_scan import find, is_space
+    from absolve.core.byte_scan import find, word_end, word_start
 
 Span = tuple[int, int]
 
@@ -58,14 +58,13 @@ def srcset(value: bytes) -> Iterator[Span]:
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
     while True:
-        while i < n and (p[i] == 44 or is_space(p[i])):  # 4. splitting loop: collect ASCII white space and commas
-            i += 1
+        i = word_start(p, i, n)  # 4. splitting loop: collect ASCII white space and commas
+        while i < n and p[i] == 44:
+            i = word_start(p, i + 1, n)
         if i >= n:  # 5. at the end, return
             return
         start = i
-        while i < n and not is_space(p[i]):  # 6. collect the URL
-            i += 1
-        end = i
+        end = i = word_end(p, i, n)  # 6. collect the URL
         while end > start and p[end - 1] == 44:
             end -= 1
         yield start, end
@@ -98,13 +97,10 @@ def spaces(value: bytes) -> Iterator[Span]:
     i: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
     while True:
-        while i < n and is_space(p[i]):
-            i += 1
-        if i >= n:
+        start = word_start(p, i, n)
+        if start >= n:
             return
-        start = i
-        while i < n and not is_space(p[i]):
-            i += 1
+        i = word_end(p, start, n)
         yield start, i
 
 

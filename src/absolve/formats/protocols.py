@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from absolve.core.model import Event
     from absolve.encodings.charsets import Charset
 
+    Events = Iterable[Event]
+
 
 class WalkOptions(Protocol):
-    """The settings that a walker reads. `max_links`: a list of events may end once it has more links and parts."""
+    """The settings that a walker reads. `max_links`: a list of events may end once it has more links and parts.
+
+    `documents`: yield Capture and PageFacts, too, and a Part for each document, also of types without a walker.
+    """
 
     @property
     def lazy(self) -> bool: ...
@@ -26,6 +31,8 @@ class WalkOptions(Protocol):
     def json_ld(self) -> bool: ...
     @property
     def break_signatures(self) -> bool: ...
+    @property
+    def documents(self) -> bool: ...
     @property
     def max_links(self) -> int: ...
     @property
@@ -39,4 +46,4 @@ class Walker(Protocol):
     links and parts than `max_links`: the caller then discards the document.
     """
 
-    def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Iterable[Event]: ...
+    def __call__(self, data: bytes, charset: Charset, options: WalkOptions, /) -> Events: ...

@@ -43,57 +43,53 @@ class Format(NamedTuple):
     """The walker of one media type, as module and function, and its properties.
 
     `charset`: the algorithm that determines the charset (html, xml, text), or "none" for bytes that are not text as a
-    whole. `as_bytes`: the walker parses every charset that extends ASCII; for other walkers a charset coding converts
-    to UTF-8. `archive`: a file of documents with a retrieval URL each: the URL of the file is no base of theirs, and
-    positions in it are reported by byte offset.
+    whole. `suffixes`: those of its files, in lower case. `as_bytes`: the walker parses every charset that extends
+    ASCII; for other walkers a charset coding converts to UTF-8. `archive`: a file of documents with a retrieval URL
+    each: the URL of the file is no base of theirs, and positions in it are reported by byte offset.
     """
 
     module: str
     function: str
     charset: str = "text"
+    suffixes: tuple[str, ...] = ()
     as_bytes: bool = False
     archive: bool = False
 
 
+_XML_SUFFIXES: Final = (
+    *(".xml", ".xhtml", ".xht", ".svg", ".mml", ".mathml", ".xsl", ".xslt"),
+    *(".rss", ".atom", ".rdf", ".opml", ".cdf", ".xspf", ".kml", ".gpx"),
+    *(".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"),
+)
+_WARC_SUFFIXES: Final = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
+_ZIP_SUFFIXES: Final = (".epub", ".wacz", ".zip")
+
 WALKERS: Final[dict[str, Format]] = {
-    HTML: Format("absolve.formats.html.walker", "walk", "html", as_bytes=True),
-    CSS: Format("absolve.formats.css.walker", "walk_sheet"),
-    XML: Format("absolve.formats.xml.walker", "walk", "xml"),
+    HTML: Format("absolve.formats.html.walker", "walk", "html", (".html", ".htm", ".shtml"), as_bytes=True),
+    CSS: Format("absolve.formats.css.walker", "walk_sheet", suffixes=(".css",)),
+    XML: Format("absolve.formats.xml.walker", "walk", "xml", _XML_SUFFIXES),
     "text/css;declarations": Format("absolve.formats.css.walker", "walk_declarations"),
-    "message/rfc822": Format("absolve.formats.mail.walker", "walk", "none"),
+    MESSAGE: Format("absolve.formats.mail.walker", "walk", "none", (".eml", ".mht", ".mhtml")),
     "message/part": Format("absolve.formats.mail.walker", "walk_part", "none"),  # a body part of a multipart entity
     "message/part-of-digest": Format("absolve.formats.mail.walker", "walk_part_of_digest", "none"),
     "multipart/related": Format("absolve.formats.mail.walker", "walk", "none"),  # MHTML, as servers label it
     "application/x-mimearchive": Format("absolve.formats.mail.walker", "walk", "none"),
-    "application/mbox": Format("absolve.formats.mail.walker", "walk_mailbox", "none"),
-    IMPORT_MAP: Format("absolve.formats.json.walker", "walk_import_map"),
+    MAILBOX: Format("absolve.formats.mail.walker", "walk_mailbox", "none", (".mbox", ".mbx")),
+    IMPORT_MAP: Format("absolve.formats.json.walker", "walk_import_map", suffixes=(".importmap",)),
     SPECULATION_RULES: Format("absolve.formats.json.walker", "walk_speculation_rules"),
-    MANIFEST: Format("absolve.formats.json.walker", "walk_manifest"),
-    JSON_LD: Format("absolve.formats.json.json_ld", "walk"),
+    MANIFEST: Format("absolve.formats.json.walker", "walk_manifest", suffixes=(".webmanifest",)),
+    JSON_LD: Format("absolve.formats.json.json_ld", "walk", suffixes=(".jsonld",)),
     HTTP: Format("absolve.formats.http.walker", "walk", "none"),
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
-    WARC: Format("absolve.formats.warc.walker", "walk", "none", archive=True),
+    WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
-    HAR: Format("absolve.formats.json.har", "walk", "none", archive=True),
+    HAR: Format("absolve.formats.json.har", "walk", "none", (".har",), archive=True),
     "application/har-entry": Format("absolve.formats.json.har", "walk_entry", "none"),
-    **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", archive=True)),
+    **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
 }
-SUFFIXES: Final[dict[str, str]] = {
-    **dict.fromkeys((".html", ".htm", ".shtml"), HTML),
-    ".css": CSS,
-    **dict.fromkeys((".xml", ".xhtml", ".xht", ".svg", ".mml", ".mathml", ".xsl", ".xslt"), XML),
-    **dict.fromkeys((".rss", ".atom", ".rdf", ".opml", ".cdf", ".xspf", ".kml", ".gpx"), XML),
-    **dict.fromkeys((".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"), XML),
-    **dict.fromkeys((".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"), WARC),
-    **dict.fromkeys((".eml", ".mht", ".mhtml"), MESSAGE),
-    **dict.fromkeys((".mbox", ".mbx"), MAILBOX),
-    ".jsonld": JSON_LD,
-    ".importmap": IMPORT_MAP,
-    ".webmanifest": MANIFEST,
-    ".har": HAR,
-    **dict.fromkeys((".epub", ".wacz", ".zip"), ZIP),
-}
+# The first type of several with the same suffix counts.
+SUFFIXES: Final = {suffix: name for name, row in reversed(WALKERS.items()) for suffix in row.suffixes}
 JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # parsed as messages
 _TAG: Final = pattern(rb"<[!?A-Za-z/]")
@@ -303,6 +299,12 @@ def _other_types() -> MimeTypes:
     from mimetypes import MimeTypes
 
     return MimeTypes()
+
+
+def other_type(name: str) -> str:
+    """Return the media type of a document without a walker by its name; "" for an unknown suffix, or a walker's."""
+    found = _other_type(name)
+    return found if found is not None and not is_read(found) else ""
 
 
 def looks_binary(data: bytes) -> bool:

@@ -42,28 +42,34 @@ NUMBER: Final = pa.int64()
 LISTS: Final = pa.list_(TEXT)
 WORD: Final = pa.dictionary(pa.int32(), pa.string())  # for columns with few distinct values
 TYPES: Final = {
-    **dict.fromkeys(("line", "column", "start", "end"), NUMBER),
-    **dict.fromkeys(("text", "reference", "target"), TEXT),
-    "problems": LISTS,
+    **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links"), NUMBER),
+    **dict.fromkeys(("text", "reference", "target", "url", "date", "digest", "title", "canonical"), TEXT),
+    **dict.fromkeys(("problems", "anchors"), LISTS),
 }
+NULLABLE: Final = frozenset(
+    "target url url_source status date media_type charset size digest title lang canonical robots".split()
+)
+_OF_LINKS: Final = frozenset(COLUMNS)
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it
 _JOINED: Final = 256  # batches that are joined: those of small documents take more memory than their rows
 
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
-    """Return the schema of these columns of the inventory; only `target` may be null."""
+    """Return the schema of these columns of the table of links, where only `target` may be null, or of documents."""
     return _schema(tuple(columns))
 
 
 @lru_cache(maxsize=64)
 def _schema(columns: tuple[str, ...]) -> pa.Schema:
-    return pa.schema([pa.field(name, TYPES.get(name, WORD), nullable=name == "target") for name in columns])
+    return pa.schema([pa.field(name, TYPES.get(name, WORD), nullable=name in NULLABLE) for name in columns])
 
 
 def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
     """Return rows with a value for each of these columns, or `Columns` of the inventory, as one record batch."""
     fields = schema(columns)
+    if not (isinstance(rows, Columns) or _OF_LINKS.issuperset(columns)):
+        return _of_documents(fields, rows)
     if isinstance(rows, Columns):
         ruled = rows.ruled
         arrays = [_ruled(ruled, name) if name in _PLACES else _cells(name, getattr(rows, name)) for name in columns]
@@ -76,6 +82,24 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
     return pa.RecordBatch.from_arrays(
         [_made(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
     )
+
+
+def _of_documents(fields: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.RecordBatch:
+    """Return rows of the table of documents, where there are fewer than links, by way of pyarrow."""
+    values = list(zip(*rows, strict=True)) or [()] * len(fields)
+    arrays = []
+    for field, cells in zip(fields, values, strict=True):
+        is_word = field.type == WORD
+        array = pa.array(list(map(_valid, cells)), TEXT if is_word else field.type)
+        arrays.append(array.dictionary_encode() if is_word else array)
+    return pa.RecordBatch.from_arrays(arrays, schema=fields)
+
+
+def _valid(cell: Any) -> Any:
+    """Return a cell without lone surrogates."""
+    if isinstance(cell, str):
+        return shown(cell)
+    return [shown(item) for item in cell] if isinstance(cell, (list, tuple)) else cell
 
 
 def _made(kind: pa.DataType, array: Array) -> pa.Array:

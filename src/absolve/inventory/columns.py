@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity, Inner
     from absolve.document.resolved import Resolved
     from absolve.encodings.line_index import LineIndex
+    from absolve.inventory.documents import Documents
 
     Pair = tuple[int, int]
 else:
@@ -301,8 +302,12 @@ def _given(columns: Columns, filled: Iterator[None]) -> Iterator[Row]:
     yield from columns.given()
 
 
-def fill(columns: Columns, entity: Entity, document: str | None = None) -> Iterator[None]:
+def fill(
+    columns: Columns, entity: Entity, document: str | None = None, documents: Documents | None = None
+) -> Iterator[None]:
     """Add the same rows to columns: yield each time these are full, then clear them; the last rows remain.
+
+    Add the rows of the documents to `documents`, in the same pass: yield, too, when those are full.
 
     Raise DocumentError before the first row if their texts exceed `max_rows_bytes`. If an estimate exceeds it, the rows
     are computed twice: the first pass only measures them.
@@ -311,15 +316,19 @@ def fill(columns: Columns, entity: Entity, document: str | None = None) -> Itera
     if entity.repeated + len(entity.own_data) > entity.settings.max_rows_bytes:
         for _ in _bounded(Columns(AT_ONCE, most=MOST_TEXT), entity, name):
             pass
-    return _bounded(columns, entity, name)
+    return _bounded(columns, entity, name, documents)
 
 
-def _bounded(columns: Columns, entity: Entity, document: str) -> Iterator[None]:
+def _bounded(
+    columns: Columns, entity: Entity, document: str, documents: Documents | None = None
+) -> Iterator[None]:
     """Add the rows as `fill` does; raise DocumentError as soon as there are too many bytes."""
     most: cython.Py_ssize_t = entity.settings.max_rows_bytes
     size: cython.Py_ssize_t = -columns.texts()  # bytes of other documents, added before
+    if documents is not None:
+        documents.begin(entity)
     try:
-        for _ in _fill(columns, entity, document, _Span(entity)):
+        for _ in _fill(columns, entity, document, _Span(entity), documents):
             size += columns.texts()
             if size > most:
                 raise rows_too_large(entity)
@@ -379,7 +388,9 @@ class _Span:
         return self._outer.placed(self._start + first)
 
 
-def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Iterator[None]:
+def _fill(
+    columns: Columns, entity: Entity, document: str, span: _Span, documents: Documents | None
+) -> Iterator[None]:
     events = _Events(entity, document, span)
     at = 0
     while True:
@@ -389,10 +400,17 @@ def _fill(columns: Columns, entity: Entity, document: str, span: _Span) -> Itera
             columns.clear()
         elif at < len(entity.events):
             inner = inner_at(entity, at)
-            if inner is not None and inner.entity.count:
+            if documents is not None:
+                documents.enter(entity, at, inner)
+                if documents.is_full:
+                    yield
+                    columns.clear()
+            if inner is not None and (inner.entity.count or documents is not None):
                 within = _Span(inner.entity) if inner.part.name else _Span(inner.entity, span, inner)
-                yield from _fill(columns, inner.entity, document, within)
+                yield from _fill(columns, inner.entity, document, within, documents)
                 forget_contexts(inner.entity, entity)
+            if documents is not None:
+                documents.leave()
             at += 1
         else:
             return

@@ -136,7 +136,7 @@ def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
     """Yield the problem codes of a base, for the row of its claim."""
     if resolved.element not in OF_DOCUMENTS:  # a base for its own element only, may be relative (HTML 4.01 13.3)
         url = claimed_url(claim, resolved.base, resolved.entity.settings.profile)
-        if url is None or _useless(url) or len(url) > resolved.context.longest:
+        if url is None or is_useless(url) or len(url) > resolved.context.longest:
             yield "unsuitable-base"
         return
     established = resolved.entity.bases.base
@@ -144,7 +144,7 @@ def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
     if fate is None or fate.verdict == "ignored":
         yield "ignored-base"
         return
-    if fate.verdict in {"unsuitable", TOO_LONG} or _useless(fate.url):
+    if fate.verdict in {"unsuitable", TOO_LONG} or is_useless(fate.url):
         yield "unsuitable-base"
     if resolved.reference and not has_scheme(resolved.reference):
         yield "relative-base"
@@ -163,6 +163,6 @@ def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
 OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims apply to the whole document
 
 
-def _useless(url: str | None) -> bool:
+def is_useless(url: str | None) -> bool:
     """Return whether a base URL cannot resolve any relative reference (`mailto:`, `about:`), although it applies."""
     return url is not None and (scheme(url) or "") in NEVER_RELATIVE

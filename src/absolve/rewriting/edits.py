@@ -26,7 +26,6 @@ if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import cut
     from cython.cimports.absolve.core.model import Edit, Part, edit_at
     from cython.cimports.absolve.encodings.offset_map import Offsets as ByUnits
-    from cython.cimports.libc.string import memcpy
 else:
     from absolve.core.byte_builder import ByteBuilder
     from absolve.core.byte_scan import cut
@@ -107,21 +106,8 @@ class Splicer:
             made = self._made = ByteBuilder(room if self._spill is None else min(room, size + _AT_ONCE))
         if size > self._most - self.spilled - made.size:
             return False
-        start, self._read = self._read, start
-        if cython.compiled:
-            old: cython.p_const_uchar = self._data
-            end = made.more(size)
-            for edit in edits:
-                memcpy(end, old + start, edit.start - start)
-                end += edit.start - start
-                memcpy(end, cython.cast(cython.p_const_uchar, edit.new), len(edit.new))
-                end += len(edit.new)
-                start = edit.end
-        else:
-            for edit in edits:
-                made.add(self._data, start, edit.start)
-                made.add(edit.new, 0, len(edit.new))
-                start = edit.end
+        made.splice(self._data, self._read, edits, size)
+        self._read = start
         if self._spill is not None and made.size >= _AT_ONCE:
             self.spilled += made.size
             self._spill(made.finish())

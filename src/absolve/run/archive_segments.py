@@ -70,6 +70,7 @@ def _documents(records: bytes, settings: Settings) -> int:
     walker = registry.walker(registry.RECORDS)
     if walker is None:
         return 0
+    settings = settings._replace(documents=False)  # those without a walker have no number
     documents = sum(type(event) is Part for event in walker(records, charsets.UTF_8, settings))
     return documents if settings.max_depth and documents <= settings.max_links else 0  # else no document is entered
 

@@ -18,7 +18,7 @@ from absolve.inventory.columns import Columns
 from absolve.run import sources
 from absolve.run.archive_ranges import END, ArchiveRange, Progress
 from absolve.run.pool.tasks import End
-from absolve.run.results import BytesRead
+from absolve.run.results import BytesRead, DocumentRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import Failure
 
-    Result = Diagnostic | Failure | BytesRead | Columns
+    Result = Diagnostic | Failure | BytesRead | Columns | DocumentRows
     Found = Result | Progress
     Find = Callable[[Input], Iterator[Found]]
 
@@ -87,7 +87,10 @@ def _renumbered(found: Iterator[Found], next_: _Next, before: int = 0) -> Iterat
             continue
         if before and isinstance(one, Columns):
             renumber(one, before)
-        yield one
+        if before and isinstance(one, DocumentRows):
+            yield one._replace(rows=[row._replace(entity=renumbered(row.entity, before)) for row in one.rows])
+        else:
+            yield one
 
 
 def renumber(columns: Columns, before: int) -> None:
@@ -100,7 +103,7 @@ def renumbered(path: str, before: int) -> str:
     """Return the path of an entity (`record[2]/body[1]`) with the number in its first step increased by `before`."""
     name, _, rest = path.partition("[")
     number, end, rest = rest.partition("]")
-    return f"{name}[{int(number) + before}]{rest}" if end else path
+    return f"{name}[{int(number) + before}]{rest}" if end and number.isdecimal() else path
 
 
 class _Next:
@@ -161,6 +164,9 @@ class _Ahead:
             elif isinstance(one, Columns):
                 self._held.append(one.taken())
                 weight += one.weight()
+            elif isinstance(one, DocumentRows):
+                self._held.append(one)
+                weight += one.weight
             else:
                 self._held.append(one)
                 weight += _OTHER

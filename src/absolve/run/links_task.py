@@ -1,4 +1,4 @@
-"""Task of `absolve links`: from one input to rows.
+"""Task of `absolve links` and `absolve documents`: from one input to rows of one table, or of both.
 
 Input: an `Input` and `ListOptions`. Output: `RowChunk`s as the sink needs them, diagnostics, a failure, the bytes read.
 """
@@ -6,25 +6,30 @@ Input: an `Input` and `ListOptions`. Output: `RowChunk`s as the sink needs them,
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from absolve.core.digest import fingerprint
 from absolve.core.errors import FAULTS, DocumentError
+from absolve.document.resolved import shown
+from absolve.formats import registry
 from absolve.inventory import columns as inventory
 from absolve.inventory import sinks
+from absolve.run import sources
 from absolve.run.archive_ranges import WHOLE, Progress
 from absolve.run.archive_turns import in_turn
 from absolve.run.filters import Selection
-from absolve.run.load import is_document
-from absolve.run.results import BytesRead, RowChunk, guarded
+from absolve.run.load import is_document, walked
+from absolve.run.results import BytesRead, DocumentRows, RowChunk, guarded
 from absolve.run.safe_cells import Cells
-from absolve.run.segment_inputs import each, left
+from absolve.run.segment_inputs import each, is_archive, left
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.document.entity import Entity
+    from absolve.inventory.documents import DocumentRow, Documents
     from absolve.run.archive_turns import Found
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
@@ -32,13 +37,17 @@ if TYPE_CHECKING:
     from absolve.run.results import TaskResult
 
 AT_ONCE = 10_000  # rows in a RowChunk
+LINKS: Final = "links"  # the names of the tables
+DOCUMENTS: Final = "documents"
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 class ListOptions(NamedTuple):
     """How inputs are listed: selection of links, condition on rows (`where`), columns, format of the sink.
 
     `unique`: drop rows equal in all columns to an earlier one of the same input; the parent process drops those equal
-    to rows of other inputs (`Unique`). `cells`: changes to the text of rows.
+    to rows of other inputs (`Unique`). `cells`: changes to the text of rows. `table`: the table that all these options
+    are about, "links" or "documents". `beside`: list the table of documents beside that of links, with all columns.
     """
 
     reading: ReadOptions
@@ -48,6 +57,34 @@ class ListOptions(NamedTuple):
     where: str | None = None
     unique: bool = False
     cells: Cells = Cells()
+    table: str = LINKS
+    beside: bool = False
+
+    @property
+    def has_documents(self) -> bool:
+        return self.beside or self.table == DOCUMENTS
+
+    @property
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The tables that are listed, with their columns, the one that the options are about first."""
+        return {self.table: self.columns} | ({DOCUMENTS: columns_of(DOCUMENTS)} if self.beside else {})
+
+    def read(self) -> ReadOptions:
+        """Return the options of reading, for walkers that collect what the tables need."""
+        settings = self.reading.settings
+        return self.reading._replace(settings=settings._replace(documents=self.has_documents))
+
+
+def columns_of(table: str) -> tuple[str, ...]:
+    """Return all columns of a table."""
+    return inventory.COLUMNS if table == LINKS else _documents_module().DOCUMENT_COLUMNS
+
+
+def _documents_module() -> Any:
+    """Return the module of the table of documents, which a list of links does not need."""
+    from absolve.inventory import documents
+
+    return documents
 
 
 def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> Iterator[TaskResult]:
@@ -60,13 +97,31 @@ def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> 
 
 def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterator[TaskResult]:
     if input_.found and input_.within == WHOLE and not is_document(input_.name, how.reading):
+        if how.has_documents:
+            yield from _other(how, input_)
         return
     unique = Unique()
-    for found in in_turn(partial(_found, how), input_, how.reading, port):
+    for found in in_turn(partial(_found, how), input_, how.read(), port):
         if isinstance(found, inventory.Columns):
             yield from _pieces(how, found, unique, input_.name)
+        elif isinstance(found, DocumentRows):
+            yield from _document_pieces(how, found.rows, unique, input_.name)
         else:
             yield found
+
+
+def _other(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
+    """Yield the row of a file found in a folder that absolve does not read, such as an image."""
+    entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
+    yield from _document_pieces(how, _row_of(entity, input_), Unique(), input_.name)
+    yield BytesRead(len(entity.own_data))
+
+
+def _row_of(entity: Entity, input_: Input) -> list[DocumentRow]:
+    """Return the row of the outermost document alone."""
+    documents: Documents = _documents_module().Documents(shown(input_.name))
+    documents.begin(entity)
+    return documents.taken()
 
 
 def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
@@ -74,31 +129,82 @@ def _found(how: ListOptions, input_: Input) -> Iterator[Found]:
     asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
     waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
+    documents: Documents | None = None
+    if how.has_documents:
+        documents = _documents_module().Documents(shown(input_.name))
     size = 0
     course = Progress()
-    for stretch in each(input_, how.reading, course):
-        yield from stretch.diagnostics
-        size += len(stretch.raw)
-        if stretch.entity is not None:
-            faults: list[Exception] = []
-            for _ in _faultless(waiting, stretch.entity, input_.name, faults):
-                yield waiting
-            for fault in faults:
-                yield left(stretch, fault)
+    try:
+        for stretch in each(input_, how.read(), course, every=documents is not None):
+            yield from stretch.diagnostics
+            size += len(stretch.raw)
+            if stretch.entity is not None:
+                faults: list[Exception] = []
+                for _ in _faultless(how, waiting, stretch.entity, input_.name, documents, faults):
+                    yield from _waiting(waiting, documents, how)
+                for fault in faults:
+                    yield left(stretch, fault)
+    except DocumentError as error:
+        if documents is not None:
+            yield DocumentRows(list(_unwalkable(how, input_, error)), 0)
+        raise
     yield course
-    if len(waiting):
-        yield waiting
+    yield from _waiting(waiting, documents, how, every=True)
     yield BytesRead(size)
 
 
+def _waiting(
+    columns: inventory.Columns, documents: Documents | None, how: ListOptions, *, every: bool = False
+) -> Iterator[Found]:
+    """Yield the columns, and the rows of documents if there are many, or with `every`."""
+    if documents is not None and documents.rows and (every or documents.is_full):
+        weight = documents.weight
+        yield DocumentRows(documents.taken(), weight)
+    if how.table == LINKS and len(columns):
+        yield columns
+
+
+def _unwalkable(how: ListOptions, input_: Input, error: DocumentError) -> Iterator[DocumentRow]:
+    """Yield the row of a document that could be read, but not walked: it is there, with its problem."""
+    with suppress(DocumentError, OSError):
+        if is_archive(input_, how.reading):
+            return
+        media_type = how.reading.media_type or registry.sniff(sources.head(input_.name), input_.name) or ""
+        entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
+        for row in _row_of(entity, input_):
+            essence = registry.essence_of(media_type)[0] or row.media_type
+            yield row._replace(media_type=essence, problems=[error.diagnostic.code, *row.problems])
+
+
 def _faultless(
-    columns: inventory.Columns, entity: Entity, name: str, faults: list[Exception]
+    how: ListOptions,
+    columns: inventory.Columns,
+    entity: Entity,
+    name: str,
+    documents: Documents | None,
+    faults: list[Exception],
 ) -> Iterator[None]:
     """Fill the columns, yielding when they are full; a DocumentError or internal error ends this and is stored."""
     try:
-        yield from inventory.fill(columns, entity, name)
+        if how.table == LINKS:
+            yield from inventory.fill(columns, entity, name, documents)
+        elif documents is not None:
+            yield from documents.fill(entity)
     except (DocumentError, *FAULTS) as error:
         faults.append(error)
+
+
+def _document_pieces(
+    how: ListOptions, rows: list[DocumentRow], unique: Unique, name: str
+) -> Iterator[RowChunk]:
+    """Yield rows of the table of documents, encoded."""
+    columns = columns_of(DOCUMENTS)
+    if how.table != DOCUMENTS:
+        cells = how.cells.of(columns, rows)
+        yield RowChunk(sinks.by_name(how.format).encode(columns, cells), len(rows), DOCUMENTS)
+        return
+    for kept in (rows,) if how.where is None else _where(how.where, rows, name, columns):
+        yield _rows(how, _columns(kept, how.columns, columns), unique)
 
 
 def _pieces(how: ListOptions, found: inventory.Columns, unique: Unique, name: str) -> Iterator[RowChunk]:
@@ -106,7 +212,7 @@ def _pieces(how: ListOptions, found: inventory.Columns, unique: Unique, name: st
         yield _rows(how, found, unique)
         return
     rows = [row for row in found if how.selection.wants(row)]
-    for kept in (rows,) if how.where is None else _where(how.where, rows, name):
+    for kept in (rows,) if how.where is None else _where(how.where, rows, name, inventory.COLUMNS):
         yield _rows(how, _columns(kept, how.columns), unique)
 
 
@@ -114,23 +220,25 @@ def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], 
     cells = how.cells.of(how.columns, cells)
     if how.unique:
         cells = unique.of(cells)
-        return RowChunk(cells, len(cells))
+        return RowChunk(cells, len(cells), how.table)
     if isinstance(cells, inventory.Columns) and sinks.takes_columns(how.format):
         return RowChunk(cells.taken(), len(cells))  # only the writing process imports the packages of the format
-    return RowChunk(sinks.by_name(how.format).encode(how.columns, cells), len(cells))
+    return RowChunk(sinks.by_name(how.format).encode(how.columns, cells), len(cells), how.table)
 
 
-def _where(condition: str, rows: Sequence[inventory.Row], name: str) -> Iterator[list[inventory.Row]]:
+def _where(condition: str, rows: Sequence[_Row], name: str, columns: Sequence[str]) -> Iterator[list[_Row]]:
     from absolve.run import where as conditions  # imports DuckDB
 
-    return conditions.kept(condition, rows, name)
+    return conditions.kept(condition, rows, name, columns)
 
 
-def _columns(rows: Sequence[inventory.Row], columns: Sequence[str]) -> Sequence[Sequence[Any]]:
-    """Return only these columns of the rows, in this order."""
-    if columns == inventory.COLUMNS:
+def _columns(
+    rows: Sequence[Sequence[Any]], columns: Sequence[str], whole: Sequence[str] = inventory.COLUMNS
+) -> Sequence[Sequence[Any]]:
+    """Return only these columns of rows that have the columns `whole`, in this order."""
+    if columns == whole:
         return rows
-    places = [inventory.COLUMNS.index(name) for name in columns]
+    places = [whole.index(name) for name in columns]
     return [[row[place] for place in places] for row in rows]
 
 

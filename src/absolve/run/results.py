@@ -9,6 +9,7 @@ from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.inventory.documents import DocumentRow
     from absolve.run.outputs import Made
 
 
@@ -24,16 +25,24 @@ class Failure(NamedTuple):
 
 
 class RowChunk(NamedTuple):
-    """Rows encoded for the sink, or not encoded if the parent process needs their values; and their number."""
+    """Rows of a table encoded for the sink, or not encoded if the parent needs their values; and their number."""
 
     chunk: Any
     number: int
+    table: str = "links"
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         from pickle import PickleBuffer  # already imported by the caller
 
         chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
-        return RowChunk, (chunk, self.number)
+        return RowChunk, (chunk, self.number, self.table)
+
+
+class DocumentRows(NamedTuple):
+    """Rows of the table of documents, not encoded yet, and an estimate of their memory in bytes."""
+
+    rows: list[DocumentRow]
+    weight: int
 
 
 class StdoutBytes(NamedTuple):

@@ -43,8 +43,11 @@ class Cells(NamedTuple):
         return list(zip(*cells, strict=True))
 
     def _cell(self, cell: Any) -> Any:
+        if isinstance(cell, (list, tuple)):
+            behind = self._replace(literal=False)  # only the first item begins the cell
+            return [*map(self._cell, cell[:1]), *map(behind._cell, cell[1:])]  # noqa: SLF001 - of its class
         if not isinstance(cell, str):
-            return list(cell) if isinstance(cell, tuple) else cell
+            return cell
         if self.masked:
             cell = shown.masked(cell)
         if self.printable:

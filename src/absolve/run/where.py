@@ -1,4 +1,4 @@
-"""`--where`: filter rows by an SQL condition over their columns, evaluated by DuckDB for many rows at once.
+"""`--where`: filter rows of a table by an SQL condition over their columns, evaluated by DuckDB for many rows at once.
 
 Input: the text of a condition, rows of the inventory. Output: the rows for which it is true.
 """
@@ -14,8 +14,9 @@ from absolve.inventory.columns import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TypeVar
 
-    from absolve.inventory.columns import Row
+    Row = TypeVar("Row", bound=tuple[Any, ...])
 
 try:
     import duckdb
@@ -26,36 +27,40 @@ except (ImportError, UsageError) as error:
     raise UsageError("--where needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
 
 
-def check(condition: str) -> None:
+def check(condition: str, columns: Sequence[str] = COLUMNS) -> None:
     """Raise UsageError if a text is not exactly one SQL expression, or refers to an unknown column."""
     try:
         _is_one(condition)
-        _places(condition, ())
+        _places(condition, (), columns)
     except duckdb.Error as error:
         raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
 
 
-def kept(condition: str, rows: Sequence[Row], name: str) -> Iterator[list[Row]]:
+def kept(
+    condition: str, rows: Sequence[Row], name: str, columns: Sequence[str] = COLUMNS
+) -> Iterator[list[Row]]:
     """Yield the list of rows for which a condition is true, in order. Raise DocumentError after it if a row failed."""
     _is_one(condition)
-    places, error = _worked_out(condition, rows)
+    places, error = _worked_out(condition, rows, columns)
     yield [rows[place] for place in places]
     if error is not None:
         raise DocumentError(Diagnostic("where", str(error).partition("\n")[0], name)) from error
 
 
-def _worked_out(condition: str, rows: Sequence[Row]) -> tuple[list[int], duckdb.Error | None]:
+def _worked_out(
+    condition: str, rows: Sequence[Any], columns: Sequence[str]
+) -> tuple[list[int], duckdb.Error | None]:
     """Return the indexes of the rows for which it is true, up to the first row for which it fails, and the error."""
     try:
-        return _places(condition, rows), None
+        return _places(condition, rows, columns), None
     except duckdb.Error as error:
         if len(rows) <= 1:
             return [], error
     middle = len(rows) // 2
-    first, fault = _worked_out(condition, rows[:middle])
+    first, fault = _worked_out(condition, rows[:middle], columns)
     if fault is not None:
         return first, fault
-    rest, fault = _worked_out(condition, rows[middle:])
+    rest, fault = _worked_out(condition, rows[middle:], columns)
     return first + [middle + place for place in rest], fault
 
 
@@ -117,8 +122,8 @@ def _filled(node: Any, expression: Any) -> Any:
 _PLACE = "place of the row"  # not a column of the inventory, nor a name that a condition would use
 
 
-def _places(condition: str, rows: Sequence[Row]) -> list[int]:
-    table = pa.Table.from_batches([arrow_batches.batch(COLUMNS, rows)])
+def _places(condition: str, rows: Sequence[Any], columns: Sequence[str]) -> list[int]:
+    table = pa.Table.from_batches([arrow_batches.batch(columns, rows)])
     table = table.append_column(_PLACE, pa.array(range(len(rows)), pa.int64()))
     database = _database()
     database.register("links", table)

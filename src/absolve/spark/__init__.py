@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.document.settings import Settings
-from absolve.inventory import columns as inventory
+from absolve.document.settings import CHOICES, Settings
 from absolve.inventory import sinks
 from absolve.rewriting.policy import absolute
 from absolve.run import inputs, outputs, plan, remote_outputs
 from absolve.run.filters import Selection, only
 from absolve.run.globs import Globs
-from absolve.run.links_task import ListOptions
+from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of
 from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
 from absolve.run.publish import Publisher
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from absolve.run.rewrite_task import Job
     from absolve.spark.tasks import NamedDiagnostic
 
-__all__ = ["Tables", "links", "rewrite", "session", "tables", "write", "written"]
+__all__ = ["Tables", "documents", "links", "rewrite", "session", "tables", "write", "written"]
 
 
 def links(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> DataFrame:
@@ -55,6 +54,15 @@ def links(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> Da
     The options are those of `tables`.
     """
     return tables(spark, paths, **options).links
+
+
+def documents(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> DataFrame:
+    """Return the documents in files, folders and archives: the columns of `absolve.documents`, rows in no order.
+
+    The options are those of `tables`, but for kind, scope and problem; columns, where and unique are about documents.
+    """
+    found, how = _listing(paths, "parquet", options, [], DOCUMENTS)
+    return frames.tables(spark, tasks.cut_up(spark, found, how.reading), how).links
 
 
 def tables(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> Tables:
@@ -145,21 +153,22 @@ def rewrite(
 
 
 def _listing(
-    paths: str | Sequence[str], format_: str, options: dict[str, Any], reported: list[Diagnostic]
+    paths: str | Sequence[str], format_: str, options: dict[str, Any], reported: list[Diagnostic], table: str = LINKS
 ) -> tuple[Iterator[Input], ListOptions]:
     """Return the inputs and the options of listing. Raise UsageError or TypeError for unknown options."""
-    columns = tuple(options.pop("columns", inventory.COLUMNS))
+    known = columns_of(table)
+    columns = tuple(options.pop("columns", known))
     for name in columns:
-        if name not in inventory.COLUMNS:
-            raise UsageError(f"there is no column {name!r}: choose from {', '.join(inventory.COLUMNS)}")
+        if name not in known:
+            raise UsageError(f"there is no column {name!r}: choose from {', '.join(known)}")
     where, unique = options.pop("where", None), options.pop("unique", False)
     if where is not None:
         from absolve.run import where as conditions  # here, because it loads DuckDB, which few runs need
 
-        conditions.check(where)
+        conditions.check(where, known)
     found = _found(paths, options, reported)
-    selection = _selection(options)
-    return found, ListOptions(_reading(options), columns, format_, selection, where, unique)
+    selection = _selection(options) if table == LINKS else Selection()
+    return found, ListOptions(_reading(options), columns, format_, selection, where, unique, table=table)
 
 
 def _names(paths: str | Sequence[str]) -> list[str]:
@@ -187,9 +196,9 @@ def _selection(options: dict[str, Any]) -> Selection:
 
 def _reading(options: dict[str, Any]) -> ReadOptions:
     """Return the options of reading. Raise TypeError for unknown options."""
-    arguments.check_options(options, {*Settings._fields, *ReadOptions._field_defaults}, "absolve.spark")
-    chosen = {name: options.pop(name) for name in Settings._fields if name in options}
-    return ReadOptions(Settings(**arguments.choices_of(chosen, Settings._field_defaults)).checked(), **options)
+    arguments.check_options(options, {*CHOICES, *ReadOptions._field_defaults}, "absolve.spark")
+    chosen = {name: options.pop(name) for name in CHOICES if name in options}
+    return ReadOptions(Settings(**arguments.choices_of(chosen, CHOICES)).checked(), **options)
 
 
 def _store(spark: SparkSession, output: str) -> remote_outputs.Store:

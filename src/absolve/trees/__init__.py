@@ -15,7 +15,7 @@ from absolve.core import arguments
 from absolve.core.errors import UsageError
 from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import retrieval_claim
-from absolve.document.walk import Settings
+from absolve.document.settings import CHOICES, Settings
 from absolve.rewriting.policy import checked
 from absolve.trees.listing import rows
 from absolve.trees.reading import TreeOptions, read, write
@@ -44,7 +44,7 @@ KINDS: Final = {
     ("xml.dom.minidom", "Node"): "absolve.trees.dom:Dom",
     ("bs4.element", "Tag"): "absolve.trees.soup:Soup",
 }
-_OPTIONS: Final = frozenset((*Settings._fields, "name", "charset"))
+_OPTIONS: Final = frozenset((*CHOICES, "name", "charset"))
 
 
 def make_links_absolute(
@@ -104,7 +104,7 @@ def _entity(
     adapter = _adapter(tree)
     given = {option: options.pop(option, None) for option in ("name", "charset")}
     texts = {option: arguments.text_of(value, option) for option, value in given.items() if value is not None}
-    settings = Settings(**arguments.choices_of(options, Settings._field_defaults)).checked()
+    settings = Settings(**arguments.choices_of(options, CHOICES)).checked()
     claim = retrieval_claim(arguments.url_of(url)) if url is not None else _own_claim(adapter.url(tree))
     return read(adapter, tree, settings, TreeOptions(claim, **texts, bases=bases))
 

@@ -7,11 +7,11 @@ encoding of queries in the document's charset (URL Standard 1.3 and 4.4), which 
 from __future__ import annotations
 
 import codecs
-import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from absolve.core.errors import UsageError, in_short
+from absolve.core.lazy_regex import pattern
 from absolve.urls.parse import STRICT_SCHEME
 from absolve.urls.prefixing import PrefixResolver
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Encode = Callable[[str], str]
 
-SURROGATES = re.compile(r"[\ud800-\udfff]")
+SURROGATES = pattern(r"[\ud800-\udfff]")
 
 # The special schemes (4.2) without `file`, whose drive letters need the parser.
 HOSTED = frozenset(("http", "https", "ftp", "ws", "wss"))

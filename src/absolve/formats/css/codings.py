@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import Decoded
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 # 4.3.7, consume an escaped code point; an escaped newline (4.3.5); 3.3, NUL is U+FFFD.
-_ESCAPE = re.compile(
+_ESCAPE = pattern(
     rb"\\(?:([0-9A-Fa-f]{1,6})(?:\r\n|[ \t\n\r\f])?|(?:\r\n|[\n\r\f])([\x80-\xbf]?)|(\0)|(.)|\Z)|\0", re.DOTALL
 )
 _NO_ASCII, _LEADS = 0x80, 0xC0  # RFC 3629 3: bytes in this range only continue a character
@@ -36,7 +37,7 @@ class CSSCoding:
     def __init__(self, must: bytes, last: bytes) -> None:
         # Always escaped: `<` and `>`, which may be markup around the sheet; shift and escape characters, which can
         # switch the charset.
-        self._must = re.compile(must + rb"|[<>\x0e\x0f\x1b]")
+        self._must = pattern(must + rb"|[<>\x0e\x0f\x1b]")
         self._last = last  # the value of a backslash at the end of the file
 
     def _value(self, escape: re.Match[bytes]) -> bytes:

@@ -74,7 +74,7 @@ cdef class EventList:
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
-    cdef Py_ssize_t part_index(self, Py_ssize_t number) noexcept
+    cpdef Py_ssize_t part_index(self, Py_ssize_t number) noexcept
     cpdef object at(self, Py_ssize_t index)
     cdef bint is_link(self, Py_ssize_t index) except? -1
     cdef Link link(self, Py_ssize_t index)

@@ -277,7 +277,7 @@ class EventList:
         link.claim = claim
         return self._add_object(link)
 
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(check=False)
     def part_index(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the index of the part of this number, from 0."""

@@ -209,7 +209,9 @@ class PartTemplates:
         """Return the number of a part's template; -1 where it has fields of its own, or there are too many."""
         first: Part
         number: cython.int = 0
-        if part.claims or part.derived or not (part.base is None or part.base is SCOPE_PLACEHOLDER):
+        if part.claims or part.derived or part.capture is not None:
+            return -1
+        if not (part.base is None or part.base is SCOPE_PLACEHOLDER):
             return -1
         for first in self._first:
             if (
@@ -243,4 +245,5 @@ class PartTemplates:
         part.own_charset = first.own_charset
         part.encloses = first.encloses
         part.signed_by = first.signed_by
+        part.capture = None
         return part

@@ -109,8 +109,8 @@ def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
 @cython.boundscheck(False)
 @cython.wraparound(False)
 def may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Return whether a reference to a white space character may begin here: a number, &Tab; or &NewLine;."""
-    return p[i] == 38 and i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
+    """Return whether the reference whose `&` is at `i` may be white space: a number, &Tab; or &NewLine;."""
+    return i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
 
 
 @cython.cfunc

@@ -12,7 +12,8 @@ cdef class Tokenizer:
     cdef Py_ssize_t size
     cdef Py_ssize_t at
     cdef bytes interest
-    cdef bint recorded
+    cdef public bint recorded
+    cdef int row
     cdef readonly Attributes attributes
     # the current token
     cdef readonly Py_ssize_t start
@@ -35,6 +36,7 @@ cdef class Tokenizer:
     cpdef int next(self) except? -1
     cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
     cdef int _start_tag(self) except? -1
+    cdef bint is_of_interest(self) except? -1
     cdef int _merge(self)
     cdef int _in_noscript(self)
     cdef int _past_noscript(self, Py_ssize_t less)

@@ -87,7 +87,8 @@ class Tokenizer:
     After END, `truncated` is the start of a tag or comment that the end of the file cuts off, or -1; such a token is
     not reported, but for a comment. `tree.guessed` is true where a browser may see other tags. `interest` has a byte
     for each pair of element row and attribute number: whether the pair is a reference. With `record` (a list), every
-    start tag is reported, with its attributes recorded in the list (see `Attributes`).
+    start tag is reported, with its attributes recorded in the list (see `Attributes`); with `recorded` alone, too, but
+    without them.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Tokenizer:
         self.interest = interest
         self.attributes.begin(data)
         self.start = self.end = self.name_start = self.name_end = self.text_start = self.text_end = 0
-        self.element = self.namespace = self.fate = 0
+        self.element = self.namespace = self.fate = self.row = 0
         self.truncated = -1
         self.merged: set[tuple[int, int]] | None = None
         self.noscript_end = sys.maxsize  # the end of the open noscript element with scripting enabled
@@ -239,6 +240,7 @@ class Tokenizer:
         elif self.fate == MERGED:
             self._merge()
         if self.recorded:
+            self.row = row
             return 1
         if self.fate == IGNORED:
             return 0
@@ -249,6 +251,24 @@ class Tokenizer:
             if interest[row + attributes.order[k]]:
                 return 1
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def is_of_interest(self) -> cython.bint:
+        """Return whether the current start tag would be reported without `recorded`."""
+        interest: cython.p_const_uchar = self.interest
+        row: cython.int = self.row * _ATTRIBUTES
+        k: cython.int
+        if self.fate == IGNORED:
+            return False
+        if interest[row]:
+            return True
+        for k in range(self.attributes.found):
+            if interest[row + self.attributes.order[k]]:
+                return True
+        return False
 
     @cython.cfunc
     def _merge(self) -> cython.int:

@@ -136,6 +136,7 @@ class _Walk:
     has_base: cython.bint
     has_retrieval: cython.bint
     ruled: cython.Py_ssize_t
+    facts: Any  # a FactCollector, or None
 
     def __init__(self) -> None:
         self.scanner = Tokenizer(b"", b"")
@@ -170,6 +171,12 @@ class _Walk:
         self.events = _NO_EVENTS
         self.has_base = False
         self.has_retrieval = False
+        self.facts = None
+        if options.documents:
+            from absolve.formats.html.page_facts import FactCollector  # here, because few runs need it
+
+            self.facts = FactCollector(data, charset, self.values, options.max_links)
+        self.scanner.recorded = options.documents
         self.ruled = -1  # the claim number of the codebase for the next link, which states it or is relative to it
         return 0
 
@@ -184,6 +191,10 @@ class _Walk:
         while self.events.count <= most:
             kind = scanner.next()
             if kind == _TAG:
+                if self.facts is not None:
+                    self.facts.tag(scanner)
+                    if not scanner.is_of_interest():
+                        continue
                 if scanner.namespace:
                     self.foreign_tag(scanner)
                 else:
@@ -209,6 +220,8 @@ class _Walk:
             scanner._past_noscript(len(self.data))  # noqa: SLF001 - a method that only C can call
         if scanner.tree.guessed:
             self.events.append(Finding("ambiguous", "a browser may see other tags here than a scanner can", 0))
+        if self.facts is not None:
+            self.events.append(self.facts.taken())
         return 0
 
     # --- tags -----------------------------------------------------------------------------------------------------
@@ -291,7 +304,10 @@ class _Walk:
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
-        if start < end and (may_be_space(p, start, end) or (p[end - 1] == 59 and may_end_in_space(p, start, end))):
+        if start < end and (
+            (p[start] == 38 and may_be_space(p, start, end))
+            or (p[end - 1] == 59 and may_end_in_space(p, start, end))
+        ):
             ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
         self.add_link(place, start, end, self.values.common(attribute, start, end), claim)
         return 0
@@ -355,6 +371,8 @@ class _Walk:
             self.has_base = True
             claim = base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
             self.events.append(claim)
+        elif self.facts is not None:
+            self.facts.ignored_base = True
         return self.url(_HREF, place, claim)
 
     @cython.cfunc

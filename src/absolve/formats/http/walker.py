@@ -20,6 +20,7 @@ from absolve.formats.http.responses import NO_BODY, codings_of, response_at, sni
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTTP/[0-9.]+)?\r?\n")  # RFC 9112 3
 _BASES: Final = ("base", "content-base")  # not Content-Location: since RFC 7231 it sets no base in HTTP
 _PARTIAL: Final = b"206"
+_NOT_MODIFIED: Final = b"304"
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
@@ -46,7 +48,22 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
         yield from headers.links(data, response.fields, headers.OF_HTTP, ())
         response = following
     yield from headers.links(data, response.fields, headers.OF_HTTP, _BASES)
+    if options.documents:
+        yield _capture(data, response)
     yield from _body(data, response, options)
+
+
+def _capture(data: bytes, response: Response) -> Capture:
+    """Return the facts that the header states about the body."""
+    from absolve.core.captures import Capture  # here, because few runs need it
+
+    is_empty = response.body == len(data) and response.status != _NOT_MODIFIED
+    return Capture(
+        int(response.status),
+        headers.first(data, response.fields, "date") or "",
+        headers.first(data, response.fields, "content-type") or "",
+        0 if is_empty else None,
+    )
 
 
 def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | Finding]:
@@ -55,7 +72,7 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
         return []
     media_type = headers.first(data, response.fields, "content-type") or ""
     if media_type and not registry.is_read(media_type):
-        return []
+        return [_unread(data, response, media_type, options)] if options.documents else []
     if response.status == _PARTIAL:
         return [Finding("partial", "this body is a part of a document, and stays as it is", start)]
     derived: list[Derived] = []
@@ -73,6 +90,17 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
         media_type = sniffed(data[start:end], coding)
     part = Part(media_type, start, end, coding, name="body", own_charset=True, encloses=False, derived=derived)
     return [*findings, part]
+
+
+def _unread(data: bytes, response: Response, media_type: str, options: WalkOptions) -> Part:
+    """Return the body of a response of a media type without a walker, for the table of documents."""
+    start, end = response.body, len(data)
+    codings = codings_of(data, response, options)[0]
+    if not any(isinstance(coding, Chunked) for coding in codings):
+        length = _length(data, response)
+        if length is not None and start + length[1] <= end:
+            end = start + length[1]
+    return Part(media_type, start, end, Stack(codings), name="body", own_charset=True, encloses=False)
 
 
 def _in_digits(raw: bytes) -> bytes:

@@ -16,6 +16,7 @@ from absolve.core.errors import WalkError
 from absolve.core.model import BaseClaim, Derived, Finding, Layer, Link, LinkSite, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
+from absolve.formats.compression import Unread
 from absolve.formats.events.event_list import EventList
 from absolve.formats.http.codings import Stack
 from absolve.formats.http.responses import sniffed
@@ -25,6 +26,7 @@ from absolve.formats.mail.codings import Base64
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
@@ -37,6 +39,7 @@ _STRING: Final = JSONString()
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
 _PARTIAL: Final = "206"
+_LONGEST_STATUS: Final = 3  # digits
 
 _URL: Final = ("request", "url")
 _HEADERS: Final = ("response", "headers")
@@ -46,7 +49,9 @@ _MEDIA_TYPE: Final = ("response", "content", "mimeType")
 _TEXT: Final = ("response", "content", "text")
 _ENCODING: Final = ("response", "content", "encoding")
 _SIZE: Final = ("response", "content", "size")
-_KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE})
+_DATE: Final = ("startedDateTime",)
+_METHOD: Final = ("request", "method")
+_KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE, _DATE, _METHOD})
 _PLAIN: Final = frozenset({"string", "word"})  # kinds of values that contain no others
 
 
@@ -95,7 +100,7 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
     return events
 
 
-def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterator[Event]:
+def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
     """Yield the links and base claims in a response's header fields, its `redirectURL`, and its body as a part."""
     known: dict[Path, Value] = {}
     field: dict[str, Value] = {}
@@ -121,7 +126,23 @@ def walk_entry(data: bytes, _charset: Charset, _options: WalkOptions) -> Iterato
     redirect = known.get(_REDIRECT_URL)
     if redirect is not None and redirect.kind == "string":
         yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
-    yield from _body(data, known)
+    if options.documents:
+        yield _capture(data, known)
+    yield from _body(data, known, options)
+
+
+def _capture(data: bytes, known: dict[Path, Value]) -> Capture:
+    """Return the facts that the entry states about its response."""
+    from absolve.core.captures import Capture  # here, because few runs need it
+
+    status = _text(data, known.get(_STATUS))
+    return Capture(
+        int(status) if status.isdecimal() and status.isascii() and len(status) <= _LONGEST_STATUS else None,
+        _text(data, known.get(_DATE)),
+        _text(data, known.get(_MEDIA_TYPE)),
+        0 if _text(data, known.get(_SIZE)) == "0" else None,
+        _text(data, known.get(_METHOD)),
+    )
 
 
 def _text(data: bytes, found: Value | None) -> str:
@@ -200,7 +221,7 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[BaseClaim 
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Finding]:
+def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterator[Part | Finding]:
     """Yield the content of a response as a part: text, which HAR stores decoded, or bytes in base64.
 
     Yield nothing for a media type without a walker, and only a Finding for a partial response (206) or an unknown
@@ -213,6 +234,8 @@ def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Finding]:
     raw = data[text.start : text.end]
     if not registry.is_read(media_type):
         if media_type not in {"", "x-unknown"}:
+            if options.documents:
+                yield _unread(raw, media_type, text, _text(data, known.get(_ENCODING)).lower())
             return
         media_type = ""
     if _text(data, known.get(_STATUS)) == _PARTIAL:
@@ -244,6 +267,16 @@ def _body(data: bytes, known: dict[Path, Value]) -> Iterator[Part | Finding]:
         encloses=False,
         derived=derived,
     )
+
+
+def _unread(raw: bytes, media_type: str, text: Value, encoding: str) -> Part:
+    """Return the content of a media type without a walker, for the table of documents."""
+    coding: Coding = _STRING
+    if encoding == "base64":
+        coding = Stack([_STRING, Base64(_STRING.decode(raw), one_line=True)])
+    elif encoding:
+        coding = Unread(encoding)
+    return Part(media_type, text.start, text.end, coding, name="body", own_charset=True, encloses=False)
 
 
 _NO_TEXT: Final = registry.Format("", "", "none")

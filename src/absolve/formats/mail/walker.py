@@ -16,11 +16,13 @@ from absolve.core.errors import WalkError
 from absolve.core.model import Finding, Link, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
+from absolve.formats.compression import Unread
 from absolve.formats.mail.codings import Base64, QuotedPrintable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from absolve.core.captures import Capture
     from absolve.core.model import Event, LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
@@ -121,6 +123,8 @@ class _Walk:
             yield Finding("long-field", text, self._body, failed=True)
             return
         media_type = self._content.media_type
+        if self._options.documents:
+            yield self._capture(media_type)
         if media_type.startswith("multipart/"):
             boundary = self._content.parameter("boundary").rstrip().encode("utf-8", "surrogateescape")
             digest = media_type == "multipart/digest"
@@ -133,6 +137,15 @@ class _Walk:
             yield Finding("signed", "what is signed by S/MIME and encoded for it is not read", self._body)
         else:
             yield from self._leaf(media_type)
+
+    def _capture(self, media_type: str) -> Capture:
+        """Return the facts that the header states about the body."""
+        from absolve.core.captures import Capture  # here, because few runs need it
+
+        date = headers.first(self._data, self._fields, "date") or ""
+        name = (headers.first(self._data, self._fields, "content-id") or "").strip("<> ")
+        is_empty = self._body == len(self._data)
+        return Capture(None, date, media_type, 0 if is_empty else None, name=f"cid:{name}" if name else "")
 
     def _names(self, locations: list[Link]) -> Iterator[MessageIds]:
         """Yield the identifiers of this part in its message: Content-Location (RFC 2557), Content-ID (RFC 2392)."""
@@ -147,10 +160,13 @@ class _Walk:
         """Yield a body that is not a multipart as a part, if its media type has a walker."""
         if media_type in _MESSAGES:
             media_type = MESSAGE
-        if registry.canonical(media_type) not in registry.WALKERS:
+        is_read = registry.canonical(media_type) in registry.WALKERS
+        if not (is_read or self._options.documents):
             return
         encoding = (headers.first(self._data, self._fields, "content-transfer-encoding") or "").strip().lower()
         coding = self._coding(encoding)
+        if coding is None and not is_read:
+            coding = Unread(encoding)
         if coding is None:
             text = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
             yield Finding("unknown-encoding", text, self._body, failed=True)

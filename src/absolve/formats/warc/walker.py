@@ -7,6 +7,7 @@ A record is no encapsulating entity of its payload: it adds a retrieval URL (RFC
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,7 @@ from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.warc.digests import WHOLE, payloads, renewed
+from absolve.formats.warc.headers import LONGEST_LINE
 from absolve.formats.warc.reader import GAP, pieces
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
@@ -50,6 +53,7 @@ else:
 
 _GAP = cython.declare(cython.Py_ssize_t, GAP)
 _HTTP_TYPES: Final = frozenset({"application/http", registry.HTTP})
+_ARC_DATE: Final = re.compile(rb"[12][0-9]{13}")
 _SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
 
@@ -64,7 +68,7 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     extent = _alone(data, options)
     if extent is None:
         return _events(data, options, compressed=False)
-    found = _walked(data, 0, extent)
+    found = _walked(data, 0, extent, options)
     if found is None:
         return []
     return [_part(data, found, options) if isinstance(found, Record) else found]
@@ -115,7 +119,7 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList
             continue
         if piece.coding is None:
             extent = extent_at(data, piece.offset)
-            found = _walked(data, piece.offset, extent) if extent is not None else None
+            found = _walked(data, piece.offset, extent, options) if extent is not None else None
             if isinstance(found, Record):
                 events.add_numbered_part(found.block - piece.offset, found.block, found.end)
             elif found is not None:
@@ -152,9 +156,12 @@ class Opened:
 
 
 @cython.cfunc
-def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | Finding | None:
-    """Return the header of a record whose block is a document, a finding for a segmented record, else None."""
-    if not _is_walked(extent):
+def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent, options: WalkOptions) -> Record | Finding | None:
+    """Return the header of a record whose block is a document, a finding for a segmented record, else None.
+
+    For the table of documents every media type counts, else only those with a walker.
+    """
+    if not (_is_walked(extent) or (options.documents and extent.kind in _WALKED)):
         return None
     found = record_at(data, start)
     if found is None:
@@ -162,7 +169,7 @@ def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent) -> Record | F
     if _segment(data, found):
         text = f"this record is a segment of another one, and stays as it is ({in_short(found.url)})"
         return Finding("segmented", text, start)
-    return found if registry.is_read(_media_type(data, found)) else None
+    return found if options.documents or registry.is_read(_media_type(data, found)) else None
 
 
 @cython.cfunc
@@ -170,7 +177,7 @@ def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
     """Return the block of a record as a part, with the fields of the record that change with it."""
     field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
     return Part(
-        _media_type(data, found),
+        _media_type(data, found) if found.block < found.end else "",
         found.block,
         found.end,
         IDENTITY,
@@ -179,7 +186,28 @@ def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
         own_charset=True,
         encloses=False,
         derived=_derived(data, found, options),
+        capture=_capture(data, found) if options.documents else None,
     )
+
+
+def _capture(data: bytes, found: Record) -> Capture:
+    """Return the facts that the header of a record states about its block."""
+    from absolve.core.captures import Capture  # here, because few runs need it
+
+    date, refers_to, refers_to_date, digest = (
+        headers.first(data, found.fields, name) or ""
+        for name in ("warc-date", "warc-refers-to-target-uri", "warc-refers-to-date", "warc-payload-digest")
+    )
+    if found.kind == "arc":
+        date = _arc_date(data, found.block)
+    return Capture(None, date, "", None, "", found.kind, refers_to.strip("<>"), refers_to_date, digest)
+
+
+def _arc_date(data: bytes, block: int) -> str:
+    """Return the date in the line before the block of an ARC record: 14 digits, in version 2 further in front."""
+    start = data.rfind(b"\n", max(0, block - LONGEST_LINE), block - 1) + 1
+    words = [word for word in data[start:block].split()[1:] if _ARC_DATE.fullmatch(word)]
+    return words[0].decode("ascii") if words else ""
 
 
 def _segment(data: bytes, found: Record) -> bool:

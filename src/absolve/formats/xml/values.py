@@ -30,12 +30,12 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find, is_space
+    from cython.cimports.absolve.core.byte_scan import find, word_start
     from cython.cimports.absolve.formats.events.event_list import EventList  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.formats.xml.codings import is_plain
     from cython.cimports.absolve.formats.xml.tags import Tag  # noqa: TC002 - likewise
 else:
-    from absolve.core.byte_scan import find, is_space
+    from absolve.core.byte_scan import find, word_start
     from absolve.formats.xml.codings import is_plain
 
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>[\t\n\r ]*+")
@@ -156,6 +156,4 @@ class Values:
 @cython.wraparound(False)
 def _is_blank(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether this span is empty or only white space."""
-    while start < end and is_space(p[start]):
-        start += 1
-    return start == end
+    return word_start(p, start, end) == end

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from absolve.formats.events.scoped_bases import ReadBase
     from absolve.formats.protocols import WalkOptions
     from absolve.formats.xml.limits import Expansion
+    from absolve.formats.xml.page_facts import XMLFacts
     from absolve.formats.xml.prolog import Prolog
 else:
     from absolve.core import _cython as cython
@@ -98,6 +99,8 @@ class _Walk:
     text: LinkSite | None
     text_start: cython.Py_ssize_t
     text_scope: cython.Py_ssize_t
+    facts: XMLFacts | None
+    title_depth: cython.int
 
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
@@ -116,6 +119,12 @@ class _Walk:
         self.outer = []  # stack of elements with xml:base: depth, the outer scope
         self.values = Values(data, charset, self.events, self.last, prolog)
         self.text = None  # the link site of the current element's text, None after a child element
+        self.facts = None
+        if options.documents:
+            from absolve.formats.xml.page_facts import XMLFacts  # here, because few runs need it
+
+            self.facts = XMLFacts(data, charset, options.max_links)
+        self.title_depth = -1  # of the title element that is open, if its text is wanted
 
     @cython.boundscheck(False)
     @cython.wraparound(False)
@@ -144,6 +153,8 @@ class _Walk:
             i = find(p, 60, end, n)
             if self.marked and self.depth:
                 self.unseen(end, i)
+        if self.facts is not None:
+            self.events.append(self.facts.taken())
         return self.events
 
     # --- markup ---------------------------------------------------------------------------------------------------
@@ -222,11 +233,29 @@ class _Walk:
             element = self.root(element, raw)
         if tag.has_others or element.text is not None:
             self.tag(element, tag)
+        if self.facts is not None and not self.template:
+            self.collect(self.facts, element, tag)
         if tag.is_closed:
             self.end_element(tag.end)
         elif element.is_template and not self.template:
             self.template = self.depth
         return tag.end
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def collect(self, facts: XMLFacts, element: Written, tag: Tag) -> cython.int:
+        """Collect the facts of a start tag for the table of documents."""
+        values: dict[bytes, bytes] = {}
+        p: cython.p_const_uchar = self.data
+        if tag.has_others:
+            tag.rewind()
+            while tag.next():
+                name: bytes = p[tag.attribute : tag.attribute_end]
+                if name in facts.wanted:
+                    values[name] = tag.decoded(tag.value_start, tag.value_end)
+        facts.element(element.element.namespace, element.element.local, self.depth, tag.end, values)
+        self.title_depth = facts.title_depth
+        return 0
 
     @cython.cfunc
     def root(self, element: Written, raw: bytes) -> Written:
@@ -241,6 +270,9 @@ class _Walk:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def end_element(self, start: cython.Py_ssize_t) -> cython.int:
+        if self.title_depth == self.depth:
+            self.facts.end_title(start)  # type: ignore[union-attr]  # it has set the depth
+            self.title_depth = -1
         if self.text is not None:
             self.values.text(self.text, self.text_start, start, self.text_scope)
             self.text = None
@@ -363,6 +395,8 @@ class _Walk:
             self.has_base = True
             self.values.based = base_claim(self.last.decoded(start, end), self.last.start)
             self.events.append(self.values.based)
+        elif self.facts is not None and self.is_page:
+            self.facts.ignored_base = True
         self.values.references(place, start, end, self.last.coding(start))
         self.values.based = None
         return 0

@@ -111,6 +111,13 @@ class Content:
         return compressed(value, self._member)
 
 
+class TooLarge(Content):
+    """The coding of a member whose content is larger than the limit: `decode` raises CodingError."""
+
+    def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - it is not read
+        raise CodingError("too-large", f"{self._member.size} bytes come out of this (--max-decompressed)")
+
+
 def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
     """Return the decompressed data of a member, at most `limit` bytes (by default the member's size).
 

@@ -34,6 +34,7 @@ _LOOKED_AT: Final = 2048  # bytes that are sniffed of a member without a known s
 _PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
 _NO_PATH: Final = re.compile(r"[%?#;:]")
 _PACKAGE_INSIDE: Final = "package-inside"
+_UNKNOWN: Final = "application/octet-stream"
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
@@ -145,7 +146,10 @@ class _Package:
                 fault = self._unread(member, media_type)
             if fault:
                 events.append(self._finding(member, *fault))
-            is_read = media_type and not fault
+            is_read = bool(media_type) and not fault
+            if self._options.documents and not fault and not media_type and not member.fault:
+                media_type = self._other(member)
+                is_read = bool(media_type)
             if is_read and media_type not in kinds:
                 kinds[media_type] = len(kinds)
                 self._media_types.append(media_type)
@@ -170,6 +174,13 @@ class _Package:
             found = registry.recognised(members.head(self._data, member, _LOOKED_AT), member.name)
         return found or ""
 
+    def _other(self, member: Member) -> str:
+        """Return the media type of a member that is no document, for the table of documents; "" for a folder."""
+        if member.name.endswith("/"):
+            return ""
+        declared = registry.essence_of(self._facts.media_types.get(member.name, ""))[0]
+        return declared or registry.other_type(member.name) or _UNKNOWN
+
     def _unread(self, member: Member, media_type: str) -> tuple[str, str] | None:
         """Return the code and text of the finding for a document that is left unchanged; None for any other."""
         if member.name in self._facts.encrypted:
@@ -192,7 +203,7 @@ class _Package:
             self._media_types[self._kinds[number]],
             start,
             end,
-            members.Content(member),
+            self._coding(member),
             name=member.name,
             base=self._base(member),
             own_charset=True,
@@ -200,6 +211,12 @@ class _Package:
             derived=members.Fields(member),
             signed_by=self._signature,
         )
+
+    def _coding(self, member: Member) -> members.Content:
+        """Return the coding of a member; one that is no document may have a content that is too large."""
+        if member.method == members.STORED or member.size <= self._options.max_decompressed:
+            return members.Content(member)
+        return members.TooLarge(member)
 
     def _base(self, member: Member) -> BaseClaim:
         """Return the base claim of a member: its path, or the root for files in META-INF (EPUB 3.3, 4.2.5)."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from absolve.core.protocols import Sink
+    from absolve.core.protocols import Sink, WriterOfTables
 
 
 class Format(NamedTuple):
@@ -47,6 +47,11 @@ def by_name(name: str) -> Sink:
     if name not in FORMATS:
         raise UsageError(f"unknown format {name!r}: choose from {', '.join(FORMATS)}")
     return cast("Sink", import_module(SINKS[f".{name}"].module))
+
+
+def writer_of_tables(name: str) -> WriterOfTables:
+    """Return the function that writes several tables to a format that is no stream: a database."""
+    return cast("WriterOfTables", import_module(SINKS[f".{name}"].module).write_tables)
 
 
 def name_of(path: str) -> str:

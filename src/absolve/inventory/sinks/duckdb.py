@@ -1,4 +1,4 @@
-"""DuckDB sink: a new database with the table `links` (`problems` is a list) and views for the most common questions.
+"""DuckDB sink: a new database with the tables `links` and `documents`, and views for the most common questions.
 
 In: Arrow batches or `Columns`, and a path. Out: the database file.
 """
@@ -14,7 +14,7 @@ from absolve.core.errors import UsageError
 from absolve.inventory.sinks.views import views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 try:
     import duckdb
@@ -32,23 +32,55 @@ encode = arrow_batches.batch
 
 
 def write(columns: Sequence[str], chunks: Iterable[Any], path: Path) -> None:
-    """Create the database at a new path. Raise OSError where it cannot be written."""
-    schema = arrow_batches.schema(columns)
+    """Create the database with the table `links` at a new path. Raise OSError where it cannot be written."""
+    write_tables({"links": columns}, (("links", chunk) for chunk in chunks), path)
+
+
+def write_tables(tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str, Any]], path: Path) -> None:
+    """Create a database with several tables, by name with their columns, likewise; each chunk has the name of its."""
     try:
         with closing(duckdb.connect(str(path))) as database:
-            described = ", ".join(f'"{field.name}" {_type(field.type)}' for field in schema)
-            database.execute(f"CREATE TABLE links ({described})")
-            for table in arrow_batches.gathered(chunks, schema, AT_ONCE):
-                database.register("more", table)
-                database.execute("INSERT INTO links SELECT * FROM more")
-                database.unregister("more")
-            for statement in views(columns, HAS_PROBLEM, HOST):
+            schemas = {table: arrow_batches.schema(columns) for table, columns in tables.items()}
+            for table, schema in schemas.items():
+                described = ", ".join(f'"{field.name}" {_type(field.type)}' for field in schema)
+                database.execute(f"CREATE TABLE {table} ({described})")
+            first = next(iter(tables))
+            _insert(database, first, _first(database, first, schemas, chunks), schemas[first])
+            for statement in views(tables.get("links", ()), HAS_PROBLEM, HOST):
                 database.execute(statement)
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # e.g. a full disk
         raise OSError(errno.EIO, str(error).partition("\n")[0].rpartition(": ")[2]) from error
     finally:
         with suppress(OSError):
             Path(f"{path}.wal").unlink()  # left behind after a failure
+
+
+def _first(
+    database: Any, first: str, schemas: Mapping[str, Any], chunks: Iterable[tuple[str, Any]]
+) -> Iterator[Any]:
+    """Yield the chunks of the first table, and insert those of the others: many at once, since an insert is slow."""
+    waiting: dict[str, list[Any]] = {table: [] for table in schemas}
+    size = 0
+    for table, chunk in chunks:
+        if table == first:
+            yield chunk
+            continue
+        waiting[table].append(chunk)
+        size += chunk.nbytes
+        if size >= arrow_batches.MOST_BYTES or len(waiting[table]) >= AT_ONCE:
+            for name, some in waiting.items():
+                _insert(database, name, some, schemas[name])
+                some.clear()
+            size = 0
+    for name, some in waiting.items():
+        _insert(database, name, some, schemas[name])
+
+
+def _insert(database: Any, table: str, chunks: Iterable[Any], schema: Any) -> None:
+    for rows in arrow_batches.gathered(chunks, schema, AT_ONCE):
+        database.register("more", rows)
+        database.execute(f"INSERT INTO {table} SELECT * FROM more")  # noqa: S608 - the name of a table of ours
+        database.unregister("more")
 
 
 def _type(kind: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+import re
+from typing import IO, TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from absolve.inventory.columns import Columns
 
@@ -16,7 +18,15 @@ def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> I
         yield from zip(*[rows.cells(name, " ".join if name == "problems" else None) for name in columns], strict=True)
     else:
         for row in rows:
-            yield [" ".join(cell) if isinstance(cell, list) else cell for cell in row]
+            yield [" ".join(map(_word, cell)) if isinstance(cell, list) else cell for cell in row]
+
+
+_SPACE: Final = re.compile(r"\s")
+
+
+def _word(item: str) -> str:
+    """Return an item of a list, in which white space is percent-escaped, as it is in a URL."""
+    return _SPACE.sub(lambda found: quote(found[0]), item) if _SPACE.search(item) else item
 
 
 def write_lines(

@@ -1,6 +1,6 @@
-"""SQLite sink: a new database with the table `links`, its indexes, and views for the most common questions.
+"""SQLite sink: a new database with the tables `links` and `documents`, indexes, views for the most common questions.
 
-In: rows as tuples, and a path. Out: the database file. Lists are joined by spaces.
+In: rows as tuples, and a path. Out: the database file. Lists are joined by spaces; white space in them is escaped.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from absolve.inventory.sinks.rows import joined
 from absolve.inventory.sinks.views import views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-INDEXED: Final = ("document", "target", "reference")
+INDEXED: Final = {"links": ("document", "target", "reference"), "documents": ("document", "url")}
+INTEGERS: Final = NUMBERS | {"status", "size", "links"}
 
 # The authority of `target`: between `://` and the first slash, question mark or number sign (RFC 3986 3.2).
 BEHIND: Final = "replace(replace(substr(target, instr(target, ':') + 3), '?', '/'), '#', '/') || '/'"
@@ -42,25 +43,39 @@ def _cell(cell: Any) -> Any:
 
 
 def write(columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]], path: Path) -> None:
-    """Create the database at a new path. Raise OSError where it cannot be written."""
+    """Create the database with the table `links` at a new path. Raise OSError where it cannot be written."""
+    write_tables({"links": columns}, (("links", chunk) for chunk in chunks), path)
+
+
+def write_tables(
+    tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str, list[tuple[Any, ...]]]], path: Path
+) -> None:
+    """Create a database with several tables, by name with their columns, likewise; each chunk has the name of its."""
     try:
         with closing(sqlite3.connect(path)) as database:
-            _fill(database, columns, chunks)
+            _fill(database, tables, chunks)
     except sqlite3.OperationalError as error:  # e.g. a full disk
         raise OSError(errno.EIO, str(error)) from error
 
 
-def _fill(database: sqlite3.Connection, columns: Sequence[str], chunks: Iterable[list[tuple[Any, ...]]]) -> None:
+def _fill(
+    database: sqlite3.Connection,
+    tables: Mapping[str, Sequence[str]],
+    chunks: Iterable[tuple[str, list[tuple[Any, ...]]]],
+) -> None:
     database.execute("PRAGMA journal_mode = OFF")  # an incomplete file is deleted
     database.execute("PRAGMA synchronous = OFF")  # the caller fsyncs the file before renaming it
-    described = ", ".join(f'"{name}" {"INTEGER" if name in NUMBERS else "TEXT"}' for name in columns)
-    database.execute(f"CREATE TABLE links ({described})")
-    insert = f"INSERT INTO links VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - placeholders only
-    for chunk in chunks:
-        database.executemany(insert, chunk)
-    for name in INDEXED:
-        if name in columns:
-            database.execute(f'CREATE INDEX "links_{name}" ON links ("{name}")')
-    for statement in views(columns, HAS_PROBLEM, HOST):
+    inserts: dict[str, str] = {}
+    for table, columns in tables.items():
+        described = ", ".join(f'"{name}" {"INTEGER" if name in INTEGERS else "TEXT"}' for name in columns)
+        database.execute(f"CREATE TABLE {table} ({described})")
+        inserts[table] = f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - placeholders only
+    for table, chunk in chunks:
+        database.executemany(inserts[table], chunk)
+    for table, columns in tables.items():
+        for name in INDEXED[table]:
+            if name in columns:
+                database.execute(f'CREATE INDEX "{table}_{name}" ON {table} ("{name}")')
+    for statement in views(tables.get("links", ()), HAS_PROBLEM, HOST):
         database.execute(statement)
     database.commit()

@@ -1,0 +1,35 @@
+"""C layout of the collector of facts; page_facts.py has the code."""
+
+cimport cython
+
+from absolve.formats.html.attributes cimport Attributes
+from absolve.formats.html.row_text cimport Folded
+from absolve.formats.html.tokenizer cimport Tokenizer
+from absolve.formats.html.values cimport Values
+
+
+@cython.final
+cdef class FactCollector:
+    cdef bytes data
+    cdef Values values
+    cdef Folded folded
+    cdef object anchors
+    cdef object title
+    cdef str lang
+    cdef str canonical
+    cdef list robots
+    cdef bint has_lang
+    cdef bint has_html_id
+    cdef bint has_body_id
+    cdef public bint ignored_base
+    cdef Py_ssize_t span_start
+    cdef Py_ssize_t span_end
+
+    cpdef int tag(self, Tokenizer scanner) except? -1
+    cdef int identify(self, Tokenizer scanner) except? -1
+    cdef int anchor(self, Py_ssize_t start, Py_ssize_t end, bytes name) except? -1
+    cdef str shown(self, Py_ssize_t start, Py_ssize_t end, bint attribute)
+    cdef int meta(self, Attributes tag) except? -1
+    cdef int link(self, Attributes tag) except? -1
+    cdef bint find(self, Py_ssize_t i, Py_ssize_t end, bytes wanted) except? -1
+    cpdef object taken(self)

@@ -1,0 +1,246 @@
+"""Collect facts about a page for the table of documents: title, language, canonical URL, robots and anchors.
+
+In: every start tag of a document, as the tokenizer reports it. Out: `PageFacts`. Only the document tree counts, as the
+HTML Standard builds it: no template contents (4.12.3), no tag that the tree builder drops, no text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.core.captures import PageFacts
+from absolve.formats.html import names
+from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
+
+if TYPE_CHECKING:
+    import cython
+
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.html.attributes import Attributes
+    from absolve.formats.html.tokenizer import Tokenizer
+    from absolve.formats.html.values import Values
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.formats.html.attributes import Attributes  # noqa: TC002 - the type of a C variable
+    from cython.cimports.absolve.formats.html.row_text import Folded
+    from cython.cimports.absolve.formats.html.tokenizer import Tokenizer  # noqa: TC002 - likewise
+    from cython.cimports.absolve.formats.html.values import Values  # noqa: TC002 - likewise
+else:
+    from absolve.core.byte_scan import find
+    from absolve.formats.html.row_text import Folded
+
+_SPACE = cython.declare(cython.int, names.SPACE)
+_ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
+_CLASSES = cython.declare(bytes, names.CLASSES)
+_IGNORED = cython.declare(cython.int, names.IGNORED)
+_MERGED = cython.declare(cython.int, names.MERGED)
+_A = cython.declare(cython.int, ELEMENT_ID[b"a"])
+_BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
+_HTML = cython.declare(cython.int, ELEMENT_ID[b"html"])
+_LINK = cython.declare(cython.int, ELEMENT_ID[b"link"])
+_META = cython.declare(cython.int, ELEMENT_ID[b"meta"])
+_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
+_TITLE = cython.declare(cython.int, ELEMENT_ID[b"title"])
+_CONTENT = cython.declare(cython.int, ATTRIBUTE_ID[b"content"])
+_HREF = cython.declare(cython.int, ATTRIBUTE_ID[b"href"])
+_NAME = cython.declare(cython.int, ATTRIBUTE_ID[b"name"])
+_REL = cython.declare(cython.int, ATTRIBUTE_ID[b"rel"])
+
+_MOST_BYTES = 1 << 20  # of anchors, and four times the document: only declared entities of XML have more
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+class Anchors:
+    """The distinct anchors of one document, in document order, up to a number of anchors and of characters."""
+
+    def __init__(self, size: int, most: int) -> None:
+        self._found: dict[str, None] = {}
+        self._left = 4 * size + _MOST_BYTES
+        self._most = most
+        self.is_full = False
+
+    def add(self, value: bytes) -> None:
+        """Add the decoded value of an attribute, if it is not empty."""
+        if not value or self.is_full:
+            return
+        anchor = text(value)
+        if anchor not in self._found:
+            self._left -= len(anchor)
+            self.is_full = self._left < 0 or len(self._found) >= self._most
+            if not self.is_full:
+                self._found[anchor] = None
+
+    def taken(self) -> list[str]:
+        return list(self._found)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return ("too-many-anchors",) if self.is_full else ()
+
+
+def text(value: bytes) -> str:
+    """Return a decoded value as the tokenizer has it: line ends are LF, NUL is U+FFFD (13.2.3.5, 13.2.5)."""
+    found = value.decode("utf-8", "replace")
+    if "\r" in found:
+        found = found.replace("\r\n", "\n").replace("\r", "\n")
+    return found.replace("\0", _REPLACEMENT) if "\0" in found else found
+
+
+@cython.final
+@cython.cclass
+class FactCollector:
+    """The facts of one document so far. `ignored_base`: a base element rules nothing, because another came first."""
+
+    def __init__(self, data: bytes, charset: Charset, values: Values, most: int) -> None:
+        self.data = data
+        self.values = values
+        self.folded = Folded(charset)
+        self.anchors = Anchors(len(data), most)
+        self.title: str | None = None
+        self.lang = self.canonical = ""
+        self.robots: list[str] = []
+        self.has_lang = self.has_html_id = self.has_body_id = self.ignored_base = False
+        self.span_start = self.span_end = -1
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def tag(self, scanner: Tokenizer) -> cython.int:
+        """Collect the facts of a start tag."""
+        element: cython.int = scanner.element
+        depth: cython.Py_ssize_t = scanner.tree.tables.template_depth
+        if scanner.fate == _IGNORED:
+            return 0
+        if depth and not (depth == 1 and element == _TEMPLATE and not scanner.namespace):
+            return 0
+        self.identify(scanner)
+        if scanner.namespace:
+            return 0
+        if element == _TITLE:
+            if self.title is None:
+                self.title = self.shown(scanner.text_start, scanner.text_end, False)
+        elif element == _META:
+            self.meta(scanner.attributes)
+        elif element == _LINK and not self.canonical:
+            self.link(scanner.attributes)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def identify(self, scanner: Tokenizer) -> cython.int:
+        """Collect the `id` of any element, the `name` of `a`, the `lang` of the root."""
+        element: cython.int = scanner.element
+        start: cython.Py_ssize_t = scanner.name_end
+        if scanner.namespace:
+            return self.anchor(start, scanner.end, b"id")
+        if scanner.fate == _MERGED:  # html or body, where only the first of several tags with the attribute counts
+            if element == _HTML and not self.has_lang and self.find(start, scanner.end, b"lang"):
+                self.has_lang = True
+                self.lang = self.shown(self.span_start, self.span_end, True)
+            if self.has_html_id if element == _HTML else self.has_body_id:
+                return 0
+            if self.anchor(start, scanner.end, b"id"):
+                if element == _HTML:
+                    self.has_html_id = True
+                else:
+                    self.has_body_id = True
+            return 0
+        self.anchor(start, scanner.end, b"id")
+        if element == _A:
+            self.anchor(start, scanner.end, b"name")
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def anchor(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: bytes) -> cython.int:
+        """Add the value of an attribute of the tag in this span as an anchor, and return whether it is there."""
+        if not self.find(start, end, name):
+            return 0
+        if self.span_start < self.span_end:
+            self.anchors.add(self.values.double.decode(self.data[self.span_start : self.span_end]))
+        return 1
+
+    @cython.cfunc
+    def shown(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint) -> str:
+        """Return a text for a row: decoded, with white space folded, cut."""
+        self.folded.clear()
+        self.folded.add(self.data, start, end, attribute)
+        return self.folded.taken().decode("utf-8", "replace")
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def meta(self, tag: Attributes) -> cython.int:
+        if tag.has(_CONTENT) and tag.raw(_NAME).strip().lower() == b"robots":
+            self.robots.append(self.shown(tag.value_start[_CONTENT], tag.value_end[_CONTENT], True))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def link(self, tag: Attributes) -> cython.int:
+        if b"canonical" in tag.raw(_REL).lower().split():
+            self.canonical = self.values.double.decode(tag.raw(_HREF)).decode("utf-8", "surrogateescape")
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def find(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, wanted: bytes) -> cython.bint:
+        """Find the first attribute of this name between the end of a tag's name and of the tag (13.2.5.32 to .40).
+
+        Set `span_start` and `span_end` to the span of its value. The name needs no number, as it does in `Attributes`.
+        """
+        p: cython.p_const_uchar = self.data
+        w: cython.p_const_uchar = wanted
+        classes: cython.p_const_uchar = _CLASSES
+        length: cython.Py_ssize_t = len(wanted)
+        name: cython.Py_ssize_t
+        size: cython.Py_ssize_t
+        value: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        while True:
+            while i < end and (classes[p[i]] & _SPACE or p[i] == 47):
+                i += 1
+            if i >= end or p[i] == 62:
+                return False
+            name = i
+            i += 1
+            while i < end and not classes[p[i]] & _ATTRIBUTE_NAME_END:
+                i += 1
+            size = i - name
+            while i < end and classes[p[i]] & _SPACE:
+                i += 1
+            value = i
+            self.span_end = i
+            if i < end and p[i] == 61:
+                i += 1
+                while i < end and classes[p[i]] & _SPACE:
+                    i += 1
+                value = i
+                if i < end and (p[i] == 34 or p[i] == 39):
+                    value += 1
+                    i = find(p, p[i], value, end)
+                    if i < 0:
+                        return False
+                    self.span_end = i
+                    i += 1
+                else:
+                    while i < end and not classes[p[i]] & _SPACE and p[i] != 62:
+                        i += 1
+                    self.span_end = i
+            if size == length:
+                k = 0
+                while k < length and p[name + k] | 32 == w[k]:
+                    k += 1
+                if k == length:
+                    self.span_start = value
+                    return True
+
+    @cython.ccall
+    def taken(self) -> PageFacts:
+        """Return the facts, at the end of the document."""
+        problems = (*(("ignored-base",) if self.ignored_base else ()), *self.anchors.problems)
+        robots = ", ".join(self.robots)[: 4 * 200]
+        return PageFacts(self.title, self.lang, self.canonical, robots, self.anchors.taken(), problems)
