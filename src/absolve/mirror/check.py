@@ -105,7 +105,7 @@ class Checker:
             query = "SELECT path, digest, media_type, url FROM resources WHERE path IS NOT NULL"
             with closing(maps.opened(path)) as db:
                 self._known = {row[0]: _Known(*row[1:]) for row in db.execute(query)}
-            self._lookup = Lookup(path, Equivalences(), is_normal=True)
+            self._lookup = Lookup(maps.opened(path), Equivalences(), is_normal=True)
 
     def faults(self) -> Iterator[Fault]:
         """Yield all that is wrong: the names first, then file by file, then what concerns several."""

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 
 class HarReader:
-    """The captures of a HAR file; the place of each is the number of its entry."""
+    """The captures of a HAR file; the place of each is the number of its entry. `data` are its bytes, if known."""
 
-    def __init__(self, input_: Input, number: int, how: ReadOptions) -> None:
+    def __init__(self, input_: Input, number: int, how: ReadOptions, data: bytes | None = None) -> None:
+        self._data = data
         self._input = input_
         self._number = number
         self._how = how
@@ -76,9 +77,11 @@ class HarReader:
 
     def _entries(self) -> list[Any]:
         """Return the entries. Raise DocumentError if the file is no HAR."""
-        document = sources.read(self._input.name, max_size=self._how.settings.max_size)
+        data = self._data
+        if data is None:
+            data = bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
         try:
-            entries = json.loads(bytes(document.data).decode("utf-8-sig"))["log"]["entries"]
+            entries = json.loads(data.decode("utf-8-sig"))["log"]["entries"]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             text = f"this JSON is no HTTP Archive: {type(error).__name__}: {str(error)[:200]}"
             raise DocumentError(Diagnostic("no-har", text, self._input.name)) from error

@@ -11,13 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from absolve.mirror.map import opened
 from absolve.mirror.policy import Target
 from absolve.mirror.urls import key
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from absolve.mirror.urls import Equivalences
 
 _SMALL: Final = 100_000  # rows that are kept in memory
@@ -28,8 +25,8 @@ _MOST_CHARACTERS: Final = 2048  # of a URL whose result is cached
 class Lookup:
     """The files of a mirror by URL. `used` has the URLs for which others stood since it was emptied last."""
 
-    def __init__(self, path: Path, same: Equivalences, *, is_normal: bool) -> None:
-        self._db = opened(path)
+    def __init__(self, db: sqlite3.Connection, same: Equivalences, *, is_normal: bool) -> None:
+        self._db = db
         self._same = same
         self._is_normal = is_normal  # whether the URLs come from the URL Standard's parser
         self._known: dict[str, Target | None] = {}

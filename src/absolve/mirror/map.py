@@ -95,7 +95,7 @@ class Working:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db = sqlite3.connect(path, isolation_level=None)  # ":memory:" is a database in memory
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = OFF")  # a crash of the system loses no document: it is made again
         self._db.execute("BEGIN")
@@ -234,6 +234,11 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
         self._db.execute("COMMIT")
         self._db.execute("BEGIN")
         self._pending = 0
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection, for a lookup in this process."""
+        return self._db
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query."""

@@ -56,9 +56,10 @@ class _Part:
 
 
 class MessageReader:
-    """The captures of a message or a mailbox; the place of each is the number of its part."""
+    """The captures of a message or a mailbox; the place of each is the number of its part. `data` are its bytes, if known."""
 
-    def __init__(self, input_: Input, number: int, how: ReadOptions) -> None:
+    def __init__(self, input_: Input, number: int, how: ReadOptions, data: bytes | None = None) -> None:
+        self._known = data
         self._input = input_
         self._number = number
         self._how = how
@@ -101,6 +102,8 @@ class MessageReader:
             yield where, Payload(content, media_type, entity=entity, base=None if entity is not None else page)
 
     def _data(self) -> bytes:
+        if self._known is not None:
+            return self._known
         return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
 
     def _entities(self, data: bytes) -> list[Entity]:

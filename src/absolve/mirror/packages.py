@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
-_BROKEN: Final = (zipfile.BadZipFile, zipfile.LargeZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError)
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError),
+)
 _PATH: Final = "/!$&'()*+,;=@-._~"
 
 
@@ -75,22 +77,27 @@ class _Seekable(io.RawIOBase):
 
 
 class PackageReader:
-    """The captures of a ZIP package; the place of each is its number in the directory."""
+    """The captures of a ZIP package; the place of each is its number in the directory. `data`: its bytes, if known."""
 
-    def __init__(self, input_: Input, number: int, how: ReadOptions) -> None:
+    def __init__(self, input_: Input, number: int, how: ReadOptions, data: bytes | None = None) -> None:
+        self._data = data
         self._input = input_
         self._number = number
         self._how = how
         url = input_.url
-        self._root = url if url is not None and url.endswith("/") else f"{PACKAGE_ROOT}{quote(PurePosixPath(input_.place).name)}/"
+        own = f"{PACKAGE_ROOT}{quote(PurePosixPath(input_.place).name)}/"
+        self._root = url if url is not None and url.endswith("/") else own
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each file of the package."""
         try:
-            with zipfile.ZipFile(self._input.name) as package:
+            with self._package() as package:
                 yield from self._members(package)
         except _BROKEN as error:
             yield Broken(Diagnostic("broken-zip", str(error), self._input.name, failed=True))
+
+    def _package(self) -> zipfile.ZipFile:
+        return zipfile.ZipFile(self._input.name if self._data is None else io.BytesIO(self._data))
 
     def _members(self, package: zipfile.ZipFile) -> Iterator[Captured | Broken]:
         facts = epub.facts(lambda name: self._read(package, name), set(package.namelist()))
@@ -134,7 +141,7 @@ class PackageReader:
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the contents of files."""
-        with zipfile.ZipFile(self._input.name) as package:
+        with self._package() as package:
             facts = epub.facts(lambda name: self._read(package, name), set(package.namelist()))
             infos = package.infolist()
             for where in places:

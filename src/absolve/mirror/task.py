@@ -20,7 +20,7 @@ from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, 
 from absolve.formats import registry
 from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.map import Finished
+from absolve.mirror.map import Finished, opened
 from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives
 from absolve.mirror.sources import reader_of
@@ -89,7 +89,7 @@ class _Open:
 
     def __init__(self, how: MirrorOptions) -> None:
         is_normal = how.reading.settings.profile == "whatwg"
-        self.lookup = Lookup(Path(how.map), how.same, is_normal=is_normal)
+        self.lookup = Lookup(opened(Path(how.map)), how.same, is_normal=is_normal)
         self.relatives = Relatives()
 
 
