@@ -38,6 +38,7 @@ __all__ = [
     "base",
     "documents",
     "links",
+    "mirror",
     "resolve",
     "rewrite",
     "verify",
@@ -57,6 +58,7 @@ _MODULES = {
     "base": "api",
     "documents": "api",
     "links": "api",
+    "mirror": "mirror",  # the package can be called
     "resolve": "urls",
     "rewrite": "api",
     "verify": "api",
@@ -67,6 +69,7 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use, so that `import absolve` is fast (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"absolve.{_MODULES[name]}"), name)
+    module = import_module(f"absolve.{_MODULES[name]}")
+    value: object = module if _MODULES[name] == name else getattr(module, name)
     globals()[name] = value
     return value

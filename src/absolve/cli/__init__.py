@@ -20,6 +20,7 @@ COMMANDS = {
     "links": "list every link with its base URL, its absolute URL and its problems",
     "documents": "list every document with its URL, status, date, digest, title and anchors",
     "base": "show which base URL a document has, and why",
+    "mirror": "make a copy of a capture that works without a network",
     "verify": "prove with an independent parser that a rewrite changed only links",
     "browser": "list links as Chromium resolves them, or compare with absolve",
     "resolve": "resolve references against a base URL, without a document",

@@ -15,7 +15,7 @@ from absolve.urls.predicates import is_alone, scheme
 if TYPE_CHECKING:
     import cython
 
-    from absolve.core.model import BaseURL, Link, LinkSite
+    from absolve.core.model import BaseURL, Layer, Link, LinkSite
     from absolve.document.entity import Entity
     from absolve.urls.base import BaseContext
 else:
@@ -156,8 +156,8 @@ def forget_contexts(entity: Entity, outer: Entity) -> None:
 class Resolved:
     """A link, its reference as text, and its context; `target` is computed on access.
 
-    `element`, `attribute` and `kind` are those of the row; `base` is the BaseURL of the link, `own` the BaseURL of the
-    document without its base elements.
+    `element`, `attribute`, `kind`, `rel` and `layer` are those of the row; `base` is the BaseURL of the link, `own` the
+    BaseURL of the document without its base elements.
     """
 
     __slots__ = ("context", "entity", "link", "reference")
@@ -185,8 +185,24 @@ class Resolved:
         return self.link.place.kind
 
     @property
+    def rel(self) -> str:
+        """The rel of the link's tag, with white space collapsed; "" without one."""
+        if self.link.tag_start < 0:
+            return ""
+        from absolve.formats.html.row_text import Folded, rel_and_alt  # few policies ask for it
+
+        folded = Folded(self.entity.charset)
+        found: tuple[str, bytes] = rel_and_alt(self.entity.own_data, self.link.tag_start, self.link.tag_end, folded)
+        return found[0]
+
+    @property
     def base(self) -> BaseURL:
         return self.context.base
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of RFC 1808 section 3 that gave the link its base."""
+        return self.context.base.layer
 
     @property
     def own(self) -> BaseURL:

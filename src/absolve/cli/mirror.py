@@ -1,0 +1,275 @@
+"""`absolve mirror`: a copy of a capture that works without a network; --check, --serve and --relative-only.
+
+Input: the options. Output: a folder or a ZIP with one file for each URL and a map, the counts, or what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from absolve.cli import failures, many, mirror_in_place
+from absolve.cli import options as shared
+from absolve.cli.mirror_in_place import put_all
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.mirror import map as maps
+from absolve.mirror import write
+from absolve.mirror.capture import latest_of
+from absolve.mirror.paths import LAYOUTS, MAP
+from absolve.mirror.sources import sources_of
+from absolve.mirror.survey import Choice
+from absolve.mirror.task import MirrorOptions, made
+from absolve.mirror.urls import MORE, NONE, Equivalences
+from absolve.run import outputs
+from absolve.run.output_folder import created
+from absolve.run.results import FilesReady
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from absolve.cli.reporting import Report
+    from absolve.mirror.sources import Source
+    from absolve.mirror.task import Batch
+    from absolve.run.inputs import Input
+    from absolve.run.output_folder import OutputFolder
+
+EPILOG = """\
+examples:
+  absolve mirror crawl.warc.gz -o mirror/          then open mirror/index.html
+  absolve mirror a.warc b.har page.mhtml -o mirror/    one capture of several files
+  absolve mirror crawl.warc -o mirror/ --absent sever  pages that ask for nothing
+  absolve mirror crawl.warc --zip mirror.zip
+  absolve mirror crawl.warc -o mirror/ --missing wanted.txt && wget -i wanted.txt
+  absolve mirror --check mirror/                   what is wrong in any mirror
+  absolve mirror --serve mirror/                   for module scripts and the like
+
+Links lead from file to file where the capture holds the target, and to the web
+where it does not. mirror.sqlite has every URL with its file, what is missing,
+and a note for every edit that is no link."""
+
+_SMALL = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    many.add_inputs(parser)
+    where = parser.add_argument_group("output")
+    place = where.add_mutually_exclusive_group()
+    shared.completes_files(place.add_argument("-o", "--output", metavar="DIR", help="write the mirror into DIR"))
+    shared.completes_files(place.add_argument("--zip", metavar="FILE", help="write it into one ZIP file"))
+    shared.completes_files(
+        place.add_argument("--check", metavar="DIR", help="check any mirror: dead links, changed files, names")
+    )
+    shared.completes_files(
+        place.add_argument("--serve", metavar="DIR", help="show a mirror on this machine, with its media types")
+    )
+    where.add_argument("--port", type=int, default=0, metavar="N", help="with --serve: the port (default: a free one)")
+    where.add_argument("--by", choices=LAYOUTS, default="host", help="host/path (default), path, DATE/host/path")
+    where.add_argument(
+        "--relative-only", action="store_true", help="make the links of a folder of pages relative, in place"
+    )
+    where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
+    where.add_argument("--resume", action="store_true", help="go on with a run that was killed")
+    where.add_argument(
+        "--dry-run", action="store_true", help="write nothing; print what would be held, missing and renamed"
+    )
+    what = parser.add_argument_group("what is held")
+    what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")
+    what.add_argument("--keep-errors", action="store_true", help="hold error pages, too")
+    what.add_argument(
+        "--same", metavar="WORDS", help=f"more URLs that stand for each other: {','.join(MORE)}; {NONE} for no others"
+    )
+    links = parser.add_argument_group("links and edits")
+    links.add_argument(
+        "--absent", choices=("keep", "sever"), default="keep", help="what a page fetches that is not held: keep, or inert"
+    )
+    links.add_argument("--for", dest="for_", choices=("file", "server"), default="file", help="how it will be read")
+    shared.completes_files(
+        links.add_argument("--missing", metavar="FILE", help="write the URLs that are missing, one a line")
+    )
+    links.add_argument("--missing-kind", metavar="KINDS", help="only these kinds: image,stylesheet")
+    shared.add_settings(parser)
+    parser.set_defaults(profile="whatwg")
+    many.add_run(parser)
+
+
+def run(options: argparse.Namespace, report: Report) -> None:
+    if options.check is not None or options.serve is not None:
+        _look(options, report)
+        return
+    failures.check(options)
+    if options.relative_only:
+        mirror_in_place.run(options, report)
+        return
+    if options.output is None and options.zip is None and not options.dry_run:
+        raise UsageError("a mirror needs -o DIR or --zip FILE")
+    choice = Choice(
+        latest_of(options.at) if options.at is not None else None,
+        options.keep_errors,
+        Equivalences.of(options.same),
+        options.by,
+    )
+    reading = shared.reading(options)
+    reading = reading._replace(settings=reading.settings._replace(base="empty"))
+    _check_outputs(options)
+    report.quiet, report.verbose = options.quiet, options.verbose
+    sources = sources_of(many.found(options, report), reading, report.aside)
+    how = MirrorOptions(
+        reading,
+        tuple(sources),
+        "",
+        None,
+        choice.same or Equivalences(),
+        options.absent == "sever",
+        options.for_ == "server",
+        os.urandom(4).hex(),
+    )
+    if options.dry_run:
+        _dry(sources, how, choice, report)
+    elif options.zip is not None:
+        from absolve.cli import mirror_zip
+
+        mirror_zip.run(sources, how, choice, options, report)
+    else:
+        write.check_folder(Path(options.output))
+        with created(options.output) as folder:
+            how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
+            _into(folder, sources, how, choice, options, report)
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Raise UsageError if an output is also an input."""
+    targets = [Path(path) for path in (options.zip, options.missing) if path is not None]
+    if found := outputs.clash(targets, many.names(options)):
+        raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
+
+
+# --- into a folder ----------------------------------------------------------------------------------------------------
+
+
+def _into(
+    folder: OutputFolder,
+    sources: Sequence[Source],
+    how: MirrorOptions,
+    choice: Choice,
+    options: argparse.Namespace,
+    report: Report,
+) -> None:
+    state = write.state_of(sources, choice, (options.absent, options.for_, repr(how.reading)))
+    working, is_new = _working(folder, state, resume=options.resume)
+    with closing(working):
+        working.add_tokens({how.token})
+        if is_new:
+            write.planned(working, sources, how, choice, report.finding)
+            write.see_foreign(working, folder.path)
+        _run(working, sources, how._replace(foreign=frozenset(working.foreign())), options, report)
+        ending = write.finish(working, folder, choice.layout, report.aside, prunes=options.prune)
+        for path in ending.foreign:
+            text = "not part of this mirror; it stays (--prune removes what an earlier run made)"
+            report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
+        finish_run(working, options, report)
+    maps.removed(Path(folder.path))
+
+
+def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
+    """Return the working copy of the map, and whether it is new. That of a run that was killed is read first."""
+    path = Path(folder.path) / maps.WORKING
+    old = path.with_name(f"{maps.WORKING}.old")
+    if path.is_file():
+        working = maps.Working(path)
+        if resume and working.is_of(state):
+            return working, False
+        working.close()
+        path.replace(old)
+    maps.removed(path.parent)
+    working = maps.Working(path)
+    working.create(state)
+    write.see_before(working, folder.path, old)
+    old.unlink(missing_ok=True)
+    return working, True
+
+
+def _run(
+    working: maps.Working,
+    sources: Sequence[Source],
+    how: MirrorOptions,
+    options: argparse.Namespace,
+    report: Report,
+) -> None:
+    """Make the documents; files are renamed into place as they come."""
+    if options.jobs is None and working.documents()[1] < _SMALL:
+        options.jobs = 1
+
+    def results() -> Iterator[tuple[Any, Any]]:
+        return many.run(partial(made, how), write.batches(working, sources), _input, options, report)
+
+    def put(piece: Any) -> None:
+        if isinstance(piece, FilesReady):
+            put_all(piece, report)
+
+    write.run_batches(working, results, put)
+
+
+def _input(batch: Batch) -> Input:
+    return batch.input
+
+
+def finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
+    """Write the list of what is missing, and print the counts."""
+    number = working.documents()[0]
+    if not number:
+        text = "the capture holds no document"
+        report.finding(Diagnostic("no-document", text, options.output or options.zip, failed=True))
+    _missing(working, options)
+    _summary(working, number, options)
+
+
+def _missing(working: maps.Working, options: argparse.Namespace) -> None:
+    """Write the list that a crawler takes: what most pages need comes first."""
+    if options.missing is None:
+        return
+    kinds = set(options.missing_kind.split(",")) if options.missing_kind else None
+    query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind"
+    urls = dict.fromkeys(url for url, kind, _ in working.rows(query) if kinds is None or kind in kinds)
+    outputs.write(Path(options.missing), "".join(f"{url}\n" for url in urls).encode("utf-8", "surrogatepass"))
+
+
+def _summary(working: maps.Working, number: int, options: argparse.Namespace) -> None:
+    if options.quiet:
+        return
+    missing = next(working.rows("SELECT count(*) FROM missing"))[0]
+    notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
+    words = [f"{number:,} documents", f"{missing:,} URLs missing"]
+    words += [f"{number:,} {code}" for code, number in notes.items()]
+    print(f"absolve: {printable.printable(options.output or options.zip)}: {', '.join(words)} ({MAP})", file=sys.stderr)
+
+
+# --- without writing --------------------------------------------------------------------------------------------------
+
+
+def _dry(sources: Sequence[Source], how: MirrorOptions, choice: Choice, report: Report) -> None:
+    """Print the path of each URL that would be held."""
+    with closing(maps.Working(Path(":memory:"))) as working:
+        working.create({})
+        write.planned(working, sources, how, choice, report.finding)
+        for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
+            print(f"{printable.printable(url)}\t{printable.printable(path)}")
+        held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
+    print(f"{held:,} documents, {others:,} other URLs", file=sys.stderr)
+
+
+def _look(options: argparse.Namespace, report: Report) -> None:
+    """Check or serve a mirror that is there."""
+    if options.check is not None:
+        from absolve.cli import mirror_check
+
+        mirror_check.run(options, report)
+    else:
+        from absolve.mirror import serve
+
+        serve.run(options.serve, options.port, lambda url: print(url, flush=True))

@@ -1,0 +1,104 @@
+"""`absolve mirror --relative-only FOLDER`: make the links of a folder of pages relative, in place.
+
+Input: the options. Output: the files whose links change; links to URLs that no file of the folder has become absolute.
+What `wget -k` does, for files that it no longer has its hands on: names stay, and nothing but links changes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from absolve.cli import many
+from absolve.cli import options as shared
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.mirror import map as maps
+from absolve.mirror import write
+from absolve.mirror.capture import Captured
+from absolve.mirror.sources import FILES, Source, reader_of
+from absolve.mirror.survey import Choice, Survey
+from absolve.mirror.task import MirrorOptions, made
+from absolve.mirror.urls import Equivalences
+from absolve.run import inputs, outputs
+from absolve.run.output_folder import OutputFolder
+from absolve.run.results import FilesReady
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from absolve.cli.reporting import Report
+
+
+def run(options: argparse.Namespace, report: Report) -> None:
+    if options.output is not None or options.zip is not None:
+        raise UsageError("--relative-only changes files in place: leave -o and --zip out")
+    if len(options.inputs) != 1 or not inputs.is_folder(options.inputs[0]) or options.from_ is not None:
+        raise UsageError("--relative-only takes one folder")
+    folder = options.inputs[0]
+    reading = shared.reading(options)
+    reading = reading._replace(settings=reading.settings._replace(base="empty"))
+    report.quiet, report.verbose = options.quiet, options.verbose
+    found = []
+    for input_ in many.found(options, report, follow=False):
+        if input_.place.isascii() or input_.place.encode("utf-8", "ignore").decode() == input_.place:
+            found.append(input_)
+        else:
+            report.aside(Diagnostic("name", "its name is not UTF-8: it stays as it is", input_.name, failed=True))
+    source = Source(FILES, tuple(found))
+    same = Equivalences.of(options.same)
+    changed = 0
+    with tempfile.TemporaryDirectory(prefix="absolve-") as temporary:
+        path = Path(temporary) / maps.WORKING
+        with closing(maps.Working(path)) as working:
+            working.create({})
+            reader = reader_of(source, 0, reading)
+            places: dict[str, str] = {}
+            for one in reader.captured(set()):
+                if isinstance(one, Captured):
+                    places[one.url] = found[one.where.offset].place
+            survey = Survey([reader], Choice(same=same), report.finding)
+            working.plan_in_place(survey.rows(), survey.store.forms(), [source.name], places)
+            how = MirrorOptions(
+                reading,
+                (source,),
+                str(path),
+                OutputFolder.of(folder),
+                same,
+                options.absent == "sever",
+                token=os.urandom(4).hex(),
+                links_only=True,
+            )
+
+            def results() -> Iterator[tuple[Any, Any]]:
+                options.output = folder
+                return many.run(partial(made, how), write.batches(working, [source]), lambda batch: batch.input, options, report)
+
+            def put(piece: Any) -> None:
+                nonlocal changed
+                if isinstance(piece, FilesReady):
+                    changed += put_all(piece, report)
+
+            write.run_batches(working, results, put)
+            number = working.documents()[0]
+    if not options.quiet:
+        name = printable.printable(folder)
+        print(f"absolve: {name}: {number:,} files, {changed:,} changed", file=sys.stderr)
+
+
+def put_all(ready: FilesReady, report: Report) -> int:
+    """Rename complete files into place; return how many."""
+    number = 0
+    for file in ready.made:
+        try:
+            (outputs.put if ready.flushed else outputs.settle)(file)
+            number += 1
+        except OSError as error:
+            report.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), file.target)))
+    return number

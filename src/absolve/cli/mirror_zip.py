@@ -1,0 +1,91 @@
+"""`absolve mirror --zip FILE`: one ZIP instead of a folder, the same bytes for the same capture.
+
+Input: the sources and options. Output: the ZIP, with the documents in the order of their payloads, the entry page and
+the map.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from absolve.cli import many
+from absolve.mirror import extensions, index, write
+from absolve.mirror import map as maps
+from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.task import Made, made
+from absolve.run import outputs
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from absolve.cli.reporting import Report
+    from absolve.mirror.sources import Source
+    from absolve.mirror.survey import Choice
+    from absolve.mirror.task import MirrorOptions
+
+_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the first one that a ZIP can have
+_MODE: Final = 0o100644 << 16
+_UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
+# Media types whose files are compressed already.
+_COMPRESSED: Final = (
+    *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff"),
+)
+_ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
+
+
+def run(
+    sources: Sequence[Source], how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
+) -> None:
+    """Write the ZIP, completely or not at all."""
+    with tempfile.TemporaryDirectory(prefix="absolve-") as temporary:
+        path = Path(temporary) / maps.WORKING
+        with closing(maps.Working(path)) as working:
+            working.create({})
+            write.planned(working, sources, how, choice, report.finding)
+            how = how._replace(map=str(path), folder=None)
+            with outputs.writing(Path(options.zip)) as file:
+                _fill(file, working, sources, how, choice, options, report)
+            from absolve.cli import mirror
+
+            mirror.finish_run(working, options, report)
+
+
+def _fill(
+    file: IO[bytes],
+    working: maps.Working,
+    sources: Sequence[Source],
+    how: MirrorOptions,
+    choice: Choice,
+    options: argparse.Namespace,
+    report: Report,
+) -> None:
+    with zipfile.ZipFile(file, "w", allowZip64=True) as package:
+
+        def results() -> Iterator[tuple[Any, Any]]:
+            options.output = options.zip
+            return many.run(partial(made, how), write.batches(working, sources), lambda batch: batch.input, options, report)
+
+        def put(piece: Any) -> None:
+            if isinstance(piece, Made):
+                _add(package, piece.path, piece.data)
+
+        write.run_batches(working, results, put)
+        _add(package, index_name(choice.layout), index.page(working))
+        final = working.path.with_name(MAP)
+        working.write(final)
+        _add(package, MAP, final.read_bytes())
+
+
+def _add(package: zipfile.ZipFile, path: str, data: bytes) -> None:
+    info = zipfile.ZipInfo(path, _DATE)
+    info.create_system = _UNIX
+    info.external_attr = _MODE
+    is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
+    info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
+    package.writestr(info, data)

@@ -1,0 +1,197 @@
+"""Choose what is held of a capture: one of several captures of a URL, through redirects and revisits.
+
+In: a `Captured` for each response, resource or revisit. Out: for each URL the capture that counts, and its end after
+redirects. Linear in the number of captures, whatever they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from absolve.core.errors import UsageError
+from absolve.mirror.urls import Equivalences, key
+from absolve.urls import whatwg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_NOT_MODIFIED: Final = 304
+_MOST_CONTRADICTIONS: Final = 1000  # that are reported
+_DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss
+
+
+class Where(NamedTuple):
+    """The place of a payload: the number of its source, a byte offset in it, and the number of the record there."""
+
+    source: int
+    offset: int
+    number: int
+
+
+class Captured(NamedTuple):
+    """One capture of one URL.
+
+    `url` is its key. `date` has 14 digits, or is empty. `media_type` is that of the header, with its parameters, or a
+    sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
+    `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one.
+    """
+
+    url: str
+    status: int
+    date: str
+    media_type: str
+    where: Where
+    location: str | None = None
+    digest: str = ""
+    size: int = 0
+    is_revisit: bool = False
+    refers_to: str = ""
+    refers_date: str = ""
+
+
+class Contradiction(NamedTuple):
+    """Two captures of one URL in the same second, with different payloads: the later record counts."""
+
+    url: str
+    date: str
+
+
+class Captures(Protocol):
+    """Captures by URL, and the URLs for which forms stand."""
+
+    def get(self, url: str, /) -> Captured | None: ...
+    def put(self, one: Captured, /) -> None: ...
+    def form(self, form: str, /) -> str | None: ...
+    def put_form(self, form: str, url: str, /) -> None: ...
+    def __iter__(self) -> Iterator[Captured]: ...
+
+
+class End(NamedTuple):
+    """The end of a chain of redirects: the URL that is held, or None; and the last fragment that a Location had."""
+
+    url: str | None
+    fragment: str | None
+
+
+class Capture:
+    """All that was captured, one `Captured` for each URL, in a store.
+
+    `at`: of several captures the newest not later than this date counts, else the oldest after it. `keep_errors`: error
+    pages are held, too, where nothing else is.
+    """
+
+    def __init__(
+        self, store: Captures, *, at: str | None = None, keep_errors: bool = False, same: Equivalences | None = None
+    ) -> None:
+        self.at = at
+        self.keep_errors = keep_errors
+        self.same = same if same is not None else Equivalences()
+        self.store = store
+        self.contradictions: dict[Contradiction, None] = {}
+        self._ends: dict[str, End] = {}
+
+    def add(self, new: Captured) -> None:
+        """Add one capture; of two of the same rank the later one counts."""
+        old = self.store.get(new.url)
+        if old is not None:
+            better, worse = self._rank(new), self._rank(old)
+            if better < worse:
+                return
+            if better == worse and new.date and _differ(old, new):
+                if len(self.contradictions) < _MOST_CONTRADICTIONS:
+                    self.contradictions[Contradiction(new.url, new.date)] = None
+        self.store.put(new)
+
+    def _rank(self, one: Captured) -> tuple[int, int, int]:
+        kind = 2 if self._is_success(one) else 1 if one.location is not None else 0
+        date = int(one.date or 0)
+        if self.at is None:
+            return kind, 0, date
+        return (kind, 1, date) if one.date <= self.at else (kind, 0, -date)
+
+    @staticmethod
+    def _is_success(one: Captured) -> bool:
+        return 200 <= one.status < 300 or (one.is_revisit and one.status == _NOT_MODIFIED)
+
+    def is_held(self, one: Captured) -> bool:
+        """Return whether a capture gives its URL a document of its own."""
+        if one.location is not None:
+            return False
+        return self._is_success(one) or (self.keep_errors and one.status >= 400)
+
+    def complete(self) -> None:
+        """Index the forms by which URLs stand for others; call this after the last `add`."""
+        for one in self.store:
+            if one.location is not None or self.is_held(one):
+                for form in self.same.forms(one.url):
+                    self.store.put_form(form, one.url)
+
+    def end(self, url: str) -> End:
+        """Return where a request for this URL ends, through stand-ins and recorded redirects."""
+        way: list[str] = []
+        fragments: list[str | None] = []
+        seen: set[str] = set()
+        at: str | None = url
+        found: End | None = None
+        while found is None:
+            step = None if at is None or at in seen else self._step(at)
+            if step is None:
+                found = End(None, None)
+            elif at in self._ends:
+                found = self._ends[at]
+            elif step.location is None:
+                found = End(step.url, None)
+            else:
+                seen.add(at)  # type: ignore[arg-type]  # not None here
+                way.append(at)  # type: ignore[arg-type]
+                location, crosshatch, fragment = step.location.partition("#")
+                fragments.append(fragment if crosshatch else None)
+                at = key(location)
+        for one, fragment_ in zip(reversed(way), reversed(fragments), strict=True):
+            if found.url is not None and found.fragment is None and fragment_ is not None:
+                found = End(found.url, fragment_)
+            self._ends[one] = found
+        return found
+
+    def _step(self, url: str) -> Captured | None:
+        """Return the capture of a URL, or of one that stands for it, that is held or redirects."""
+        one = self._usable(url)
+        if one is not None:
+            return one
+        for _, form in self.same.others(url):
+            one = self._usable(form) or self._usable(self.store.form(form))
+            if one is not None:
+                return one
+        return None
+
+    def _usable(self, url: str | None) -> Captured | None:
+        one = self.store.get(url) if url is not None else None
+        return one if one is not None and (one.location is not None or self.is_held(one)) else None
+
+
+def _differ(one: Captured, other: Captured) -> bool:
+    if one.digest and other.digest:
+        return one.digest != other.digest
+    return one.size != other.size
+
+
+def redirect_of(url: str, status: int, location: str | None) -> str | None:
+    """Return the absolute URL to which a response redirects, with its fragment; None if it does not redirect."""
+    if status not in REDIRECTS or location is None:
+        return None
+    return whatwg.parse(location, url)
+
+
+def digits_of(date: str) -> str:
+    """Return the 14 digits of a date (ISO 8601, or an ARC file's); "" for anything else."""
+    digits = "".join(character for character in date[:40].partition(".")[0] if character in "0123456789")[:_DIGITS]
+    return digits.ljust(_DIGITS, "0") if len(digits) >= 8 else ""
+
+
+def latest_of(date: str) -> str:
+    """Return the last second of a period, such as 2023-01-01, as 14 digits. Raise UsageError for anything else."""
+    digits = "".join(character for character in date if character in "0123456789")
+    if len(digits) not in {4, 6, 8, 10, 12, 14} or set(date) - set("0123456789-:TZ "):
+        raise UsageError(f"--at needs a date such as 2023-01-01 or 20230101120000, not {date[:40]!r}")
+    return digits.ljust(_DIGITS, "9")

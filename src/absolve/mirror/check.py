@@ -1,0 +1,262 @@
+"""Check a mirror, that of any tool: do its links lead to files, are its files those of the map?
+
+In: a folder. Out: a `Fault` for each thing that is wrong. References are resolved as a browser does from file://. A
+folder without a map (of wget, HTTrack, a browser) is checked for all that needs none.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from contextlib import closing, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from absolve.core.errors import FAULTS, DocumentError
+from absolve.core.model import Document
+from absolve.document.walk import walk
+from absolve.formats import registry
+from absolve.mirror import extensions
+from absolve.mirror import map as maps
+from absolve.mirror.lookup import Lookup
+from absolve.mirror.names import fold, refused
+from absolve.mirror.paths import MAP
+from absolve.mirror.payloads import is_walked
+from absolve.mirror.policy import is_identity
+from absolve.mirror.tags import anchors
+from absolve.mirror.urls import Equivalences
+from absolve.mirror.write import existing
+from absolve.rewriting import rewriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.document.entity import Entity
+    from absolve.document.resolved import Resolved
+    from absolve.document.settings import Settings
+
+DEAD: Final = "dead"
+FRAGMENT: Final = "fragment"
+WEB: Final = "web"
+UNREACHED: Final = "unreached"
+CHANGED: Final = "changed"
+NAME: Final = "name"
+CASE: Final = "case"
+UNREADABLE: Final = "unreadable"
+WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED})  # codes that make the exit status 1
+
+_NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
+_ENTRIES: Final = frozenset({"index.html", "mirror.html"})
+_SHOWN: Final = 200
+
+
+class Fault(NamedTuple):
+    """Something wrong: the file, 1-based line and column, a code, and words."""
+
+    path: str
+    line: int | None
+    column: int | None
+    code: str
+    text: str
+
+
+class _Known(NamedTuple):
+    """What the map says of one file."""
+
+    digest: str | None
+    media_type: str | None
+    url: str
+
+
+class _Leads(NamedTuple):
+    """A link to a file, with a fragment, that is judged when the anchors of that file are known."""
+
+    path: str
+    line: int
+    column: int
+    fragment: str
+    reference: str
+
+
+class Checker:
+    """One pass over a mirror. `links` and `files` count what was checked."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self._folder = folder.absolute()
+        self._settings = settings
+        self._root = self._folder.as_uri().rstrip("/") + "/"
+        self._files = {path: None for path in existing(str(folder)) if not _is_of_map(path)}
+        self._folded: dict[str, list[str]] = defaultdict(list)
+        self._known: dict[str, _Known] = {}
+        self._lookup: Lookup | None = None
+        self._reached: set[str] = set()
+        self._fragments: dict[str, list[_Leads]] = defaultdict(list)
+        self.links = 0
+        self.files = len(self._files)
+        self._read_map()
+
+    def _read_map(self) -> None:
+        path = self._folder / MAP
+        if not path.is_file():
+            return
+        with suppress(sqlite3.Error):
+            query = "SELECT path, digest, media_type, url FROM resources WHERE path IS NOT NULL"
+            with closing(maps.opened(path)) as db:
+                self._known = {row[0]: _Known(*row[1:]) for row in db.execute(query)}
+            self._lookup = Lookup(maps.opened(path), Equivalences(), is_normal=True)
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield all that is wrong: the names first, then file by file, then what concerns several."""
+        yield from self._names()
+        for path in self._files:
+            yield from self._file(path)
+        for path in self._known:
+            if path not in self._files:
+                yield Fault(path, None, None, CHANGED, "the map has this file, and it is not there")
+        yield from self._anchors()
+        for path in self._files:
+            if path not in self._reached and path not in _ENTRIES:
+                yield Fault(path, None, None, UNREACHED, "no link leads here")
+
+    # --- names ------------------------------------------------------------------------------------------------------
+
+    def _names(self) -> Iterator[Fault]:
+        seen: dict[str, str] = {}
+        done: set[str] = set()
+        for path in self._files:
+            parts = path.split("/")
+            for number in range(len(parts)):
+                name = "/".join(parts[: number + 1])
+                if name in done:
+                    continue
+                done.add(name)
+                other = seen.setdefault(fold(name), name)
+                if other != name:
+                    yield Fault(path, None, None, CASE, f"one name with {other!r} where case is folded")
+                if (why := refused(parts[number])) is not None:
+                    yield Fault(path, None, None, NAME, f"another system refuses {parts[number]!r}: {why}")
+            self._folded[fold(path)].append(path)
+
+    # --- one file ---------------------------------------------------------------------------------------------------
+
+    def _file(self, path: str) -> Iterator[Fault]:
+        file = self._folder / path
+        try:
+            if file.is_symlink():
+                yield Fault(path, None, None, UNREADABLE, "a symbolic link, which is not followed")
+                return
+            data = file.read_bytes()
+        except OSError as error:
+            yield Fault(path, None, None, UNREADABLE, error.strerror or str(error))
+            return
+        known = self._known.get(path)
+        if known is not None and known.digest not in {None, f"sha256:{sha256(data).hexdigest()}"}:
+            yield Fault(path, None, None, CHANGED, "its digest is not that of the map")
+        entity = self._walked(path, data, known)
+        if isinstance(entity, Fault):
+            yield entity
+        elif entity is not None:
+            found: list[Fault] = []
+            rewriter.edits(entity, lambda resolved: self._link(path, resolved, found))
+            yield from found
+
+    def _walked(self, path: str, data: bytes, known: _Known | None) -> Entity | Fault | None:
+        media_type = registry.essence_of(known.media_type or "")[0] if known is not None else ""
+        if not is_walked(media_type):
+            media_type = extensions.by_name(path) or extensions.sniffed(data)
+        if not is_walked(media_type):
+            return None
+        document = Document(data, name=path, media_type=media_type, url=self._root + quote(path, errors="surrogateescape"))
+        try:
+            return walk(document, self._settings)
+        except DocumentError as error:
+            line, column = error.diagnostic.line, error.diagnostic.column
+            return Fault(path, line, column, UNREADABLE, error.diagnostic.text)
+        except FAULTS as error:
+            return Fault(path, None, None, UNREADABLE, str(error))
+
+    def _link(self, path: str, resolved: Resolved, found: list[Fault]) -> None:
+        """Judge one link; return None, so that it stays."""
+        if resolved.link.claim is not None or resolved.kind in _NO_DOCUMENT or resolved.link.place.stays == "always":
+            return
+        target = resolved.target
+        if target is None:
+            return
+        if target.startswith("file:"):
+            self.links += 1
+            self._local(path, resolved, target, found)
+        elif self._lookup is not None and target.startswith(("http:", "https:")) and not is_identity(resolved):
+            self.links += 1
+            url = target.partition("#")[0]
+            held = self._lookup(url)
+            if held is not None:
+                found.append(self._fault(path, resolved, WEB, f"{url} is in this mirror, at {held.path}"))
+
+    def _local(self, path: str, resolved: Resolved, target: str, found: list[Fault]) -> None:
+        url, crosshatch, fragment = target.partition("#")
+        url = url.partition("?")[0]
+        inside = unquote(url[len(self._root) :], errors="surrogateescape") if url.startswith(self._root) else None
+        if inside is None or inside not in self._files:
+            if inside is not None and _is_of_map(inside):
+                return
+            text = f"{resolved.reference[:_SHOWN]!r} leads to no file"
+            if inside is None:
+                text += " of this folder"
+            elif (folded := self._folded.get(fold(inside))) is not None:
+                text += f"; {folded[0]!r} differs from it by case only"
+            found.append(self._fault(path, resolved, DEAD, text))
+            return
+        if inside != path:
+            self._reached.add(inside)
+        if crosshatch and fragment and resolved.kind in {"navigation", "frame"}:
+            place = self._place(resolved)
+            self._fragments[inside].append(_Leads(path, *place, fragment, resolved.reference))
+
+    def _fault(self, path: str, resolved: Resolved, code: str, text: str) -> Fault:
+        return Fault(path, *self._place(resolved), code, text)
+
+    @staticmethod
+    def _place(resolved: Resolved) -> tuple[int, int]:
+        return resolved.entity.line_column(resolved.link.start)
+
+    # --- fragments ----------------------------------------------------------------------------------------------------
+
+    def _anchors(self) -> Iterator[Fault]:
+        """Yield a fault for each fragment that leads to nothing in its file."""
+        found: list[Fault] = []
+        for path, links in self._fragments.items():
+            there = self._anchors_of(path)
+            if there is None:
+                continue
+            for link in links:
+                if not _is_there(link.fragment, there):
+                    text = f"{link.reference[:_SHOWN]!r}: {path} has no {unquote(link.fragment)[:_SHOWN]!r}"
+                    found.append(Fault(link.path, link.line, link.column, FRAGMENT, text))
+        yield from sorted(found, key=lambda fault: (fault.path, fault.line or 0, fault.column or 0))
+
+    def _anchors_of(self, path: str) -> set[str] | None:
+        """Return the anchors of a file; None for one that has no anchors by its format."""
+        try:
+            data = (self._folder / path).read_bytes()
+        except OSError:
+            return None
+        entity = self._walked(path, data, self._known.get(path))
+        if entity is None or isinstance(entity, Fault):
+            return None
+        if not entity.charset.transparent and entity.inside is not None and (inner := entity.inside.kept(0)) is not None:
+            entity = inner.entity
+        if entity.media_type not in {registry.HTML, registry.XML}:
+            return None
+        return anchors(entity.data, entity.charset, is_html=entity.media_type == registry.HTML)
+
+
+def _is_there(fragment: str, there: set[str]) -> bool:
+    """Return whether a fragment leads somewhere (HTML Standard 7.4.6.4): as it is, or decoded; "top" is the top."""
+    fragment = fragment.partition(":~:")[0]
+    return not fragment or fragment in there or (decoded := unquote(fragment)) in there or decoded.lower() == "top"
+
+
+def _is_of_map(path: str) -> bool:
+    return path.startswith(MAP) or path.rpartition("/")[2].startswith(".absolve-")

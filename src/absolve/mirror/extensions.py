@@ -1,0 +1,139 @@
+"""File name extensions by media type, and media types by content where none was told.
+
+In: a media type without parameters, a file name, the first bytes of a payload. Out: the extension that the name lacks,
+or the media type. A browser that opens a file knows its media type by the extension alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from absolve.formats import registry
+
+# Media type -> the extensions that fit; the first one is added where a name has none of them.
+FITTING: Final[dict[str, tuple[str, ...]]] = {
+    "text/html": ("html", "htm"),
+    "application/xhtml+xml": ("xhtml", "xht"),
+    "text/css": ("css",),
+    **dict.fromkeys(
+        (
+            *("text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript"),
+            *("application/ecmascript", "text/ecmascript"),
+        ),
+        ("js", "mjs"),
+    ),
+    "application/json": ("json", "map", "webmanifest", "geojson"),
+    "application/ld+json": ("jsonld", "json"),
+    "application/manifest+json": ("webmanifest", "json"),
+    "application/importmap+json": ("importmap", "json"),
+    **dict.fromkeys(
+        ("application/xml", "text/xml"),
+        ("xml", "xsl", "xslt", "rss", "atom", "rdf", "svg", "opml", "xsd", "dtd", "ncx", "opf", "kml", "gpx"),
+    ),
+    **dict.fromkeys(("application/rss+xml", "application/atom+xml", "application/rdf+xml"), ("xml", "rss", "atom", "rdf")),
+    "application/xslt+xml": ("xslt", "xsl", "xml"),
+    "image/svg+xml": ("svg",),
+    "image/png": ("png", "apng"),
+    "image/apng": ("apng", "png"),
+    "image/gif": ("gif",),
+    **dict.fromkeys(("image/jpeg", "image/jpg", "image/pjpeg"), ("jpg", "jpeg", "jpe", "jfif")),
+    "image/webp": ("webp",),
+    "image/avif": ("avif",),
+    **dict.fromkeys(("image/x-icon", "image/vnd.microsoft.icon"), ("ico", "cur")),
+    **dict.fromkeys(("image/bmp", "image/x-ms-bmp"), ("bmp", "dib")),
+    "image/tiff": ("tif", "tiff"),
+    **dict.fromkeys(("font/woff", "application/font-woff", "application/x-font-woff"), ("woff",)),
+    **dict.fromkeys(("font/woff2", "application/font-woff2"), ("woff2",)),
+    **dict.fromkeys(("font/ttf", "font/sfnt", "application/x-font-ttf", "application/font-sfnt"), ("ttf", "otf")),
+    **dict.fromkeys(("font/otf", "application/x-font-otf"), ("otf", "ttf")),
+    "application/vnd.ms-fontobject": ("eot",),
+    "application/pdf": ("pdf",),
+    "application/epub+zip": ("epub",),
+    "application/wasm": ("wasm",),
+    "application/zip": ("zip", "jar", "docx", "xlsx", "pptx", "odt", "ods", "epub", "xpi", "apk"),
+    "application/gzip": ("gz", "tgz", "svgz"),
+    "audio/mpeg": ("mp3", "mpga", "mp2"),
+    **dict.fromkeys(("audio/ogg", "application/ogg"), ("ogg", "oga", "opus")),
+    **dict.fromkeys(("audio/wav", "audio/x-wav", "audio/wave"), ("wav",)),
+    "audio/mp4": ("m4a", "mp4"),
+    "audio/webm": ("weba", "webm"),
+    "audio/flac": ("flac",),
+    "video/mp4": ("mp4", "m4v", "m4s"),
+    "video/webm": ("webm",),
+    "video/ogg": ("ogv", "ogg"),
+    "video/quicktime": ("mov", "qt"),
+    "text/vtt": ("vtt",),
+    "text/csv": ("csv",),
+    "text/markdown": ("md", "markdown"),
+}
+_KNOWN: Final = frozenset(extension for fitting in FITTING.values() for extension in fitting)
+_TEXT: Final = ("text/plain", "txt")
+# Extensions by which a browser does not show text as text.
+_NOT_TEXT: Final = _KNOWN - {"js", "mjs", "json", "map", "css", "md", "markdown", "csv", "vtt", "xml", "xsl", "xslt"}
+_EXTENSION: Final = re.compile(r"[A-Za-z0-9]{1,10}")
+_BY_EXTENSION: Final = {
+    extension: media_type for media_type, fitting in reversed(FITTING.items()) for extension in reversed(fitting)
+} | {"xml": "application/xml", "js": "text/javascript", "json": "application/json", "txt": "text/plain"}
+
+_SIGNATURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"%PDF-", "application/pdf"),
+    (b"wOFF", "font/woff"),
+    (b"wOF2", "font/woff2"),
+    (b"\x00\x01\x00\x00\x00", "font/ttf"),
+    (b"OTTO", "font/otf"),
+    (b"\x00\x00\x01\x00", "image/x-icon"),
+    (b"BM", "image/bmp"),
+    (b"OggS", "application/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"\x1aE\xdf\xa3", "video/webm"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x00asm", "application/wasm"),
+)
+
+
+def suffix(name: str) -> str:
+    """Return the extension of a file name in lower case, without the dot; "" if it has none."""
+    stem, _, found = name.rpartition(".")
+    return found.lower() if stem and _EXTENSION.fullmatch(found) else ""
+
+
+def lacking(media_type: str, name: str) -> str:
+    """Return the extension, with its dot, that a name needs to be read as this media type; "" if it needs none."""
+    own = suffix(name)
+    if media_type == _TEXT[0]:
+        return "" if own and own not in _NOT_TEXT else f".{_TEXT[1]}"
+    fitting = FITTING.get(media_type)
+    if fitting is None and media_type.endswith("+xml"):
+        fitting = ("xml",) if not own or own in _KNOWN - set(FITTING["application/xml"]) else (own,)
+    if fitting is None and media_type.endswith("+json"):
+        fitting = ("json", *((own,) if own not in _KNOWN else ()))
+    return "" if fitting is None or own in fitting else f".{fitting[0]}"
+
+
+def by_name(name: str) -> str:
+    """Return the media type that an extension has; "" if it is not known."""
+    return _BY_EXTENSION.get(suffix(name), "")
+
+
+def sniffed(data: bytes) -> str:
+    """Return the media type of a payload by its first bytes; "" if it is not recognised."""
+    head = data[:64]
+    for signature, media_type in _SIGNATURES:
+        if head.startswith(signature):
+            return media_type
+    if head[:4] == b"RIFF" and head[8:12] in {b"WEBP", b"WAVE"}:
+        return "image/webp" if head[8:12] == b"WEBP" else "audio/wav"
+    if head[4:8] == b"ftyp":
+        return "image/avif" if head[8:12] == b"avif" else "video/mp4"
+    found = registry.sniff_content(data) if data else None
+    if found == registry.XML and b"<svg" in data[:2048]:
+        return "image/svg+xml"
+    if found in {registry.HTML, registry.XML}:
+        return found
+    return ""

@@ -1,0 +1,122 @@
+"""Read the captures in plain files: pages and their parts in a folder, each with the URL that is known of it.
+
+In: the inputs of a run that are no archives. Out: a `Captured` for each file. A file whose URL nobody knows gets one of
+its own, below `package:///`, that is never written.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
+
+from absolve.core.errors import DocumentError
+from absolve.core.model import PACKAGE_ROOT
+from absolve.document.walk import walk
+from absolve.formats import registry
+from absolve.mirror import extensions
+from absolve.mirror.capture import Captured, Where
+from absolve.mirror.payloads import Broken, Payload, is_walked
+from absolve.mirror.urls import key
+from absolve.run.inputs import escaped
+from absolve.run.load import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from absolve.core.model import Document
+    from absolve.mirror.payloads import Posted
+    from absolve.run.inputs import Input
+    from absolve.run.load import ReadOptions
+
+_SAVED: Final = ("_files", ".files", "-Dateien", "_html")  # folders that browsers put the parts of a saved page into
+
+
+class FilesReader:
+    """The captures in files; the place of each is its number among the inputs."""
+
+    def __init__(self, inputs: Sequence[Input], number: int, how: ReadOptions) -> None:
+        self._inputs = inputs
+        self._number = number
+        self._how = how
+
+    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
+        """Yield each file with its URL."""
+        pages: dict[str, str] = {}
+        found: list[tuple[int, str | None, str]] = []
+        for index, input_ in enumerate(self._inputs):
+            try:
+                document = read(input_, self._how)
+                url, media_type = self._facts(document)
+            except DocumentError as error:
+                yield Broken(error.diagnostic._replace(failed=True))
+                continue
+            if url is not None and registry.kind_of(media_type) == registry.HTML:
+                pages[input_.place] = url
+            found.append((index, url, media_type))
+        for index, url, media_type in found:
+            input_ = self._inputs[index]
+            known = url or _beside(input_.place, pages) or f"{PACKAGE_ROOT}{escaped(input_.place)}"
+            normal = key(known)
+            if normal is not None:
+                where = Where(self._number, index, 0)
+                yield Captured(normal, 200, _date(input_.name), media_type, where, size=_size(input_.name))
+
+    def _facts(self, document: Document) -> tuple[str | None, str]:
+        """Return the URL of a file, if it is known, and its media type."""
+        media_type = document.media_type or self._media_type(document)
+        kind = registry.kind_of(media_type)
+        document.media_type = media_type if kind in registry.WALKERS and is_walked(media_type) else registry.OTHER
+        try:
+            own = walk(document, self._how.settings).bases.own.url
+        except DocumentError:  # its links are not read; its URL may still be known
+            document.media_type = registry.OTHER
+            own = walk(document, self._how.settings).bases.own.url
+        return own or None, media_type
+
+    @staticmethod
+    def _media_type(document: Document) -> str:
+        name = document.name or ""
+        by_name = extensions.by_name(name)
+        found = registry.recognised(bytes(document.data[:4096]), name)
+        if found == registry.XML and by_name:
+            return by_name
+        return found or by_name or extensions.sniffed(bytes(document.data[:4096]))
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the contents of files."""
+        for where in places:
+            document = read(self._inputs[where.offset], self._how)
+            media_type = document.media_type or self._media_type(document)
+            yield where, Payload(bytes(document.data), media_type, document.charset, document.claims)
+
+
+def _beside(place: str, pages: dict[str, str]) -> str | None:
+    """Return the URL of a part that was saved beside a page: relative to the page's."""
+    folder, _, _ = place.rpartition("/")
+    while folder:
+        above, _, name = folder.rpartition("/")
+        for suffix in _SAVED:
+            if name.endswith(suffix):
+                stem = f"{above}/{name.removesuffix(suffix)}" if above else name.removesuffix(suffix)
+                for extension in (".html", ".htm", ".xhtml"):
+                    if stem + extension in pages:
+                        below = place[len(above) + 1 :] if above else place
+                        return urljoin(pages[stem + extension], escaped(below))
+        folder = above
+    return None
+
+
+def _date(name: str) -> str:
+    try:
+        return time.strftime("%Y%m%d%H%M%S", time.gmtime(Path(name).stat().st_mtime))
+    except OSError:
+        return ""
+
+
+def _size(name: str) -> int:
+    try:
+        return Path(name).stat().st_size
+    except OSError:
+        return 0

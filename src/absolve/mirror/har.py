@@ -1,0 +1,109 @@
+"""Read the captures in an HTTP Archive (HAR 1.2): one for each entry with a response.
+
+In: an input. Out: a `Captured` for each entry, and its content: bytes, or text that the archive holds decoded.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+from base64 import b64decode
+from typing import TYPE_CHECKING, Any
+
+from absolve.core.errors import Diagnostic, DocumentError
+from absolve.encodings.charsets import declared_in_html, lookup
+from absolve.formats import registry
+from absolve.mirror.capture import Captured, Where, digits_of, redirect_of
+from absolve.mirror.payloads import Broken, Payload, media_type_of
+from absolve.mirror.urls import key
+from absolve.run import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from absolve.mirror.payloads import Posted
+    from absolve.run.inputs import Input
+    from absolve.run.load import ReadOptions
+
+
+class HarReader:
+    """The captures of a HAR file; the place of each is the number of its entry. `data` are its bytes, if known."""
+
+    def __init__(self, input_: Input, number: int, how: ReadOptions, data: bytes | None = None) -> None:
+        self._data = data
+        self._input = input_
+        self._number = number
+        self._how = how
+
+    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
+        """Yield each entry that answers a GET."""
+        try:
+            entries = self._entries()
+        except DocumentError as error:
+            yield Broken(error.diagnostic._replace(failed=True))
+            return
+        for index, entry in enumerate(entries):
+            try:
+                found = self._captured(entry, index)
+            except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
+                text = f"entry {index}: {type(error).__name__}: {error}"
+                yield Broken(Diagnostic("broken-entry", text, self._input.name, failed=True))
+                continue
+            if found is not None:
+                yield found
+
+    def _captured(self, entry: Any, index: int) -> Captured | None:
+        request, response = entry["request"], entry["response"]
+        url = key(str(request["url"]))
+        if str(request.get("method", "GET")).upper() not in {"GET", "HEAD"} or url is None:
+            return None
+        status = int(response.get("status") or 0)
+        content = response.get("content") or {}
+        fields = {str(one["name"]).lower(): str(one["value"]) for one in response.get("headers") or ()}
+        location = redirect_of(url, status, response.get("redirectURL") or fields.get("location"))
+        has_text = isinstance(content.get("text"), str)
+        if 200 <= status < 300 and not has_text and content.get("size"):
+            return None  # the body was not saved
+        payload = _payload(entry)
+        date = digits_of(str(entry.get("startedDateTime") or ""))
+        where = Where(self._number, index, 0)
+        return Captured(url, status, date, payload.media_type, where, location, size=len(payload.data))
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the contents of entries."""
+        entries = self._entries()
+        for where in places:
+            yield where, _payload(entries[where.offset])
+
+    def _entries(self) -> list[Any]:
+        """Return the entries. Raise DocumentError if the file is no HAR."""
+        data = self._data
+        if data is None:
+            data = bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
+        try:
+            entries = json.loads(data.decode("utf-8-sig"))["log"]["entries"]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            text = f"this JSON is no HTTP Archive: {type(error).__name__}: {str(error)[:200]}"
+            raise DocumentError(Diagnostic("no-har", text, self._input.name)) from error
+        return entries if isinstance(entries, list) else []
+
+
+def _payload(entry: Any) -> Payload:
+    """Return the content of an entry. Text is encoded again as its page declares, where that loses nothing."""
+    content = entry["response"].get("content") or {}
+    declared = str(content.get("mimeType") or "")
+    text = content.get("text") or ""
+    url = str(entry["request"]["url"])
+    if content.get("encoding") == "base64":
+        data = b64decode(text, validate=False)
+        return Payload(data, media_type_of(declared, data, url))
+    utf_8 = text.encode("utf-8", "surrogatepass")
+    media_type = media_type_of(declared, utf_8, url)
+    label = registry.essence_of(media_type)[1].get("charset")
+    charset = (lookup(label) if label else None) or declared_in_html(utf_8)
+    if charset is not None and charset.name != "utf-8":
+        try:
+            return Payload(text.encode(charset.codec), media_type)
+        except (UnicodeError, LookupError):
+            pass
+    return Payload(utf_8, media_type, "utf-8")

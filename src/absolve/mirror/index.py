@@ -1,0 +1,99 @@
+"""The entry page of a mirror: its pages by host and title, and what is missing. It opens from file://.
+
+In: the working copy of a map. Out: the bytes of an HTML page, the same for the same map.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from absolve.mirror.map import Working
+
+MARK: Final = b'<meta name="generator" content="absolve mirror">'
+_PAGES: Final = 500  # entry pages of a host that are listed
+_HOSTS: Final = 200
+_MISSING: Final = 500
+_SAFE: Final = "/!$&*+,;=@-._~"
+
+_HEAD: Final = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+%s
+<meta name="viewport" content="width=device-width"><title>%s</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #1b1f24 }
+h1 { font-size: 1.6em } h2 { font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid #d5dae0 }
+table { border-collapse: collapse; width: 100%% } td, th { padding: .2em .6em .2em 0; text-align: left; vertical-align: top }
+td:last-child, th:last-child { text-align: right; white-space: nowrap; color: #57606a } td { overflow-wrap: anywhere }
+small { color: #57606a } a { color: #0550ae }
+</style></head><body>
+"""
+
+
+def page(working: Working) -> bytes:
+    """Return the entry page."""
+    documents, hosts = _count(working)
+    missing = next(working.rows("SELECT count(*) FROM missing"))[0]
+    title = f"Mirror of {hosts[0][0]}" if len(hosts) == 1 else f"Mirror of {len(hosts)} hosts"
+    out = [_HEAD % (MARK.decode(), html.escape(title)), f"<h1>{html.escape(title)}</h1>\n"]
+    text = f"{documents:,} document{'' if documents == 1 else 's'}, {missing:,} URL{'' if missing == 1 else 's'} missing"
+    out.append(f'<p>{text}. The map is <a href="mirror.sqlite">mirror.sqlite</a>.</p>\n')
+    for host, number in hosts[:_HOSTS]:
+        out += _host(working, host, number)
+    if len(hosts) > _HOSTS:
+        out.append(f"<p>{len(hosts) - _HOSTS:,} more hosts.</p>\n")
+    out += _missing(working, missing)
+    out.append("</body></html>\n")
+    return "".join(out).encode("utf-8", "replace")
+
+
+def _count(working: Working) -> tuple[int, list[tuple[str, int]]]:
+    """Return the number of documents, and each host with its number of pages, most pages first."""
+    documents = next(working.rows("SELECT count(*) FROM resources WHERE path IS NOT NULL"))[0]
+    query = """\
+SELECT substr(url, 1, instr(substr(url, instr(url, '://') + 3) || '/', '/') + instr(url, '://') + 1) AS origin, count(*)
+FROM resources JOIN pages USING (path) WHERE title IS NOT NULL GROUP BY origin"""
+    hosts: dict[str, int] = {}
+    for origin, number in working.rows(query):
+        host = origin.partition("://")[2]
+        hosts[host] = hosts.get(host, 0) + number
+    return documents, sorted(hosts.items(), key=lambda entry: (-entry[1], entry[0]))
+
+
+def _host(working: Working, host: str, number: int) -> list[str]:
+    """Return the section of one host: its start page, then the pages to which most pages link."""
+    query = """\
+SELECT url, path, title, linked FROM resources JOIN pages USING (path)
+WHERE title IS NOT NULL AND (url GLOB ? OR url GLOB ?)
+ORDER BY length(url) - length(?) > 9, linked DESC, title, url LIMIT ?"""
+    prefixes = [f"{scheme}://{_glob(host)}/*" for scheme in ("http", "https")]
+    rows = list(working.rows(query, *prefixes, host, _PAGES))
+    out = [f"<h2>{html.escape(host or 'files')}</h2>\n<table><tr><th>Page</th><th>Linked from</th></tr>\n"]
+    for url, path, title, linked in rows:
+        name = html.escape(title or url)
+        shown = f'<a href="{quote(path, safe=_SAFE)}">{name}</a><br><small>{html.escape(url)}</small>'
+        out.append(f"<tr><td>{shown}</td><td>{linked:,}</td></tr>\n")
+    out.append("</table>\n")
+    if number > len(rows):
+        out.append(f"<p>{number - len(rows):,} more pages.</p>\n")
+    return out
+
+
+def _glob(text: str) -> str:
+    return "".join(f"[{character}]" if character in "*?[" else character for character in text)
+
+
+def _missing(working: Working, number: int) -> list[str]:
+    if not number:
+        return []
+    query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind LIMIT ?"
+    out = ["<h2>Missing</h2>\n<table><tr><th>URL</th><th>Kind</th><th>Pages</th></tr>\n"]
+    for url, kind, count in working.rows(query, _MISSING):
+        out.append(f"<tr><td>{html.escape(url)}</td><td>{kind}</td><td>{count:,}</td></tr>\n")
+    out.append("</table>\n")
+    if number > _MISSING:
+        out.append(f"<p>{number - _MISSING:,} more.</p>\n")
+    return out

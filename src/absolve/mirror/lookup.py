@@ -1,0 +1,119 @@
+"""Find the file for a URL, by the map of a mirror: the URL itself, or one that stands for it.
+
+In: the map, and the equivalences. Out: a `Target`, or None. A small map is kept in memory, of a large one only what is
+asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from absolve.mirror.policy import Target
+from absolve.mirror.urls import key
+
+if TYPE_CHECKING:
+    from absolve.mirror.urls import Equivalences
+
+_SMALL: Final = 100_000  # rows that are kept in memory
+_MOST_KNOWN: Final = 50_000  # results that are cached
+_MOST_CHARACTERS: Final = 2048  # of a URL whose result is cached
+
+
+class Lookup:
+    """The files of a mirror by URL. `used` has the URLs for which others stood since it was emptied last."""
+
+    def __init__(self, db: sqlite3.Connection, same: Equivalences, *, is_normal: bool) -> None:
+        self._db = db
+        self._same = same
+        self._is_normal = is_normal  # whether the URLs come from the URL Standard's parser
+        self._known: dict[str, Target | None] = {}
+        self._stands: dict[str, tuple[str, str, str]] = {}
+        self.used: dict[str, tuple[str, str, str]] = {}
+        self._rows: dict[str, tuple[str | None, str | None]] | None = None
+        self._forms: dict[str, str] = {}
+        (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
+        if count <= _SMALL:
+            query = "SELECT url, path, redirect FROM resources WHERE path IS NOT NULL OR redirect IS NOT NULL"
+            self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(query)}
+            self._forms = self._all_forms()
+
+    def __call__(self, url: str) -> Target | None:
+        """Return the file for an absolute URL without fragment; None if it is not held."""
+        if url in self._known:
+            found = self._known[url]
+        else:
+            found = self._found(url)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+                self._stands.clear()
+            if len(url) <= _MOST_CHARACTERS:
+                self._known[url] = found
+        if found is not None and url in self._stands:
+            self.used[url] = self._stands[url]
+        return found
+
+    def _found(self, url: str) -> Target | None:
+        asked = url
+        if url[:4].lower() == "cid:":
+            return self._exact("cid:" + unquote(url[4:]))
+        if not self._is_normal:
+            asked = key(url) or url
+        found = self._exact(asked)
+        if found is not None:
+            return found
+        for rule, form in self._same.others(asked):
+            held = form
+            found = self._exact(form)
+            if found is None:
+                stands = self._form(form)
+                if stands is None:
+                    continue
+                held = stands
+                found = self._exact(held)
+            if found is not None:
+                self._stands[url] = (url, held, rule)
+                return found
+        return None
+
+    def _exact(self, url: str) -> Target | None:
+        row = self._row(url)
+        if row is None:
+            return None
+        path, redirect = row
+        if path is not None:
+            return Target(path)
+        if redirect is None:
+            return None
+        end, crosshatch, fragment = redirect.partition("#")
+        row = self._row(end)
+        if row is None or row[0] is None:
+            return None
+        return Target(row[0], fragment if crosshatch else None)
+
+    def _row(self, url: str) -> tuple[str | None, str | None] | None:
+        if self._rows is not None:
+            return self._rows.get(url)
+        query = "SELECT path, redirect FROM resources WHERE url = ?"
+        row: tuple[str | None, str | None] | None = self._db.execute(query, (url,)).fetchone()
+        return row
+
+    def _all_forms(self) -> dict[str, str]:
+        """Return the URLs by form: those of the working copy; computed again for a finished map, which has none."""
+        with suppress(sqlite3.OperationalError):
+            return dict(self._db.execute("SELECT form, url FROM forms"))
+        found: dict[str, str] = {}
+        for url in sorted(self._rows or ()):
+            for form in self._same.forms(url):
+                found.setdefault(form, url)
+        return found
+
+    def _form(self, form: str) -> str | None:
+        if self._rows is not None:
+            return self._forms.get(form)
+        with suppress(sqlite3.OperationalError):
+            row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
+            return row[0] if row is not None else None
+        return None

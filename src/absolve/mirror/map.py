@@ -1,0 +1,296 @@
+"""The map of a mirror: mirror.sqlite, and the working copy of it while a run is under way.
+
+In: what is held of a capture, and what became of each document. Out: two SQLite files. `Working` grows with the run, so
+that a killed one can go on; the map itself is made of it at the end, the same bytes for the same mirror.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.formats import registry
+from absolve.mirror import capture, paths
+from absolve.mirror.paths import MAP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from absolve.mirror.capture import Captured, Where
+
+WORKING: Final = f"{MAP}.part"
+BESIDE: Final = ("", "-wal", "-shm", "-journal")  # suffixes of what SQLite writes beside a file
+
+_TABLES: Final = """\
+CREATE TABLE resources (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type TEXT, digest TEXT, date TEXT,
+  source TEXT, redirect TEXT) WITHOUT ROWID;
+CREATE TABLE missing (url TEXT, kind TEXT, count INTEGER, first TEXT, PRIMARY KEY (url, kind)) WITHOUT ROWID;
+CREATE TABLE notes (path TEXT, line INTEGER, "column" INTEGER, code TEXT, text TEXT);
+CREATE TABLE same (url TEXT PRIMARY KEY, held TEXT, rule TEXT) WITHOUT ROWID;
+CREATE TABLE pages (path TEXT PRIMARY KEY, title TEXT, linked INTEGER) WITHOUT ROWID;
+"""
+_PLAN: Final = """\
+CREATE TABLE plan (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type TEXT, digest TEXT, date TEXT,
+  source INTEGER, redirect TEXT, "offset" INTEGER, number INTEGER, size INTEGER, folder TEXT) WITHOUT ROWID;
+CREATE VIEW resources AS SELECT url, path, redirect FROM plan;
+CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE ours (path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
+CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+_INDEXES: Final = """\
+CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
+CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
+"""
+_INSERT: Final = {
+    "plan": f"INSERT INTO plan VALUES ({', '.join('?' * 12)})",
+    "missing": "INSERT INTO missing VALUES (?, ?, 1, ?) ON CONFLICT DO UPDATE SET count = count + 1",
+    "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?)",
+    "same": "INSERT OR IGNORE INTO same VALUES (?, ?, ?)",
+    "pages": "INSERT INTO pages VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET title = excluded.title",
+    "linked": "INSERT INTO pages VALUES (?, NULL, 1) ON CONFLICT DO UPDATE SET linked = linked + 1",
+}
+_RESOURCES: Final = """\
+SELECT url, path, status, media_type, digest, date, name, redirect FROM plan JOIN sources ON sources.number = source
+ORDER BY url"""
+_ORDER: Final = {
+    "missing": "url, kind",
+    "notes": 'path, line, "column", code, text',
+    "same": "url",
+    "pages": "path",
+}
+
+
+class Row(NamedTuple):
+    """One URL of the capture: `folder` is set where it is held (see `paths.folder_of`), `date` has 14 digits or none."""
+
+    captured: Captured
+    where: Where
+    redirect: str | None
+    folder: str | None
+
+
+class Finished(NamedTuple):
+    """What became of one document: all that the map says of it.
+
+    `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked` paths.
+    """
+
+    url: str
+    path: str
+    digest: str
+    title: str | None
+    notes: tuple[tuple[int | None, int | None, str, str], ...]
+    missing: tuple[tuple[str, str], ...]
+    same: tuple[tuple[str, str, str], ...]
+    linked: tuple[str, ...]
+
+
+class Working:
+    """The working copy of a map; only the parent process writes it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._db = sqlite3.connect(path, isolation_level=None)  # ":memory:" is a database in memory
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = OFF")  # a crash of the system loses no document: it is made again
+        self._db.execute("BEGIN")
+        self._pending = 0
+
+    def create(self, state: dict[str, str]) -> None:
+        """Create the tables, with what tells one run from another."""
+        for statement in (_TABLES.partition(";\n")[2] + _PLAN).split(";\n"):
+            self._db.execute(statement)
+        self._db.executemany("INSERT INTO state VALUES (?, ?)", sorted(state.items()))
+
+    def is_of(self, state: dict[str, str]) -> bool:
+        """Return whether this is the working copy of a run with the same state, and its plan is complete."""
+        with suppress(sqlite3.Error):
+            found = dict(self._db.execute("SELECT name, value FROM state"))
+            return found == state | {"planned": "1"}
+        return False
+
+    def plan(
+        self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], layout: str
+    ) -> None:
+        """Write a row for every URL of the capture, the forms under which URLs are found, and the paths."""
+        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(sources))
+        self._db.executemany(_INSERT["plan"], map(_values, rows))
+        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
+        self._db.execute("CREATE INDEX by_folder ON plan (folder)")
+        counts = dict(self._db.execute("SELECT folder, count(*) FROM plan WHERE folder IS NOT NULL GROUP BY folder"))
+        found = ((path, url) for url, path in paths.named(counts, self._placed, layout))
+        self._db.executemany("UPDATE plan SET path = ? WHERE url = ?", found)
+        self._planned()
+
+    def plan_in_place(
+        self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], places: Mapping[str, str]
+    ) -> None:
+        """Write the same for files that stay where they are: `places` has the path of each URL."""
+        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(sources))
+        for row in rows:
+            self._db.execute(_INSERT["plan"], _values(row))
+            self._db.execute("UPDATE plan SET path = ? WHERE url = ?", (places.get(row.captured.url), row.captured.url))
+        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
+        self._planned()
+
+    def _planned(self) -> None:
+        for statement in _INDEXES.strip().split(";\n"):
+            self._db.execute(statement)
+        self._db.execute("INSERT INTO state VALUES ('planned', '1')")
+        self.commit()
+
+    def _placed(self, folder: str) -> Iterator[paths.Placed]:
+        query = "SELECT url, media_type, date FROM plan WHERE folder = ?"
+        for url, media_type, date in self._db.execute(query, (folder,)).fetchall():
+            essence = registry.essence_of(media_type or "")[0]
+            yield paths.Placed(url, essence, capture.digits_of(date or ""))
+
+    def documents(self) -> tuple[int, int]:
+        """Return the number of documents, and the bytes of their payloads as captured."""
+        number, size = next(self.rows("SELECT count(*), coalesce(sum(size), 0) FROM plan WHERE path IS NOT NULL"))
+        return number, size
+
+    def remaining(self) -> Iterator[tuple[Where, str, str, int]]:
+        """Yield place, URL, path and size of each document that is not written yet, in the order of the places."""
+        query = """\
+SELECT source, "offset", number, url, path, size FROM plan WHERE path IS NOT NULL AND digest IS NULL
+AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", number, url LIMIT 500"""
+        after: tuple[Any, ...] = (-1, -1, -1, "")
+        while rows := self._db.execute(query, after).fetchall():
+            for source, offset, number, url, path, size in rows:
+                yield capture.Where(source, offset, number), url, path, size
+            after = rows[-1][:4]
+
+    def add_ours(self, map_: Path) -> None:
+        """Note the paths of the files that earlier runs made: by their map, or the working copy of one that was killed."""
+        if not map_.is_file():
+            return
+        with suppress(sqlite3.Error), closing(opened(map_)) as db:
+            is_working = map_.name.startswith(WORKING)
+            table = "plan" if is_working else "resources"
+            query = f"SELECT path FROM {table} WHERE path IS NOT NULL"  # noqa: S608 - our own words
+            if is_working:
+                query += " AND path NOT IN (SELECT path FROM foreign_files)"
+                self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?)", db.execute("SELECT path FROM ours"))
+                self.add_tokens(token for (token,) in db.execute("SELECT token FROM tokens"))
+            self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?)", db.execute(query))
+
+    def is_ours(self, path: str) -> bool:
+        """Return whether an earlier run made a file."""
+        return self._has("SELECT 1 FROM ours WHERE path = ?", path)
+
+    def is_planned(self, path: str) -> bool:
+        """Return whether a path is that of a document."""
+        return self._has("SELECT 1 FROM plan WHERE path = ?", path)
+
+    def has_before(self) -> bool:
+        """Return whether an earlier run made any file."""
+        return self._db.execute("SELECT 1 FROM ours").fetchone() is not None
+
+    def _has(self, query: str, path: str) -> bool:
+        return self._db.execute(query, (path,)).fetchone() is not None
+
+    def mark_foreign(self, found: Iterable[str]) -> None:
+        """Note files that are in the way and were not made by a mirror."""
+        self._db.executemany("INSERT OR IGNORE INTO foreign_files VALUES (?)", ((path,) for path in found))
+        self.commit()
+
+    def add_tokens(self, tokens: Iterable[str]) -> None:
+        """Note the tokens in the names of temporary files, of this run and of those that were killed."""
+        self._db.executemany("INSERT OR IGNORE INTO tokens VALUES (?)", ((token,) for token in tokens))
+        self.commit()
+
+    def tokens(self) -> set[str]:
+        return {token for (token,) in self._db.execute("SELECT token FROM tokens")}
+
+    def foreign(self) -> set[str]:
+        return {path for (path,) in self._db.execute("SELECT path FROM foreign_files")}
+
+    def finish(self, one: Finished) -> None:
+        """Note what became of one document."""
+        db = self._db
+        db.execute("UPDATE plan SET digest = ? WHERE url = ?", (one.digest, one.url))
+        if one.title is not None:
+            db.execute(_INSERT["pages"], (one.path, one.title))
+        if one.linked:
+            db.executemany(_INSERT["linked"], ((path,) for path in one.linked))
+        if one.missing:
+            db.executemany(_INSERT["missing"], ((url, kind, one.path) for url, kind in one.missing))
+        if one.notes:
+            db.executemany(_INSERT["notes"], ((one.path, *note) for note in one.notes))
+        if one.same:
+            db.executemany(_INSERT["same"], one.same)
+        self._pending += 1
+        if self._pending >= _TOGETHER:
+            self.commit()
+
+    def commit(self) -> None:
+        """Make what was written visible to other processes, and keep it if this one is killed."""
+        self._db.execute("COMMIT")
+        self._db.execute("BEGIN")
+        self._pending = 0
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection, for a lookup in this process."""
+        return self._db
+
+    def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query."""
+        yield from self._db.execute(query, values)
+
+    def write(self, target: Path) -> None:
+        """Write the map as a new file: the tables in a fixed order."""
+        with closing(sqlite3.connect(target, isolation_level=None)) as db:
+            db.execute("PRAGMA journal_mode = OFF")
+            db.execute("PRAGMA synchronous = OFF")
+            db.execute("BEGIN")
+            for statement in _TABLES.split(";\n"):
+                db.execute(statement)
+            marks = ", ".join("?" * 8)
+            db.executemany(f"INSERT INTO resources VALUES ({marks})", self._db.execute(_RESOURCES))  # noqa: S608 - marks
+            for table, order in _ORDER.items():
+                where = " WHERE title IS NOT NULL" if table == "pages" else ""
+                rows = self._db.execute(f"SELECT * FROM {table}{where} ORDER BY {order}")  # noqa: S608 - our own words
+                marks = ", ".join("?" * len(rows.description))
+                db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - likewise
+            db.execute("COMMIT")
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute("COMMIT")
+        self._db.close()
+
+
+_TOGETHER: Final = 200  # documents that are committed at once
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """Return a connection that only reads a map. Raise sqlite3.Error."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+
+
+def _values(row: Row) -> tuple[Any, ...]:
+    one = row.captured
+    return (
+        *(one.url, None, one.status, one.media_type or None, None, iso(one.date)),
+        *(row.where.source, row.redirect, row.where.offset, row.where.number, one.size, row.folder),
+    )
+
+
+def removed(folder: Path) -> None:
+    """Remove the working copy in a folder."""
+    for suffix in BESIDE:
+        (folder / f"{WORKING}{suffix}").unlink(missing_ok=True)
+
+
+def iso(date: str) -> str | None:
+    """Return 14 digits as a date of ISO 8601."""
+    if not date:
+        return None
+    return f"{date[:4]}-{date[4:6]}-{date[6:8]}T{date[8:10]}:{date[10:12]}:{date[12:14]}Z"

@@ -1,0 +1,253 @@
+"""Give each URL of a mirror a path: pure, the same for the same URLs, safe on every file system.
+
+In: URLs with their media types. Out: a relative path for each, with `/` as separator. One URL has one path, two URLs
+never have one; a further URL renames only what it collides with. Linear in the number and the length of the URLs.
+
+A name is that of the URL where it can be. Of several that would be one on some file system, one keeps it: a folder
+before a file, an exact name before an invented one, lower case before upper case. The others get letters of a digest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import UsageError
+from absolve.mirror.extensions import lacking, suffix
+from absolve.mirror.names import MOST_BYTES, clipped, fold, is_reserved, letters, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+MAP: Final = "mirror.sqlite"
+LAYOUTS: Final = ("host", "site", "capture")
+MOST_CHARACTERS: Final = 240  # of a path
+_MOST_OF_FOLDER: Final = 208  # characters of a folder's path: what is deeper goes to a folder of its own below the host
+_MOST_OF_NAME: Final = 31  # characters that are left for a name then
+_MOST_OF_HOST: Final = 60
+_QUERY: Final = 60  # characters of a query that a name shows
+_LONGEST: Final = 2496  # characters of a folder in a URL: four bytes of UTF-8, escaped, are one character of a path
+_DEEPEST: Final = 104  # segments of one: each takes two characters of a path
+_INDEX: Final = "index"
+_DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
+
+
+class Placed(NamedTuple):
+    """A URL that needs a path: `url` is its key, `media_type` has no parameters, `date` has 14 digits or none."""
+
+    url: str
+    media_type: str
+    date: str = ""
+
+
+class _File(NamedTuple):
+    """A file in a folder: the name that it would have alone, split at its extension, and whether that is exact."""
+
+    url: str
+    stem: str
+    extension: str
+    is_exact: bool
+    keeps: bool  # whether the name may be used without letters of a digest
+
+
+def index_name(layout: str) -> str:
+    """Return the name of the mirror's own entry page: a site without its folder has an index.html itself."""
+    return "mirror.html" if layout == "site" else "index.html"
+
+
+def check_layout(layout: str) -> str:
+    """Return the layout. Raise UsageError for an unknown one."""
+    if layout not in LAYOUTS:
+        raise UsageError(f"--by must be one of {', '.join(LAYOUTS)}, not {layout[:40]!r}")
+    return layout
+
+
+def paths(placed: Iterable[Placed], layout: str = "host") -> dict[str, str]:
+    """Return the path of each URL."""
+    folders: dict[str, list[Placed]] = defaultdict(list)
+    for one in placed:
+        folders[folder_of(one, layout)].append(one)
+    counts = {folder: len(files) for folder, files in folders.items()}
+    return dict(named(counts, lambda folder: folders.get(folder, ()), layout))
+
+
+def folder_of(one: Placed, layout: str) -> str:
+    """Return the folder of a URL, as it is in the URL: its key for `named`."""
+    folder = split(one.url)[0]
+    if len(folder) > _LONGEST or folder.count("/") > _DEEPEST:  # else its parts take quadratic memory
+        folder = f"{folder[:_LONGEST].partition('/')[0]}/~{letters(folder, 4)}"
+    return f"{one.date or 'undated'}/{folder}" if layout == "capture" else folder
+
+
+def named(
+    folders: Mapping[str, int], files: Callable[[str], Iterable[Placed]], layout: str
+) -> Iterator[tuple[str, str]]:
+    """Yield each URL with its path, folder by folder; `files` returns the URLs in a folder, `folders` counts them."""
+    inside: dict[str, set[str]] = defaultdict(set)
+    for folder in folders:
+        below = folder
+        while below:
+            above, _, last = below.rpartition("/")
+            if last in inside[above]:
+                break
+            inside[above].add(last)
+            below = above
+    site = _site(folders) if layout == "site" else None
+    return _Tree(folders, files, inside, layout, site).paths()
+
+
+def split(url: str) -> tuple[str, str, str | None]:
+    """Return the folder of a URL (its host, and the escaped segments of its path), its last segment, and its query."""
+    scheme, _, rest = url.partition(":")
+    if not rest.startswith("//"):
+        rest, mark, query = rest.partition("?")
+        return scheme, rest, query if mark else None
+    rest, mark, query = rest[2:].partition("?")
+    authority, _, path = rest.partition("/")
+    authority = authority.rpartition("@")[2]
+    host, colon, port = authority.rpartition(":")
+    if colon and port.isdecimal():
+        authority = host if port == _DEFAULT_PORTS.get(scheme) else f"{host}+{port}"
+    folder, _, last = f"/{path}".rpartition("/")
+    if not authority:  # a package without a URL: its first segment is its name
+        return folder[1:] or "_", last, query if mark else None
+    return f"{authority}{folder}", last, query if mark else None
+
+
+def _site(folders: Mapping[str, int]) -> str | None:
+    """Return the host with the most documents, by name of several, to be the one without a folder."""
+    hosts: Counter[str] = Counter()
+    for folder, number in folders.items():
+        hosts[folder.partition("/")[0]] += number
+    return min(hosts, key=lambda host: (-hosts[host], host), default=None)
+
+
+def _file(one: Placed) -> _File:
+    _, segment, query = split(one.url)
+    name, is_exact = safe(segment) if segment else (_INDEX, False)
+    keeps = is_exact or not segment
+    needed = lacking(one.media_type, name)
+    extension = needed
+    if not needed and suffix(name):
+        name, _, last = name.rpartition(".")
+        extension = f".{last}"
+    if query is not None:
+        shown = safe(query[: _QUERY * 3]).text[:_QUERY]
+        return _File(one.url, f"{name}_{shown}", extension, is_exact=False, keeps=False)
+    return _File(one.url, name, extension, is_exact and not needed, keeps and not is_reserved(name + extension))
+
+
+class _Tree:
+    """The folders of a mirror, from the root down, with the names that are used in each."""
+
+    def __init__(
+        self,
+        folders: Mapping[str, int],
+        files: Callable[[str], Iterable[Placed]],
+        inside: dict[str, set[str]],
+        layout: str,
+        site: str | None,
+    ) -> None:
+        self._folders = folders
+        self._files = files
+        self._inside = inside
+        self._site = site
+        own = (MAP, f"{MAP}-journal", f"{MAP}-wal", f"{MAP}-shm", f"{MAP}.part", index_name(layout))
+        self._own = {fold(name) for name in own}
+        self._used: dict[str, set[str]] = {"": set(self._own)}
+        self._path_of = {"": ""}
+        self._found: list[tuple[str, str]] = []
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        below = sorted({*self._inside, *self._folders}, key=lambda folder: (folder.count("/") + bool(folder), folder))
+        if "" not in below:
+            below.insert(0, "")
+        for folder in below:
+            self._name_all(folder)
+            yield from self._found
+            self._found.clear()
+            if folder and "/" in self._path_of[folder]:  # nothing else is put into it later
+                self._used.pop(self._path_of[folder], None)
+
+    def _name_all(self, folder: str) -> None:
+        """Name the folders and files in one folder."""
+        groups: dict[str, list[tuple[tuple[int, bool, str], str, _File | None]]] = defaultdict(list)
+        children = [(folder, child) for child in sorted(self._inside.get(folder, ()))]
+        files = [_file(one) for one in self._files(folder)]
+        if folder == "" and self._site is not None:  # the site's own entries are in the root, too
+            children = [entry for entry in children if entry[1] != self._site]
+            children += [(self._site, child) for child in sorted(self._inside.get(self._site, ()))]
+            files += [_file(one) for one in self._files(self._site)]
+            self._path_of[self._site] = ""
+        elif folder == self._site:
+            return
+        for above, child in children:
+            full = f"{above}/{child}" if above else child
+            name, is_exact = safe(child)
+            rank = 0 if is_exact else 3
+            groups[fold(name)].append(((rank, fold(name) != name, full), name, None))
+        for file in files:
+            name = file.stem + file.extension
+            rank = 1 if file.is_exact else 2 if file.keeps else 3
+            groups[fold(name)].append(((rank, fold(name) != name, file.url), name, file))
+        place = self._path_of[folder]
+        used = self._used.setdefault(place, set())
+        later: list[tuple[tuple[int, bool, str], str, _File | None]] = []
+        for folded, group in groups.items():
+            group.sort(key=lambda entry: entry[0])
+            first = group[0]
+            if first[0][0] < 3 and folded not in used and self._fits(place, first[1], first[2]):
+                self._put(place, first[0][2], first[1], first[2])
+                later += group[1:]
+            else:
+                later += group
+        later.sort(key=lambda entry: entry[0][2])
+        for (_, _, full), name, entry in later:
+            self._put_beside(place, full, name, entry)
+
+    @staticmethod
+    def _fits(place: str, name: str, file: _File | None) -> bool:
+        if len(name.encode("utf-8", "replace")) > MOST_BYTES:
+            return False
+        if file is None:
+            return bool(place) or len(name) <= _MOST_OF_HOST
+        return len(place) + 1 + len(name) <= MOST_CHARACTERS
+
+    def _put(self, place: str, full: str, name: str, file: _File | None) -> None:
+        """Use a name that is free for a file, or for a folder unless its path would be too long."""
+        path = f"{place}/{name}" if place else name
+        if file is not None:
+            self._used[place].add(fold(name))
+            self._found.append((full, path))
+        elif len(path) <= _MOST_OF_FOLDER:
+            self._used[place].add(fold(name))
+            self._path_of[full] = path
+        else:
+            self._put_aside(full)
+
+    def _put_beside(self, place: str, full: str, name: str, file: _File | None) -> None:
+        """Name what cannot keep its name: its start, and letters of the digest of its URL, as many as it needs."""
+        stem, extension = (file.stem, file.extension) if file is not None else (name, "")
+        most = min(MOST_BYTES, max(_MOST_OF_NAME, MOST_CHARACTERS - len(place) - 1))
+        for more in range(60):
+            end = f"~{letters(full, more)}{extension}"
+            room = most - len(end.encode())
+            if file is None:
+                room = min(room, _MOST_OF_HOST - len(end))
+            new = clipped(stem, room) + end
+            if fold(new) not in self._used[place]:
+                self._put(place, full, new, file)
+                return
+        raise AssertionError(full)  # two URLs with one SHA-256
+
+    def _put_aside(self, full: str) -> None:
+        """Put a folder that is too deep into one of its own below the host."""
+        host = self._path_of[full.partition("/")[0]].partition("/")[0]
+        used = self._used.setdefault(host, set())
+        for more in range(4, 60):
+            name = f"~{letters(full, more)}"
+            if fold(name) not in used:
+                used.add(fold(name))
+                self._path_of[full] = f"{host}/{name}" if host else name
+                return
+        raise AssertionError(full)  # as above

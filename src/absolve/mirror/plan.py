@@ -1,0 +1,155 @@
+"""The plan of a mirror in the library: the path of each URL, and the policy of each document, without I/O.
+
+In: documents, each a page or an archive, as bytes or `Document`. Out: a `MirrorPlan`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from absolve.core import arguments
+from absolve.core.errors import DocumentError, UsageError
+from absolve.core.model import Document
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.formats import registry
+from absolve.mirror import paths
+from absolve.mirror.capture import Captured, Where, latest_of
+from absolve.mirror.har import HarReader
+from absolve.mirror.lookup import Lookup
+from absolve.mirror.map import Working
+from absolve.mirror.messages import MessageReader
+from absolve.mirror.packages import PackageReader
+from absolve.mirror.payloads import Broken, Payload, media_type_of
+from absolve.mirror.policy import MirrorPolicy
+from absolve.mirror.survey import Choice, Survey
+from absolve.mirror.urls import Equivalences, key
+from absolve.mirror.warc import WarcReader
+from absolve.run.inputs import Input
+from absolve.run.load import ReadOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from absolve.core.errors import Diagnostic
+    from absolve.core.protocols import Buffer
+    from absolve.mirror.payloads import Posted, Reader
+
+_OPTIONS = frozenset({"at", "by", "keep_errors", "same", "absent", "profile"})
+
+
+class MirrorPlan(Mapping[str, str]):
+    """A mapping from each URL that is held to its path.
+
+    `diagnostics` are about what could not be read. `policy(url)` is the policy for the document of that URL: give it to
+    `absolve.rewrite` with base="empty" and profile="whatwg".
+    """
+
+    def __init__(self, readers: Sequence[Reader], choice: Choice, profile: str, *, severs: bool) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self._working = Working(Path(":memory:"))
+        self._working.create({})
+        survey = Survey(readers, choice, self.diagnostics.append)
+        names = ["" for _ in readers]
+        self._working.plan(survey.rows(), survey.store.forms(), names, choice.layout)
+        same = choice.same if choice.same is not None else Equivalences()
+        self._lookup = Lookup(self._working.connection, same, is_normal=profile == "whatwg")
+        self._severs = severs
+
+    def __getitem__(self, url: str) -> str:
+        query = "SELECT path FROM plan WHERE url = ? AND path IS NOT NULL"
+        row = next(self._working.rows(query, key(url) or url), None)
+        if row is None:
+            raise KeyError(url)
+        path: str = row[0]
+        return path
+
+    def __iter__(self) -> Iterator[str]:
+        for row in self._working.rows("SELECT url FROM plan WHERE path IS NOT NULL ORDER BY url"):
+            yield row[0]
+
+    def __len__(self) -> int:
+        return self._working.documents()[0]
+
+    def policy(self, url: str) -> MirrorPolicy:
+        """Return the policy for the document of a URL. Raise KeyError for one that is not held."""
+        return MirrorPolicy(self[url], self._lookup, severs=self._severs)
+
+
+def plan(inputs: Iterable[Document | bytes | Buffer], **options: Any) -> MirrorPlan:
+    """Return the plan of a mirror of these documents: archives, or pages whose URL is known.
+
+    `options`: at (a date), by ("host", "site", "capture"), keep_errors, same (words of `--same`), absent ("keep",
+    "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
+    """
+    if unknown := set(options) - _OPTIONS:
+        raise TypeError(f"absolve.mirror() has no option {sorted(unknown)[0]!r}")
+    if options.get("absent", "keep") not in {"keep", "sever"}:
+        raise UsageError(f"absent must be keep or sever, not {options['absent']!r}")
+    profile = options.get("profile", "whatwg")
+    how = ReadOptions(Settings(profile=profile, base="empty").checked())
+    choice = Choice(
+        latest_of(options["at"]) if options.get("at") is not None else None,
+        bool(options.get("keep_errors")),
+        Equivalences.of(options.get("same")),
+        paths.check_layout(options.get("by", "host")),
+    )
+    readers: list[Reader] = []
+    for number, given in enumerate(inputs):
+        document = given if isinstance(given, Document) else Document(arguments.data_of(given, "absolve.mirror()"))
+        readers.append(_reader(document, number, how))
+    return MirrorPlan(readers, choice, profile, severs=options.get("absent") == "sever")
+
+
+def _reader(document: Document, number: int, how: ReadOptions) -> Reader:
+    data = bytes(document.data)
+    name = document.name or f"input-{number + 1}"
+    input_ = Input(name, name, document.url)
+    if document.media_type is not None:
+        kind = registry.kind_of(document.media_type)
+    else:
+        kind = registry.sniff(data, document.name) or ""
+    if kind == registry.WARC:
+        return WarcReader(name, number, lambda: nullcontext(io.BytesIO(data)), how.settings)
+    if kind == registry.HAR:
+        return HarReader(input_, number, how, data)
+    if kind in registry.PACKAGES:
+        return PackageReader(input_, number, how, data)
+    if kind in registry.MAIL:
+        return MessageReader(input_, number, how, data)
+    return _OneReader(document, number, how)
+
+
+class _OneReader:
+    """The capture that one page is."""
+
+    def __init__(self, document: Document, number: int, how: ReadOptions) -> None:
+        self._document = document
+        self._number = number
+        self._how = how
+
+    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
+        """Yield the page, if its URL is known."""
+        document = self._document
+        try:
+            url = key(walk(document, self._how.settings).bases.own.url)
+        except DocumentError as error:
+            url = key(document.url) if document.url is not None else None
+            if url is None:
+                yield Broken(error.diagnostic)
+        if url is not None:
+            where = Where(self._number, 0, 0)
+            yield Captured(url, 200, "", self._media_type(), where, size=len(document.data))
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the page."""
+        for where in places:
+            yield where, Payload(bytes(self._document.data), self._media_type(), self._document.charset)
+
+    def _media_type(self) -> str:
+        document = self._document
+        return media_type_of(document.media_type or "", bytes(document.data[:4096]), document.name or "")

@@ -1,0 +1,290 @@
+"""The policy of a mirror: a link to what is held becomes relative, any other one absolute (issue 24).
+
+In: a `Resolved`, and a function that finds what is held. Out: the new reference, or None where the link stays. What a
+policy saw, and cannot say by its result, is in its `Seen`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.model import IGNORED_BASE
+from absolve.mirror.tags import attributes
+from absolve.rewriting.policy import absolute, absolute_of
+from absolve.urls import whatwg
+from absolve.urls.predicates import scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from absolve.document.entity import Entity
+    from absolve.document.resolved import Resolved
+
+INERT: Final = "data:,"  # fetches nothing
+MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
+
+_HELD: Final = ("http:", "https:", "ftp:", "file:", "package:", "cid:", "mid:")
+_WEB: Final = ("http:", "https:", "ftp:")
+_IDENTITY_RELS: Final = frozenset({"canonical", "shortlink", "shorturl"})
+# Relations whose target a browser fetches, or prepares to fetch, without a click.
+_FETCHED_RELS: Final = frozenset(
+    "stylesheet icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon preload prefetch"
+    " modulepreload preconnect dns-prefetch prerender subresource manifest import".split()
+)
+_FETCHED_KINDS: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
+_NEVER_FETCHED: Final = frozenset({"a", "area", "form", "meta", "base", "blockquote", "q", "ins", "del", "cite"})
+_PREPARED: Final = frozenset({"preconnect", "dns-prefetch"})  # they name a host, not a document
+_CORS: Final = re.compile(rb"(?i)integrity|crossorigin")
+_CORS_ELEMENTS: Final = frozenset({"script", "link", "img", "image", "audio", "video", "source", "input"})
+_QUOTED: Final = "/!$&*+,;=@-._~"  # characters of a path that need no escape in any place of a link
+_MAP_SITE: Final = "importmap"
+
+
+class Target(NamedTuple):
+    """A file in the mirror, by its path, and the fragment that a redirect to it has."""
+
+    path: str
+    fragment: str | None = None
+
+
+class Note(NamedTuple):
+    """Something about a place in a document that its links do not say: an edit that is no link, or what cannot work."""
+
+    entity: Entity
+    position: int
+    code: str
+    text: str
+
+
+class Seen:
+    """What a policy saw in one document.
+
+    `missing`: URLs that are not held, with the kind of link. `local`: the tags with `integrity` or `crossorigin` whose
+    target is a file, as entity, start, end, and the path of the target. `reached`: the files to which links lead.
+    """
+
+    __slots__ = ("local", "missing", "notes", "reached")
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+        self.missing: dict[tuple[str, str], None] = {}
+        self.local: dict[tuple[int, int], tuple[Entity, int, int, str]] = {}
+        self.reached: set[str] = set()
+
+
+class Relatives:
+    """Relative references from file to file; those of one folder are computed once."""
+
+    def __init__(self) -> None:
+        self._folder = ""
+        self._known: dict[str, str] = {}
+
+    def reference(self, page: str, path: str) -> str:
+        """Return the relative reference that leads from one file to another, both by path from the root."""
+        folder = page.rpartition("/")[0]
+        if folder != self._folder or len(self._known) > _MOST_KNOWN:
+            self._folder = folder
+            self._known = {}
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = _relative(folder, path)
+        return known
+
+
+_MOST_KNOWN: Final = 100_000
+
+
+def _relative(folder: str, path: str) -> str:
+    above = folder.split("/") if folder else []
+    parts = path.split("/")
+    same = 0
+    while same < len(above) and same < len(parts) - 1 and above[same] == parts[same]:
+        same += 1
+    return "../" * (len(above) - same) + quote("/".join(parts[same:]), safe=_QUOTED, errors="surrogateescape")
+
+
+class MirrorPolicy:
+    """The policy for one document, the file `path`; a plain callable for `absolve.rewrite(policy=...)`.
+
+    `find` returns the file for a URL without fragment, or None. `severs`: what a browser would fetch by itself and is
+    not held becomes inert.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        find: Callable[[str], Target | None],
+        *,
+        severs: bool = False,
+        relatives: Relatives | None = None,
+    ) -> None:
+        self.path = path
+        self.seen = Seen()
+        self._find = find
+        self._severs = severs
+        self._relatives = relatives if relatives is not None else Relatives()
+        self._cors: tuple[int, bool] = (0, False)
+        self._written = 0
+
+    def __call__(self, resolved: Resolved) -> str | None:
+        """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
+        new = self._reference(resolved)
+        if new is not None:
+            self._written += len(new)
+            if self._written > MOST_WRITTEN:
+                text = f"a document whose new links have more than {MOST_WRITTEN >> 20} MiB together stays as it is"
+                raise DocumentError(Diagnostic("too-large", text, resolved.entity.name))
+        return new
+
+    def _reference(self, resolved: Resolved) -> str | None:
+        link, context, reference = resolved.link, resolved.context, resolved.reference
+        place = link.place
+        if place.stays == "always":
+            return None
+        if link.claim is not None:
+            return self._claimed(resolved)
+        if not reference:
+            if place.empty == "nothing" or not context.elsewhere:
+                return None
+        elif reference[0] == "#" and (context.stays_as_fragment or context.keeps_fragments):
+            return None
+        target = resolved.target
+        if target is None:
+            return _still_malformed(resolved)
+        if not target.startswith(_HELD):
+            return None
+        if is_identity(resolved):
+            return absolute_of(reference, context)
+        url, crosshatch, fragment = target.partition("#")
+        found = self._find(url)
+        if found is not None:
+            return self._local(resolved, found, fragment if crosshatch else None)
+        return self._absent(resolved, url, target)
+
+    def _claimed(self, resolved: Resolved) -> str | None:
+        """Empty the base that rules; later base elements stay. Scoped bases would lead relative links astray."""
+        if resolved.link.claim is IGNORED_BASE:
+            return None
+        new = absolute(resolved) if resolved.element == "base" else ""
+        if new is None or new:
+            return None
+        if resolved.reference:
+            text = f"the href of the base is emptied; it was {resolved.reference}"
+            self.note(resolved, "base", text)
+        return ""
+
+    # --- what is held -------------------------------------------------------------------------------------------------
+
+    def _local(self, resolved: Resolved, found: Target, fragment: str | None) -> str | None:
+        self.seen.reached.add(found.path)
+        if resolved.link.tag_start >= 0 and resolved.element in _CORS_ELEMENTS and self._has_cors(resolved.entity):
+            self._see_tag(resolved, found.path)
+        if (needs := needs_server(resolved)) is not None:
+            self.note(resolved, "needs-server", needs)
+        if fragment is None:
+            fragment = found.fragment
+        new = self._relatives.reference(self.path, found.path)
+        if resolved.attribute == _MAP_SITE and not new.startswith("../"):
+            new = f"./{new}"
+        if fragment is not None:
+            new = f"{new}#{fragment}"
+        if new == resolved.reference or self._leads(resolved.reference, found.path, fragment):
+            return None
+        return new
+
+    def _leads(self, reference: str, path: str, fragment: str | None) -> bool:
+        """Return whether a reference, as it is written, leads from this file to that one."""
+        before, crosshatch, _ = reference.partition("#")
+        if (fragment is not None and not crosshatch) or before.startswith(("/", "\\")) or "?" in before:
+            return False  # the fragment of a redirect must be written
+        if not before:
+            return path == self.path
+        if ":" in before.partition("/")[0] or "\\" in before:
+            return False
+        led = whatwg.parse(before, f"http://m/{quote(self.path)}")
+        return led is not None and unquote(led[len("http://m/") :], errors="surrogateescape") == path
+
+    def _has_cors(self, entity: Entity) -> bool:
+        if self._cors[0] != id(entity):
+            lowered = entity.own_data.lower()  # ten times faster than a search that ignores case
+            self._cors = (id(entity), b"crossorigin" in lowered or b"integrity" in lowered)
+        return self._cors[1]
+
+    def _see_tag(self, resolved: Resolved, path: str) -> None:
+        entity, link = resolved.entity, resolved.link
+        if _CORS.search(entity.own_data, link.tag_start, link.tag_end) is not None:
+            key = (id(entity), link.tag_start)
+            self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end, path))
+
+    # --- what is not --------------------------------------------------------------------------------------------------
+
+    def _absent(self, resolved: Resolved, url: str, target: str) -> str | None:
+        is_fetched = (self._severs or resolved.element == "link") and fetches(resolved)
+        if url.startswith(_WEB) and resolved.attribute != "ping" and resolved.kind != "form":
+            rels = resolved.rel.lower().split() if resolved.element == "link" else ()
+            if not _PREPARED.intersection(rels):
+                self.seen.missing.setdefault((url, resolved.kind))
+        if self._severs and is_fetched:
+            self.note(resolved, "severed", target)
+            return INERT
+        return absolute_of(resolved.reference, resolved.context)
+
+    def note(self, resolved: Resolved, code: str, text: str) -> None:
+        """Note something about the place of a link."""
+        self.seen.notes.append(Note(resolved.entity, resolved.link.start, code, text))
+
+
+def _still_malformed(resolved: Resolved) -> str | None:
+    """Return a reference that leads nowhere on the web with its scheme: from file://, `//` would name a server."""
+    if not resolved.reference.startswith(("//", "\\\\", "/\\", "\\/")):
+        return None
+    found = scheme(resolved.base.url)
+    return f"{found}:{resolved.reference}" if found in {"http", "https", "ftp"} else None
+
+
+def is_identity(resolved: Resolved) -> bool:
+    """Return whether a link speaks of the site itself: canonical URLs, Open Graph, itemid, form actions."""
+    element, attribute, syntax, kind, *_ = resolved.link.place
+    if kind == "form" or attribute == "itemid":
+        return True
+    if element == "meta":
+        return kind == "navigation" and syntax != "refresh"
+    if element == "link" and attribute == "href" and kind == "navigation":
+        return not _IDENTITY_RELS.isdisjoint(resolved.rel.lower().split())
+    return False
+
+
+def fetches(resolved: Resolved) -> bool:
+    """Return whether a browser fetches a link by itself, or connects to its host, without a click."""
+    element, attribute, syntax, kind, *_ = resolved.link.place
+    if attribute in {"ping", "attributionsrc", "manifest"} or syntax == "refresh":
+        return True
+    if element == "link":
+        return not _FETCHED_RELS.isdisjoint(resolved.rel.lower().split())
+    if element == "script" and attribute == "speculationrules":
+        return True
+    if element in {"body", "table", "td", "th", "tr"} and attribute == "background":
+        return True
+    return element not in _NEVER_FETCHED and (kind in _FETCHED_KINDS or element in {"use", "feimage", "css"})
+
+
+def needs_server(resolved: Resolved) -> str | None:
+    """Return why a link to a file works from a server only, not from file://; None where it works."""
+    element, attribute = resolved.element, resolved.attribute
+    link, data = resolved.link, resolved.entity.own_data
+    if element == "script" and attribute == "src" and link.tag_start >= 0:
+        kind = attributes(data, link.tag_start, link.tag_end).get(b"type")
+        if kind is not None and kind.text(resolved.entity.charset).lower() == "module":
+            return "a module script is not run from file://"
+    elif element == "use":
+        return "an SVG use of another file is not shown from file://"
+    elif element == "track":
+        return "text tracks are not read from file://"
+    elif element == "xml-stylesheet":
+        start = data.rfind(b"<?", 0, link.start)
+        if b"xsl" in data[start : data.find(b"?>", link.end)].lower():
+            return "XSLT is not applied from file://"
+    return None

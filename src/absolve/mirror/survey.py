@@ -1,0 +1,131 @@
+"""Survey the inputs of a mirror: every capture in them, and which of them is held for each URL.
+
+In: readers of the sources. Out: a `Capture`, and a row for each URL of it. Records are read once, and once more where a
+request other than GET, or a revisit, says something of other records.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from absolve.core.errors import Diagnostic
+from absolve.mirror.capture import Capture, Captured
+from absolve.mirror.map import Row
+from absolve.mirror.paths import Placed, folder_of
+from absolve.mirror.payloads import Broken, Posted
+from absolve.mirror.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from absolve.mirror.payloads import Reader
+    from absolve.mirror.urls import Equivalences
+
+    Notify = Callable[[Diagnostic], None]
+
+
+class Choice(NamedTuple):
+    """How it is chosen what is held: see `Capture`. `layout` is a word of `paths.LAYOUTS`."""
+
+    at: str | None = None
+    keep_errors: bool = False
+    same: Equivalences | None = None
+    layout: str = "host"
+
+
+class Survey:
+    """What the sources hold, after one or two passes over them."""
+
+    def __init__(self, readers: Sequence[Reader], choice: Choice, notify: Notify) -> None:
+        self._readers = readers
+        self._choice = choice
+        self._notify = notify
+        self._posted: set[str] = set()
+        self.store = Store()
+        capture = self._captured(notify)
+        if self._posted:
+            self.store = Store()
+            capture = self._captured(_quiet)
+        self.capture = capture
+        for contradiction in capture.contradictions:
+            text = f"captured twice at {contradiction.date} with different contents: the later record counts"
+            notify(Diagnostic("contradiction", text, contradiction.url, failed=True))
+        self._origins = self._referred()
+        capture.complete()
+
+    def rows(self) -> Iterator[Row]:
+        """Yield a row for every URL of the capture, in the order of the URLs."""
+        for one in self.store:
+            if self.capture.is_held(one):
+                origin = self._origins.get(one.url, one)
+                held = one._replace(media_type=one.media_type or origin.media_type)
+                yield Row(held, origin.where, None, folder_of(Placed(one.url, "", one.date), self._choice.layout))
+            elif one.location is None:
+                yield Row(one, one.where, None, None)
+            else:
+                end = self.capture.end(one.url)
+                redirect = one.location if end.url is None else end.url
+                if end.url is not None and end.fragment is not None:
+                    redirect += f"#{end.fragment}"
+                yield Row(one, one.where, redirect, None)
+
+    def _captured(self, notify: Notify) -> Capture:
+        choice = self._choice
+        capture = Capture(self.store, at=choice.at, keep_errors=choice.keep_errors, same=choice.same)
+        for one in self._all():
+            if isinstance(one, Captured):
+                capture.add(one)
+            elif isinstance(one, Posted):
+                self._posted |= one.ids
+            else:
+                notify(one.diagnostic)
+        return capture
+
+    def _all(self) -> Iterator[Captured | Posted | Broken]:
+        for reader in self._readers:
+            yield from reader.captured(self._posted)
+
+    def _referred(self) -> dict[str, Captured]:
+        """Return the captures whose payloads the revisits have that are held; without one, a revisit is not held."""
+        revisits = [one for one in self.store if one.is_revisit and self.capture.is_held(one)]
+        if not revisits:
+            return {}
+        found = _origins(revisits, self._all())
+        for one in revisits:
+            if one.url not in found:
+                text = "the capture lacks the payload that this revisit refers to"
+                self._notify(Diagnostic("no-payload", text, one.url, failed=True))
+                self.store.remove(one.url)
+        return found
+
+
+def _quiet(_diagnostic: Diagnostic) -> None:
+    """Report nothing: it has been reported before."""
+
+
+def _origins(revisits: Iterable[Captured], every: Iterable[Captured | Posted | Broken]) -> dict[str, Captured]:
+    """Return the capture that each revisit refers to: by URL and date, else by digest, else by URL alone."""
+    by_date: dict[tuple[str, str], list[str]] = {}
+    by_digest: dict[str, list[str]] = {}
+    by_url: dict[str, list[str]] = {}
+    dates: dict[str, str] = {}
+    for one in revisits:
+        dates[one.url] = one.date
+        by_date.setdefault((one.refers_to or one.url, one.refers_date), []).append(one.url)
+        by_url.setdefault(one.refers_to or one.url, []).append(one.url)
+        if one.digest:
+            by_digest.setdefault(one.digest, []).append(one.url)
+    found: dict[str, tuple[int, str, Captured]] = {}
+    for other in every:
+        if not isinstance(other, Captured) or other.is_revisit or other.location is not None or other.status >= 300:
+            continue
+        for certainty, urls in (
+            (3, by_date.get((other.url, other.date))),
+            (2, by_digest.get(other.digest) if other.digest else None),
+            (1, by_url.get(other.url)),
+        ):
+            for url in urls or ():
+                rank = (certainty, other.date if other.date <= dates[url] else "", other)
+                if url not in found or found[url][:2] < rank[:2]:
+                    found[url] = rank
+    return {url: one for url, (_, _, one) in found.items()}

@@ -1,0 +1,91 @@
+"""Read the start tags of HTML and XML: their attributes by name, with the spans of names and values.
+
+In: the bytes of a document in an ASCII-compatible charset, and the span of a tag. Out: `Attribute`s (HTML Standard
+13.2.5.32 to 13.2.5.40), or every start tag of a document with the contents of scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.encodings.codings import quoted
+from absolve.formats.html import names
+from absolve.formats.html.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.encodings.charsets import Charset
+
+_ATTRIBUTE: Final = re.compile(
+    rb"[\t\n\f\r /]*+(?P<name>[^\t\n\f\r />][^\t\n\f\r />=]*+)"
+    rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"(?P<double>[^\"]*+)\"|'(?P<single>[^']*+)'|(?P<bare>[^\t\n\f\r >]*+)))?+"
+)
+_NAME: Final = re.compile(rb"<[^\t\n\f\r />]*+")
+
+
+class Attribute(NamedTuple):
+    """An attribute of a tag: the span of it as a whole, and its value, not decoded."""
+
+    start: int
+    end: int
+    raw: bytes
+
+    def text(self, charset: Charset) -> str:
+        """Return the decoded value, without white space around it."""
+        return quoted(charset, 0x22).decode(self.raw).decode("utf-8", "replace").strip("\t\n\f\r ")
+
+
+class Tag(NamedTuple):
+    """A start tag: its span, its name in lower case, and the span of its text if that is raw text."""
+
+    start: int
+    end: int
+    name: bytes
+    text_start: int
+    text_end: int
+
+
+def attributes(data: bytes, start: int, end: int) -> dict[bytes, Attribute]:
+    """Return the attributes of the tag in this span by name in lower case; of duplicates the first."""
+    found: dict[bytes, Attribute] = {}
+    name = _NAME.match(data, start, end)
+    position = name.end() if name is not None else start
+    while match := _ATTRIBUTE.match(data, position, end):
+        raw = match[match.lastgroup or "name"] if match.lastgroup != "name" else b""
+        found.setdefault(match["name"].lower(), Attribute(match.start("name"), match.end(), raw))
+        position = match.end()
+    return found
+
+
+def start_tags(data: bytes) -> Iterator[Tag]:
+    """Yield the start tags of an HTML document that the tree builder keeps."""
+    tokenizer = Tokenizer(data, b"", [])
+    while (kind := tokenizer.next()) != names.END:
+        if kind == names.TAG and tokenizer.fate != names.IGNORED:
+            name = data[tokenizer.name_start : tokenizer.name_end].lower()
+            is_raw = tokenizer.namespace == names.HTML and tokenizer.fate >= names.RCDATA
+            text = (tokenizer.text_start, tokenizer.text_end) if is_raw else (tokenizer.end, tokenizer.end)
+            yield Tag(tokenizer.start, tokenizer.end, name, *text)
+
+
+def anchors(data: bytes, charset: Charset, *, is_html: bool) -> set[str]:
+    """Return what a fragment can lead to: every id, and the name of `a` (HTML Standard 7.4.6.4)."""
+    found: set[str] = set()
+    if not is_html:
+        for match in _XML_ID.finditer(data):
+            found.add((match[1] or match[2] or b"").decode(charset.codec, "replace"))
+        return found
+    for tag in start_tags(data):
+        if b"id" not in data[tag.start : tag.end].lower() and tag.name != b"a":
+            continue
+        values = attributes(data, tag.start, tag.end)
+        for name in (b"id", b"name") if tag.name == b"a" else (b"id",):
+            if name in values:
+                coding = quoted(charset, 0x22)
+                found.add(coding.decode(values[name].raw).decode("utf-8", "replace"))
+    return found
+
+
+_XML_ID: Final = re.compile(rb"[\t\n\r ](?:xml:)?id[\t\n\r ]*=[\t\n\r ]*(?:\"([^\"<]*)\"|'([^'<]*)')")

@@ -1,0 +1,259 @@
+"""Task of a mirror: from some payloads of one source to complete temporary files, or to bytes for a ZIP.
+
+In: a `Batch` and `MirrorOptions`. Out: diagnostics, failures, `FilesReady`, and a `Finished` for each document. A file
+that has its bytes already is not written.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import stat
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
+from absolve.formats import registry
+from absolve.mirror import edits, scripts
+from absolve.mirror.lookup import Lookup
+from absolve.mirror.map import Finished, opened
+from absolve.mirror.payloads import entity_of, is_walked
+from absolve.mirror.policy import MirrorPolicy, Relatives
+from absolve.mirror.sources import reader_of
+from absolve.run import outputs
+from absolve.run.output_folder import Below
+from absolve.run.results import BytesRead, Failure, FilesReady, guarded
+from absolve.run.rewrite_task import unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.mirror.capture import Where
+    from absolve.mirror.payloads import Payload
+    from absolve.mirror.sources import Source
+    from absolve.mirror.urls import Equivalences
+    from absolve.run.inputs import Input
+    from absolve.run.load import ReadOptions
+    from absolve.run.output_folder import OutputFolder
+    from absolve.run.results import TaskResult
+
+
+class Item(NamedTuple):
+    """One document to make: the place of its payload, its URL and its path."""
+
+    where: Where
+    url: str
+    path: str
+
+
+class Batch(NamedTuple):
+    """Documents of one source that are made together, in the order of their payloads."""
+
+    input: Input
+    source: int
+    items: tuple[Item, ...]
+
+
+class MirrorOptions(NamedTuple):
+    """How documents are made.
+
+    `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `foreign` are paths
+    of files that are in the way. `links_only`: nothing but links changes.
+    """
+
+    reading: ReadOptions
+    sources: tuple[Source, ...]
+    map: str
+    folder: OutputFolder | None
+    same: Equivalences
+    severs: bool = False
+    for_server: bool = False
+    token: str = ""
+    foreign: frozenset[str] = frozenset()
+    links_only: bool = False
+
+
+class Made(NamedTuple):
+    """The bytes of a file, for a ZIP."""
+
+    path: str
+    data: bytes
+
+
+class _Open:
+    """What a process keeps between batches: the lookup in the map of the current run, and relative references."""
+
+    def __init__(self, how: MirrorOptions) -> None:
+        is_normal = how.reading.settings.profile == "whatwg"
+        self.lookup = Lookup(opened(Path(how.map)), how.same, is_normal=is_normal)
+        self.relatives = Relatives()
+
+
+_open: dict[str, _Open] = {}
+
+
+def forget() -> None:
+    """Close what this process keeps of a run."""
+    _open.clear()
+
+
+def made(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
+    """Yield the results for one batch: a TaskResult, Finished or Made each."""
+    return guarded(batch.input.name, _made(how, batch), strict=sys.flags.dev_mode)  # type: ignore[arg-type]  # it passes all on
+
+
+def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | Made]:
+    key = how.map + how.token
+    if key not in _open:
+        _open[key] = _Open(how)
+    kept = _open[key]
+    reader = reader_of(how.sources[batch.source], batch.source, how.reading)
+    wanted: dict[Where, list[Item]] = {}
+    for item in batch.items:
+        wanted.setdefault(item.where, []).append(item)
+    size = 0
+    for where, payload in reader.payloads(sorted(wanted)):
+        for item in wanted.pop(where):
+            yield from _document(how, kept, item, payload)
+            size += len(payload.data)
+    for items in wanted.values():
+        for item in items:
+            yield Failure(Diagnostic("unreadable", "its record cannot be read any more", item.url))
+    yield BytesRead(size)
+
+
+def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
+    """Yield the results for one document: its file, and what the map says of it."""
+    policy = MirrorPolicy(item.path, kept.lookup, severs=how.severs, relatives=kept.relatives)
+    kept.lookup.used.clear()
+    data = payload.data
+    try:
+        data, diagnostics = _new_bytes(how, item, payload, policy)
+        yield from diagnostics
+    except (DocumentError, *FAULTS) as error:
+        if sys.flags.dev_mode and not isinstance(error, DocumentError):
+            raise
+        policy = MirrorPolicy(item.path, kept.lookup)
+        yield _failure(item, error)
+    if how.folder is None:
+        yield Made(item.path, data)
+    else:
+        yield from _written(how, how.folder, item, data)
+    seen = policy.seen
+    yield Finished(
+        item.url,
+        item.path,
+        f"sha256:{sha256(data).hexdigest()}",
+        title_of(payload) if registry.kind_of(payload.media_type) == registry.HTML else None,
+        (*edits.placed(seen.notes), *_of_script(payload)),
+        tuple(seen.missing),
+        tuple(kept.lookup.used.values()),
+        tuple(sorted(seen.reached - {item.path})),
+    )
+
+
+def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
+    """Yield the note for a script file that needs a server."""
+    essence = registry.essence_of(payload.media_type)[0]
+    if essence in scripts.JAVASCRIPT and essence and (found := scripts.needs_server(payload.data)) is not None:
+        line = payload.data.count(b"\n", 0, found[0]) + 1
+        column = found[0] - payload.data.rfind(b"\n", 0, found[0])
+        yield line, column, "needs-server", found[1]
+
+
+def _new_bytes(
+    how: MirrorOptions, item: Item, payload: Payload, policy: MirrorPolicy
+) -> tuple[bytes, list[Diagnostic]]:
+    entity = entity_of(payload, item.url, how.reading.settings)
+    if entity is None or not is_walked(entity.media_type):
+        return payload.data, []
+    label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
+    if how.links_only:
+        return edits.relinked(entity, policy), list(entity.diagnostics)
+    data = edits.rewritten(entity, policy, label, for_server=how.for_server)
+    found = list(entity.diagnostics)
+    if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
+        found += _no_longer_read(how, item, payload, data)
+    return data, found
+
+
+def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[Diagnostic]:
+    """Return why XML cannot be read any more after its charset was declared."""
+    bare = payload._replace(data=data, media_type=registry.essence_of(payload.media_type)[0], entity=None, charset=None)
+    try:
+        entity_of(bare, item.url, how.reading.settings)
+    except DocumentError as error:
+        return [error.diagnostic._replace(name=item.path, failed=True)]
+    return []
+
+
+def _failure(item: Item, error: Exception) -> Failure:
+    if isinstance(error, DocumentError):
+        return Failure(error.diagnostic, error.excerpt)
+    if isinstance(error, CodingError):
+        return Failure(Diagnostic(error.code, str(error), item.url))
+    return Failure(Diagnostic("internal-error", fault(error), item.url))
+
+
+def _written(how: MirrorOptions, folder: OutputFolder, item: Item, data: bytes) -> Iterator[TaskResult]:
+    target = Path(folder.path) / item.path
+    try:
+        if has(folder, item.path, data):
+            return
+        if item.path in how.foreign:
+            text = "a file that the mirror did not make is in the way, and stays"
+            yield Failure(Diagnostic("foreign", text, str(target)))
+            return
+        with outputs.preparing(target, token=how.token, below=Below(folder, item.path)) as (file, ready):
+            file.write(data)
+    except OSError as error:
+        yield Failure(unwritable(target, error).diagnostic)
+        return
+    yield FilesReady((ready,))
+
+
+def has(root: OutputFolder, path: str, data: bytes) -> bool:
+    """Return whether a file in the folder has exactly these bytes. A symbolic link is no file. Raise OSError."""
+    above, _, name = path.rpartition("/")
+    try:
+        folder = root.folder(above)
+    except FileNotFoundError:
+        return False
+    state = folder.stat(name)
+    if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != len(data):
+        return False
+    number = os.open(folder.at(name), _READ, dir_fd=folder.descriptor)
+    with os.fdopen(number, "rb") as file:
+        return file.read() == data
+
+
+_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_TITLE: Final = re.compile(rb"(?i)<title(?:[\t\n\f\r ][^>]*+)?+>([^<]{0,2000})")
+_TITLE_WITHIN: Final = 1 << 16  # bytes
+
+
+def title_of(payload: Payload) -> str:
+    """Return the title of a page, with white space collapsed; "" without one."""
+    data = payload.data[:_TITLE_WITHIN]
+    from absolve.encodings.charsets import DETECT  # loaded by the walk
+
+    label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
+    charset = DETECT["html"](data, None, label)[0]
+    if not charset.transparent:
+        with suppress(LookupError):
+            data = data.decode(charset.codec, "replace").encode()
+        codec = "utf-8"
+    else:
+        codec = charset.codec
+    found = _TITLE.search(data)
+    if found is None:
+        return ""
+    try:
+        text = found[1].decode(codec, "replace")
+    except LookupError:
+        text = found[1].decode("utf-8", "replace")
+    return " ".join(html.unescape(text).split())[:200]

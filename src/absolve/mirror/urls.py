@@ -1,0 +1,106 @@
+"""Compare URLs as browsers send them, and find the URLs that stand for one that is not held.
+
+In: absolute URLs as str. Out: their key (URL Standard, without fragment), and other keys under which the same document
+may have been captured, in the order in which they count.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import UsageError
+from absolve.urls import whatwg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UNESCAPED: Final = "unescaped"
+SCHEME: Final = "scheme"
+MORE: Final = ("www", "slash", "query-order", "case")
+NONE: Final = "none"
+
+_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+def key(url: str) -> str | None:
+    """Return a URL as a browser sends it, without its fragment; None if the URL Standard's parser fails."""
+    return whatwg.parse(url.partition("#")[0])
+
+
+def unescaped(url: str) -> str:
+    """Return a URL with unreserved characters unescaped and other escapes in upper case (RFC 3986, 6.2.2)."""
+    return _ESCAPE.sub(_plain, url) if "%" in url else url
+
+
+def _plain(found: re.Match[str]) -> str:
+    character = chr(int(found[0][1:], 16))
+    return character if character in _UNRESERVED else found[0].upper()
+
+
+def twin(url: str) -> str | None:
+    """Return the same URL with the other one of http and https; None for any other scheme."""
+    if url.startswith("http:"):
+        return f"https{url[4:]}"
+    return f"http{url[5:]}" if url.startswith("https:") else None
+
+
+class Equivalences(NamedTuple):
+    """The rules by which one URL stands for another: the default ones, and those of `more`, words of MORE."""
+
+    default: bool = True
+    more: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(words: str | None) -> Equivalences:
+        """Return the equivalences for `--same`: words separated by commas. Raise UsageError for an unknown word."""
+        given = [word.strip() for word in words.split(",")] if words else []
+        if given == [NONE]:
+            return Equivalences(default=False)
+        for word in given:
+            if word not in MORE:
+                raise UsageError(f"--same takes {', '.join(MORE)} or {NONE}, not {word!r}")
+        return Equivalences(more=tuple(word for word in MORE if word in given))
+
+    def others(self, url: str) -> Iterator[tuple[str, str]]:
+        """Yield the rule and the form under which another URL may stand for this one, in the order in which they count.
+
+        Two URLs are the same by a rule where their forms are equal; a form may be a URL itself.
+        """
+        if not self.default:
+            return
+        plain = unescaped(url)
+        yield UNESCAPED, plain
+        other = twin(url)
+        if other is not None:
+            yield SCHEME, other
+            if plain != url:
+                yield SCHEME, unescaped(other)
+        if self.more:
+            yield ",".join(self.more), self.form(url)
+
+    def forms(self, url: str) -> Iterator[str]:
+        """Yield the forms, other than the URL itself, under which a held URL must be found by `others`."""
+        if not self.default:
+            return
+        plain = unescaped(url)
+        if plain != url:
+            yield plain
+        if self.more:
+            yield self.form(url)
+
+    def form(self, url: str) -> str:
+        """Return the form that all URLs share which are the same by the rules of `more`; it is no URL."""
+        scheme, _, rest = unescaped(url).partition("://")
+        scheme = "http" if scheme == "https" else scheme
+        authority, slash, path = rest.partition("/")
+        path, mark, query = path.partition("?")
+        if "www" in self.more:
+            authority = authority.removeprefix("www.")
+        if "slash" in self.more:
+            path = path.rstrip("/")
+        if "query-order" in self.more:
+            query = "&".join(sorted(query.split("&")))
+        form = f"={scheme}://{authority}{slash}{path}{mark}{query}"
+        return form.lower() if "case" in self.more else form

@@ -1,0 +1,227 @@
+"""Read the captures in WARC and ARC files: responses, resources and revisits, and which of them answer a POST.
+
+In: an open file. Out: a `Captured` for each record with a document, from its header alone; and its payload.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import CodingError, Diagnostic, WalkError, in_short
+from absolve.formats import headers
+from absolve.formats.compression import ZSTD_FRAME, is_skippable
+from absolve.formats.http.responses import codings_of, response_at
+from absolve.formats.warc.headers import record_at
+from absolve.formats.warc.reader import pieces
+from absolve.mirror.capture import Captured, Where, digits_of, redirect_of
+from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
+from absolve.mirror.urls import key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from absolve.document.settings import Settings
+    from absolve.formats.headers import Field
+    from absolve.formats.http.responses import Response
+    from absolve.formats.warc.headers import Record
+
+_CAPTURES: Final = frozenset({"response", "resource", "revisit", "arc"})
+_SCHEMES: Final = ("http://", "https://", "ftp://")
+_UNSAFE: Final = frozenset(b"POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND REPORT SEARCH".split())
+_ARC_DATE: Final = re.compile(rb" ([0-9]{14}) ")
+_DATE_ONLY: Final = 64  # bytes of an ARC record's header that are not searched: its URL may have anything
+_BASES: Final = frozenset({"base", "content-base"})
+
+
+class _Found(NamedTuple):
+    """A record in the records of one segment, with its number there."""
+
+    number: int
+    record: Record
+
+
+class WarcReader:
+    """The captures of a WARC or ARC file; `number` is that of the source, `opened` opens it."""
+
+    def __init__(
+        self, name: str, number: int, opened: Callable[[], AbstractContextManager[IO[bytes]]], settings: Settings
+    ) -> None:
+        self._name = name
+        self._number = number
+        self._opened = opened
+        self._settings = settings
+
+    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:
+        """Yield each capture but those that answer a request in `posted`, in the order of the file."""
+        with self._opened() as file:
+            for piece in pieces(file, self._settings.max_decompressed):
+                for finding in piece.findings:
+                    text = f"{finding.text}, at byte {finding.position}"
+                    yield Broken(Diagnostic(finding.code, text, self._name, failed=finding.failed))
+                if piece.records is None:
+                    continue
+                for number, record in _records(piece.records):
+                    where = Where(self._number, piece.offset, number)
+                    try:
+                        yield from _captures(piece.records, record, where, posted, self._settings)
+                    except (CodingError, WalkError) as error:
+                        text = f"{error.message}, at byte {piece.offset} ({in_short(record.url)})"
+                        yield Broken(Diagnostic(error.code, text, self._name, failed=True))
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the payloads at these places, in order."""
+        wanted: dict[int, list[Where]] = {}
+        for where in places:
+            wanted.setdefault(where.offset, []).append(where)
+        last = places[-1].offset
+        with self._opened() as file:
+            start = 0 if _needs_start(file) else places[0].offset
+            file.seek(start)
+            for piece in pieces(file, self._settings.max_decompressed, start=start):
+                if piece.offset > last:
+                    return
+                here = wanted.get(piece.offset)
+                if here is None or piece.records is None:
+                    continue
+                found = dict(_records(piece.records))
+                for where in here:
+                    yield where, _payload(piece.records, found[where.number], self._settings)
+
+
+def _needs_start(file: IO[bytes]) -> bool:
+    """Return whether a file must be read from its start: a Zstandard dictionary there is needed for all of it."""
+    file.seek(0)
+    head = file.read(4)
+    return head.startswith(ZSTD_FRAME) or (len(head) == 4 and is_skippable(head))
+
+
+def _records(data: bytes) -> Iterator[tuple[int, Record]]:
+    """Yield the records of one segment with their numbers."""
+    position = number = 0
+    while position < len(data):
+        record = record_at(data, position)
+        if record is None:
+            return
+        yield number, record
+        number += 1
+        position = record.end
+        while position < len(data) and data[position] in b"\r\n":
+            position += 1
+
+
+def _captures(
+    data: bytes, record: Record, where: Where, posted: set[str], settings: Settings
+) -> Iterator[Captured | Posted]:
+    if record.kind == "request":
+        if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
+            yield Posted(_ids(data, record))
+        return
+    if record.kind not in _CAPTURES or not record.url.startswith(_SCHEMES):
+        return
+    if headers.first(data, record.fields, "warc-segment-number") is not None:
+        raise WalkError("segmented", "a record in segments is not read")
+    url = key(record.url)
+    if url is None or (posted and not posted.isdisjoint(_ids(data, record))):
+        return
+    block = data[record.block : record.end]
+    date = _date(data, record)
+    digest = headers.first(data, record.fields, "warc-payload-digest") or ""
+    if not block.startswith(b"HTTP/"):
+        if record.kind in {"response", "revisit"}:
+            return
+        media_type = media_type_of(record.media_type, block, url)
+        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block))
+        return
+    response = _last(block)
+    status = int(response.status)
+    location = redirect_of(url, status, headers.first(block, response.fields, "location"))
+    is_revisit = record.kind == "revisit"
+    media_type = headers.first(block, response.fields, "content-type") or ""
+    if location is None and not is_revisit and 200 <= status < 300:
+        media_type = _checked_type(block, response, media_type, url, settings)
+    yield Captured(
+        url,
+        status,
+        date,
+        media_type,
+        where,
+        location,
+        digest,
+        record.end - record.block,
+        is_revisit,
+        key(headers.first(data, record.fields, "warc-refers-to-target-uri") or "") or "",
+        digits_of(headers.first(data, record.fields, "warc-refers-to-date") or ""),
+    )
+
+
+def _ids(data: bytes, record: Record) -> frozenset[str]:
+    """Return the ID of a record, and those of the records that were written at once with it."""
+    found = [field for field in record.fields if field.name in {"warc-record-id", "warc-concurrent-to"}]
+    return frozenset(headers.value(data, field) for field in found)
+
+
+def _last(block: bytes) -> Response:
+    """Return the last of several responses (100 Continue). Raise WalkError without any."""
+    response = response_at(block, 0)
+    if response is None:
+        raise WalkError("no-http", "this does not begin as an HTTP message does")
+    while (following := response_at(block, response.body)) is not None:
+        response = following
+    return response
+
+
+def _checked_type(block: bytes, response: Response, declared: str, url: str, settings: Settings) -> str:
+    """Return the media type of a body, and raise CodingError where it is not in the codings that its header names."""
+    codings = codings_of(block, response, settings)[0]
+    if not codings:
+        return media_type_of(declared, block[response.body : response.body + 4096], url)
+    return media_type_of(declared, _body(block, response, settings), url)
+
+
+def _body(block: bytes, response: Response, settings: Settings) -> bytes:
+    body = block[response.body :]
+    for coding in codings_of(block, response, settings)[0]:
+        body = coding.decode(body)
+    length = _length(block, response.fields)
+    return body[:length] if length is not None and block[response.body + length :].strip(b"\r\n") == b"" else body
+
+
+def _length(block: bytes, fields: Sequence[Field]) -> int | None:
+    """Return the Content-Length; None without one, or where the body has a coding that ends by itself."""
+    text = headers.first(block, fields, "content-length")
+    is_alone = headers.first(block, fields, "transfer-encoding") is None
+    is_alone = is_alone and headers.first(block, fields, "content-encoding") is None
+    return int(text) if is_alone and text is not None and text.isdecimal() and len(text) < 16 else None
+
+
+def _payload(data: bytes, record: Record, settings: Settings) -> Payload:
+    block = data[record.block : record.end]
+    if not block.startswith(b"HTTP/"):
+        return Payload(block, media_type_of(record.media_type, block, record.url))
+    response = _last(block)
+    body = _body(block, response, settings)
+    declared = headers.first(block, response.fields, "content-type") or ""
+    media_type = media_type_of(declared, body, record.url)
+    message = None
+    if any(field.name in _BASES for field in response.fields):
+        lines = b"".join(
+            block[field.position : field.end] + b"\r\n" for field in response.fields if field.name in _BASES
+        )
+        message = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n%s\r\n%s" % (
+            media_type.encode("utf-8", "surrogateescape"),
+            lines,
+            body,
+        )
+    return Payload(body, media_type, message=message)
+
+
+def _date(data: bytes, record: Record) -> str:
+    if record.kind != "arc":
+        return digits_of(headers.first(data, record.fields, "warc-date") or "")
+    line = data[max(0, record.block - 4096) : record.block]
+    found = None
+    for found in _ARC_DATE.finditer(line):  # noqa: B007 - the last one
+        pass
+    return found[1].decode() if found is not None else ""

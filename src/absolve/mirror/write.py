@@ -1,0 +1,227 @@
+"""Write a mirror: the map first, then the documents, at the end the map's file and the entry page.
+
+In: sources, options, and a function that runs tasks. Out: a folder, or a ZIP. A run that was killed goes on from its
+working copy of the map.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.mirror import index
+from absolve.mirror import map as maps
+from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.sources import reader_of
+from absolve.mirror.survey import Survey
+from absolve.mirror.task import Batch, Item, forget, has
+from absolve.run import outputs
+from absolve.run.output_folder import Below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from absolve.mirror.sources import Source
+    from absolve.mirror.survey import Choice
+    from absolve.mirror.task import MirrorOptions
+    from absolve.run.output_folder import OutputFolder
+
+    Notify = Callable[[Diagnostic], None]
+
+_BATCH: Final = 2 << 20  # bytes of payloads in a batch,
+_MANY: Final = 200  # or documents
+
+
+def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> dict[str, str]:
+    """Return what tells a run from another: its inputs as they are now, and its options."""
+    found = sha256()
+    for source in sources:
+        found.update(repr((source.kind, source.member)).encode())
+        for input_ in source.inputs:
+            try:
+                state = Path(input_.name).stat()
+                found.update(f"{input_.name}\0{input_.place}\0{input_.url}\0{state.st_size}\0{state.st_mtime_ns}".encode())
+            except OSError:
+                found.update(input_.name.encode("utf-8", "surrogateescape"))
+    found.update(repr((choice, *more)).encode())
+    return {"run": found.hexdigest()}
+
+
+def planned(
+    working: maps.Working, sources: Sequence[Source], how: MirrorOptions, choice: Choice, notify: Notify
+) -> None:
+    """Survey the sources, and write the plan into the working copy of the map."""
+    readers = [reader_of(source, number, how.reading) for number, source in enumerate(sources)]
+    survey = Survey(readers, choice, notify)
+    working.plan(survey.rows(), survey.store.forms(), [source.name for source in sources], choice.layout)
+
+
+def batches(working: maps.Working, sources: Sequence[Source]) -> Iterator[Batch]:
+    """Yield the documents that remain to be made, in batches, in the order of their payloads."""
+    items: list[Item] = []
+    size = 0
+    at = -1
+    for where, url, path, bytes_ in working.remaining():
+        if items and (where.source != at or size >= _BATCH or len(items) >= _MANY):
+            yield Batch(sources[at].inputs[0], at, tuple(items))
+            items, size = [], 0
+        at = where.source
+        items.append(Item(where, url, path))
+        size += bytes_
+    if items:
+        yield Batch(sources[at].inputs[0], at, tuple(items))
+
+
+def existing(folder: str) -> Iterator[str]:
+    """Yield the paths of all files and links in a folder, without following links."""
+    for above, folders, files in os.walk(folder):
+        place = os.path.relpath(above, folder).replace(os.sep, "/")
+        prefix = "" if place == "." else f"{place}/"
+        folders.sort()
+        links = [name for name in folders if os.path.islink(os.path.join(above, name))]  # noqa: PTH114, PTH118
+        for name in sorted([*files, *links]):
+            yield prefix + name
+
+
+def see_before(working: maps.Working, folder: str, old: Path) -> None:
+    """Note what earlier runs left in a folder: by the map there, and by the working copy `old` of one that was killed."""
+    working.add_ours(Path(folder) / MAP)
+    working.add_ours(old)
+
+
+def see_foreign(working: maps.Working, folder: str) -> None:
+    """Note the files in a folder that are in the way of documents and were not made by a mirror."""
+    found = (path for path in existing(folder) if path.isprintable() or _is_text(path))
+    working.mark_foreign(
+        [path for path in found if not working.is_ours(path) and working.is_planned(path)]
+    )
+
+
+def _is_text(path: str) -> bool:
+    """Return whether a path can be text in a database: a name on a disk may be any bytes."""
+    return path.encode("utf-8", "replace").decode() == path
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UsageError for a DIR that is no folder."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"-o {folder}: this is a file, and a mirror is a folder (--zip FILE writes one file)")
+
+
+class Ending(NamedTuple):
+    """The files that a run leaves beside the documents."""
+
+    files: tuple[str, ...]
+    foreign: tuple[str, ...]
+    pruned: int
+
+
+def finish(
+    working: maps.Working, root: OutputFolder, layout: str, notify: Notify, *, prunes: bool
+) -> Ending:
+    """Write the map and the entry page, remove temporary files, and what no longer belongs, if asked."""
+    working.commit()
+    tokens = working.tokens()
+    token = next(iter(sorted(tokens)), "")
+    entry = index.page(working)
+    own = {MAP, index_name(layout)}
+    _put(root, index_name(layout), entry, token, notify, is_ours=working.has_before())
+    folder = Path(root.path)
+    fresh = folder / f".absolve-{token}-{os.urandom(6).hex()}.tmp"
+    try:
+        working.write(fresh)
+        if not _same_file(fresh, folder / MAP):
+            fresh.replace(folder / MAP)
+    finally:
+        fresh.unlink(missing_ok=True)
+    _sweep(root, tokens)
+    own |= {f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE}
+    foreign: list[str] = []
+    stale: list[str] = []
+    for path in existing(root.path):
+        is_text = _is_text(path)
+        if path in own or (is_text and working.is_planned(path)):
+            continue
+        (stale if prunes and is_text and working.is_ours(path) else foreign).append(path)
+    return Ending(tuple(sorted(own)), tuple(foreign), _pruned(root, stale, notify))
+
+
+def _sweep(root: OutputFolder, tokens: set[str]) -> None:
+    """Remove the temporary files of these runs."""
+    beginnings = tuple(f".absolve-{token}-" for token in tokens)
+    for path in existing(root.path):
+        above, _, name = path.rpartition("/")
+        if name.startswith(beginnings) and name.endswith(".tmp"):
+            with suppress(OSError):
+                outputs.sweep(root.folder(above), tokens)
+
+
+def _put(root: OutputFolder, name: str, data: bytes, token: str, notify: Notify, *, is_ours: bool) -> None:
+    """Write a file of the mirror's own beside its documents, unless it has its bytes."""
+    target = Path(root.path) / name
+    try:
+        if has(root, name, data):
+            return
+        if target.exists() and not is_ours and not _is_own(target):
+            text = "a file that the mirror did not make is in the way, and stays"
+            notify(Diagnostic("foreign", text, str(target), failed=True))
+            return
+        with outputs.preparing(target, token=token, below=Below(root, name)) as (file, ready):
+            file.write(data)
+        outputs.settle(ready)
+    except OSError as error:
+        text = error.strerror or str(error)
+        notify(Diagnostic("unwritable", text, str(target), failed=True))
+
+
+def _is_own(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return index.MARK in file.read(1024)
+    return False
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        if other.is_symlink() or one.stat().st_size != other.stat().st_size:
+            return False
+        return one.read_bytes() == other.read_bytes()
+    except OSError:
+        return False
+
+
+def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> int:
+    """Remove files that an earlier run made, and the folders that are empty then."""
+    number = 0
+    for path in paths:
+        above, _, name = path.rpartition("/")
+        try:
+            folder = root.folder(above)
+            os.unlink(folder.at(name), dir_fd=folder.descriptor)
+            number += 1
+            with suppress(OSError):
+                while above:
+                    above, _, name = above.rpartition("/")
+                    folder = root.folder(above)
+                    os.rmdir(folder.at(name), dir_fd=folder.descriptor)
+        except OSError as error:
+            notify(Diagnostic("unwritable", error.strerror or str(error), path, failed=True))
+    return number
+
+
+def run_batches(
+    working: maps.Working, run: Callable[[], Iterator[tuple[Any, Any]]], put: Callable[[Any], None]
+) -> None:
+    """Take the results of the tasks: files are put, and the map grows."""
+    try:
+        for _, piece in run():
+            if isinstance(piece, maps.Finished):
+                working.finish(piece)
+            else:
+                put(piece)
+    finally:
+        forget()
+        working.commit()

@@ -1,0 +1,20 @@
+"""The shared cases of mirrors, judged by the shared script: small captures, one trap each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.slow
+def test_every_shared_case_passes(shared: Path, tmp_path: Path) -> None:
+    script = shared / "check_mirror.py"
+    if not script.is_file():
+        pytest.skip(f"there is no {script}")
+    command = f"{sys.executable} -m absolve"
+    arguments = [sys.executable, str(script), "--absolve", command, "--keep", str(tmp_path), str(shared / "cases/mirror.jsonl")]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1:] == ["27 passed, 0 failed"], done.stdout + done.stderr

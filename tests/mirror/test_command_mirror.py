@@ -1,0 +1,160 @@
+"""`absolve mirror` on small captures: files, links, edits, a second run, what stays."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+import absolve
+from absolve.cli import main
+from absolve.mirror.charset_edit import declaration
+from absolve.mirror.security_policy import forbidding
+from absolve.rewriting.edits import splice
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATE = "2024-05-01T00:00:00Z"
+
+
+def record(url: str, body: bytes, media_type: str = "text/html", status: int = 200, **fields: str) -> bytes:
+    more = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    block = f"HTTP/1.1 {status} X\r\nContent-Type: {media_type}\r\n{more}\r\n".encode() + body
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {DATE}\r\nWARC-Target-URI: {url}\r\n"
+    return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+
+
+HOME = record("http://h/", b'<link rel=stylesheet href="/s.css"><a href="/b">b</a><img src=/gone.png><a href=//away/x>x</a>')
+PAGES = HOME + record("http://h/b", b'<a href="/">home</a>') + record("http://h/s.css", b"p{color:red}", "text/css")
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    path = tmp_path / "c.warc"
+    path.write_bytes(PAGES)
+    return path
+
+
+def mirrored(capture: Path, *more: str) -> int:
+    return main(["mirror", str(capture), "-o", str(capture.parent / "m"), "-q", *more])
+
+
+def tree(root: Path) -> dict[str, tuple[bytes, int]]:
+    return {
+        path.relative_to(root).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_links_lead_to_files_or_to_the_web(capture: Path) -> None:
+    assert mirrored(capture) == 0
+    page = (capture.parent / "m/h/index.html").read_bytes()
+    assert page == (
+        b'<link rel=stylesheet href="s.css"><a href="b.html">b</a><img src=http://h/gone.png><a href=http://away/x>x</a>'
+    )
+    assert main(["mirror", "--check", str(capture.parent / "m"), "-q"]) == 0
+
+
+def test_severed_pages_ask_for_nothing(capture: Path) -> None:
+    assert mirrored(capture, "--absent", "sever") == 0
+    assert b"<img src=data:,>" in (capture.parent / "m/h/index.html").read_bytes()
+
+
+def test_a_second_run_writes_nothing(capture: Path) -> None:
+    mirrored(capture)
+    before = tree(capture.parent / "m")
+    assert mirrored(capture) == 0
+    assert tree(capture.parent / "m") == before
+
+
+def test_only_files_whose_bytes_change_are_written_and_stale_ones_are_pruned(capture: Path) -> None:
+    mirrored(capture)
+    root = capture.parent / "m"
+    before = tree(root)
+    (root / "own.txt").write_text("mine")
+    capture.write_bytes(HOME + record("http://h/b", b"<p>new</p>"))
+    assert mirrored(capture, "--prune") == 0
+    after = tree(root)
+    assert set(before) - set(after) == {"h/s.css"}
+    assert after["h/b.html"] != before["h/b.html"]
+    assert after["own.txt"][0] == b"mine"
+
+
+def test_a_foreign_file_in_the_way_stays(capture: Path) -> None:
+    (capture.parent / "m/h").mkdir(parents=True)
+    (capture.parent / "m/h/b.html").write_text("mine")
+    assert mirrored(capture) == 1
+    assert (capture.parent / "m/h/b.html").read_text() == "mine"
+
+
+def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None:
+    (capture.parent / "out").mkdir()
+    (capture.parent / "m").mkdir()
+    (capture.parent / "m/h").symlink_to(capture.parent / "out")
+    assert mirrored(capture) == 1
+    assert not list((capture.parent / "out").iterdir())
+
+
+def test_the_check_finds_dead_links_and_changed_files(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mirrored(capture)
+    (capture.parent / "m/h/b.html").unlink()
+    (capture.parent / "m/h/s.css").write_text("p{}")
+    assert main(["mirror", "--check", str(capture.parent / "m")]) == 1
+    codes = [line.split(": ")[1] for line in capsys.readouterr().out.splitlines()]
+    assert {"dead", "changed"} <= set(codes)
+
+
+def test_the_map_knows_every_url_and_what_is_missing(capture: Path) -> None:
+    mirrored(capture)
+    with sqlite3.connect(capture.parent / "m/mirror.sqlite") as db:
+        assert dict(db.execute("SELECT url, path FROM resources")) == {
+            "http://h/": "h/index.html",
+            "http://h/b": "h/b.html",
+            "http://h/s.css": "h/s.css",
+        }
+        assert set(db.execute("SELECT url, kind FROM missing")) == {
+            ("http://h/gone.png", "image"),
+            ("http://away/x", "navigation"),
+        }
+
+
+def test_the_library_gives_the_plan_and_a_policy() -> None:
+    plan = absolve.mirror([PAGES])
+    assert plan["http://h/b"] == "h/b.html"
+    policy = plan.policy("http://h/")
+    made = absolve.rewrite(b"<a href=/b>", url="http://h/", profile="whatwg", base="empty", policy=policy)
+    assert made == b"<a href=b.html>"
+
+
+@pytest.mark.parametrize(
+    ("policy", "directive"),
+    [
+        ("default-src 'self'", None),
+        ("upgrade-insecure-requests", None),
+        ("img-src data:", None),
+        ("object-src 'none'", None),
+        ("default-src http://h", "default-src"),
+        ("script-src 'self'; style-src https:", "style-src"),
+    ],
+)
+def test_a_policy_forbids_files_where_it_names_hosts_and_lacks_self(policy: str, directive: str | None) -> None:
+    assert forbidding(policy) == directive
+
+
+@pytest.mark.parametrize(
+    ("data", "label", "declared"),
+    [
+        (b"<meta charset=utf-8>x", "utf-8", b"<meta charset=utf-8>x"),
+        (b"<title>x", "utf-8", b'<meta charset="utf-8"><title>x'),
+        (b"<!doctype html><html><head><title>", "koi8-r", b'<!doctype html><html><head><meta charset="koi8-r"><title>'),
+        (b"<p>x", None, b"<p>x"),
+    ],
+)
+def test_a_charset_that_only_the_header_gives_is_declared_first_in_head(
+    data: bytes, label: str | None, declared: bytes
+) -> None:
+    found = declaration(data, "text/html", label)
+    assert splice(data, [found[0]] if found is not None else []) == declared
