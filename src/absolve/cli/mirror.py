@@ -76,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
     where.add_argument("--resume", action="store_true", help="go on with a run that was killed")
     where.add_argument(
-        "--dry-run", action="store_true", help="write nothing; print what would be held, missing and renamed"
+        "--dry-run", discovered=True, action="store_true", help="write nothing; print what would be held, missing and renamed"
     )
     what = parser.add_argument_group("what is held")
     what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")

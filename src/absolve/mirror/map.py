@@ -167,7 +167,7 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
             after = rows[-1][:4]
 
     def add_ours(self, map_: Path) -> None:
-        """Note the paths of the files that earlier runs made: by their map, or the working copy of one that was killed."""
+        """Note the paths of the files that earlier runs made: by their map, or by the working copy of a killed one."""
         if not map_.is_file():
             return
         with suppress(sqlite3.Error), closing(opened(map_)) as db:
