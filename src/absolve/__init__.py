@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
     from absolve.inventory.columns import Row
     from absolve.inventory.documents import DocumentRow
+    from absolve.mirror.plan import plan as mirror
     from absolve.urls import resolve
 
 __all__ = [

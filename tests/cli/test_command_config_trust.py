@@ -32,6 +32,7 @@ TRUSTED = {
     "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
     "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
     "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique csv-safe",
+    "mirror": f"{READING} include exclude mirror-layout {RUNNING} dry-run",
     "base": f"{READING} all",
     "verify": f"{READING} {CHANGING}",
     "browser": "url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",
@@ -41,6 +42,7 @@ TRUSTED = {
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
+    *"zip check serve port by relative-only prune at keep-errors same absent for missing missing-kind".split(),
     *"remap where resume break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [

@@ -76,7 +76,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
     where.add_argument("--resume", action="store_true", help="go on with a run that was killed")
     where.add_argument(
-        "--dry-run", action="store_true", help="write nothing; print what would be held, missing and renamed"
+        "--dry-run", discovered=True, action="store_true", help="write nothing; print the path of each URL"
     )
     what = parser.add_argument_group("what is held")
     what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")
@@ -86,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     links = parser.add_argument_group("links and edits")
     links.add_argument(
-        "--absent", choices=("keep", "sever"), default="keep", help="what a page fetches that is not held: keep, or inert"
+        "--absent", choices=("keep", "sever"), default="keep", help="what a page fetches and lacks: keep, or inert"
     )
     links.add_argument("--for", dest="for_", choices=("file", "server"), default="file", help="how it will be read")
     shared.completes_files(

@@ -78,7 +78,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
             def results() -> Iterator[tuple[Any, Any]]:
                 options.output = folder
-                return many.run(partial(made, how), write.batches(working, [source]), lambda batch: batch.input, options, report)
+                found = write.batches(working, [source])
+                return many.run(partial(made, how), found, lambda batch: batch.input, options, report)
 
             def put(piece: Any) -> None:
                 nonlocal changed

@@ -69,7 +69,8 @@ def _fill(
 
         def results() -> Iterator[tuple[Any, Any]]:
             options.output = options.zip
-            return many.run(partial(made, how), write.batches(working, sources), lambda batch: batch.input, options, report)
+            found = write.batches(working, sources)
+            return many.run(partial(made, how), found, lambda batch: batch.input, options, report)
 
         def put(piece: Any) -> None:
             if isinstance(piece, Made):

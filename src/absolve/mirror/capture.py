@@ -98,9 +98,9 @@ class Capture:
             better, worse = self._rank(new), self._rank(old)
             if better < worse:
                 return
-            if better == worse and new.date and _differ(old, new):
-                if len(self.contradictions) < _MOST_CONTRADICTIONS:
-                    self.contradictions[Contradiction(new.url, new.date)] = None
+            is_listed = len(self.contradictions) < _MOST_CONTRADICTIONS
+            if better == worse and new.date and is_listed and _differ(old, new):
+                self.contradictions[Contradiction(new.url, new.date)] = None
         self.store.put(new)
 
     def _rank(self, one: Captured) -> tuple[int, int, int]:

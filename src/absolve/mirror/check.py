@@ -1,4 +1,4 @@
-"""Check a mirror, that of any tool: do its links lead to files, are its files those of the map?
+"""Check a mirror, that of any tool: links that lead to no file, files that are not those of the map.
 
 In: a folder. Out: a `Fault` for each thing that is wrong. References are resolved as a browser does from file://. A
 folder without a map (of wget, HTTrack, a browser) is checked for all that needs none.
@@ -10,7 +10,6 @@ import sqlite3
 from collections import defaultdict
 from contextlib import closing, suppress
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -32,6 +31,7 @@ from absolve.rewriting import rewriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -168,7 +168,8 @@ class Checker:
             media_type = extensions.by_name(path) or extensions.sniffed(data)
         if not is_walked(media_type):
             return None
-        document = Document(data, name=path, media_type=media_type, url=self._root + quote(path, errors="surrogateescape"))
+        url = self._root + quote(path, errors="surrogateescape")
+        document = Document(data, name=path, media_type=media_type, url=url)
         try:
             return walk(document, self._settings)
         except DocumentError as error:
@@ -245,7 +246,8 @@ class Checker:
         entity = self._walked(path, data, self._known.get(path))
         if entity is None or isinstance(entity, Fault):
             return None
-        if not entity.charset.transparent and entity.inside is not None and (inner := entity.inside.kept(0)) is not None:
+        inner = entity.inside.kept(0) if entity.inside is not None and not entity.charset.transparent else None
+        if inner is not None:
             entity = inner.entity
         if entity.media_type not in {registry.HTML, registry.XML}:
             return None

@@ -31,7 +31,9 @@ FITTING: Final[dict[str, tuple[str, ...]]] = {
         ("application/xml", "text/xml"),
         ("xml", "xsl", "xslt", "rss", "atom", "rdf", "svg", "opml", "xsd", "dtd", "ncx", "opf", "kml", "gpx"),
     ),
-    **dict.fromkeys(("application/rss+xml", "application/atom+xml", "application/rdf+xml"), ("xml", "rss", "atom", "rdf")),
+    **dict.fromkeys(
+        ("application/rss+xml", "application/atom+xml", "application/rdf+xml"), ("xml", "rss", "atom", "rdf")
+    ),
     "application/xslt+xml": ("xslt", "xsl", "xml"),
     "image/svg+xml": ("svg",),
     "image/png": ("png", "apng"),

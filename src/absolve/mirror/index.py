@@ -26,7 +26,8 @@ _HEAD: Final = """\
 <style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #1b1f24 }
 h1 { font-size: 1.6em } h2 { font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid #d5dae0 }
-table { border-collapse: collapse; width: 100%% } td, th { padding: .2em .6em .2em 0; text-align: left; vertical-align: top }
+table { border-collapse: collapse; width: 100%% }
+td, th { padding: .2em .6em .2em 0; text-align: left; vertical-align: top }
 td:last-child, th:last-child { text-align: right; white-space: nowrap; color: #57606a } td { overflow-wrap: anywhere }
 small { color: #57606a } a { color: #0550ae }
 </style></head><body>
@@ -39,7 +40,7 @@ def page(working: Working) -> bytes:
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
     title = f"Mirror of {hosts[0][0]}" if len(hosts) == 1 else f"Mirror of {len(hosts)} hosts"
     out = [_HEAD % (MARK.decode(), html.escape(title)), f"<h1>{html.escape(title)}</h1>\n"]
-    text = f"{documents:,} document{'' if documents == 1 else 's'}, {missing:,} URL{'' if missing == 1 else 's'} missing"
+    text = f"{documents:,} document{'s'[: documents != 1]}, {missing:,} URL{'s'[: missing != 1]} missing"
     out.append(f'<p>{text}. The map is <a href="mirror.sqlite">mirror.sqlite</a>.</p>\n')
     for host, number in hosts[:_HOSTS]:
         out += _host(working, host, number)

@@ -47,7 +47,7 @@ CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
 """
 _INSERT: Final = {
-    "plan": f"INSERT INTO plan VALUES ({', '.join('?' * 12)})",
+    "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "missing": "INSERT INTO missing VALUES (?, ?, 1, ?) ON CONFLICT DO UPDATE SET count = count + 1",
     "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?)",
     "same": "INSERT OR IGNORE INTO same VALUES (?, ?, ?)",
@@ -66,7 +66,7 @@ _ORDER: Final = {
 
 
 class Row(NamedTuple):
-    """One URL of the capture: `folder` is set where it is held (see `paths.folder_of`), `date` has 14 digits or none."""
+    """One URL of the capture: `folder` is set where it is held (see `paths.folder_of`)."""
 
     captured: Captured
     where: Where
@@ -167,7 +167,7 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
             after = rows[-1][:4]
 
     def add_ours(self, map_: Path) -> None:
-        """Note the paths of the files that earlier runs made: by their map, or the working copy of one that was killed."""
+        """Note the paths of the files that earlier runs made: by their map, or by the working copy of a killed one."""
         if not map_.is_file():
             return
         with suppress(sqlite3.Error), closing(opened(map_)) as db:

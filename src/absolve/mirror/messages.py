@@ -56,7 +56,7 @@ class _Part:
 
 
 class MessageReader:
-    """The captures of a message or a mailbox; the place of each is the number of its part. `data` are its bytes, if known."""
+    """The captures of a message or a mailbox; the place of each is its number. `data`: its bytes, if known."""
 
     def __init__(self, input_: Input, number: int, how: ReadOptions, data: bytes | None = None) -> None:
         self._known = data

@@ -64,10 +64,7 @@ def decoded(segment: str) -> str:
 def safe(segment: str) -> Name:
     """Return the name for a segment of a URL's path, of any length."""
     text = decoded(segment)
-    if _PLAIN.fullmatch(text) and not text.endswith("."):
-        name = text
-    else:
-        name = _replaced(text)
+    name = text if _PLAIN.fullmatch(text) and not text.endswith(".") else _replaced(text)
     if is_reserved(name):
         name = f"_{name}"
     return Name(name, name == text)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import inners, walk
 from absolve.formats import registry
@@ -17,6 +16,7 @@ from absolve.mirror import extensions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseClaim
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings

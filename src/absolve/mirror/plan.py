@@ -87,7 +87,7 @@ def plan(inputs: Iterable[Document | bytes | Buffer], **options: Any) -> MirrorP
     "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
     """
     if unknown := set(options) - _OPTIONS:
-        raise TypeError(f"absolve.mirror() has no option {sorted(unknown)[0]!r}")
+        raise TypeError(f"absolve.mirror() has no option {min(unknown)!r}")
     if options.get("absent", "keep") not in {"keep", "sever"}:
         raise UsageError(f"absent must be keep or sever, not {options['absent']!r}")
     profile = options.get("profile", "whatwg")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_WORDS: Final = (b"fetch(", b"fetch (", b"XMLHttpRequest", b"location.", b"document.domain", b"import(", b"serviceWorker")
+_WORDS: Final = tuple(b"fetch( fetch\t( XMLHttpRequest location. document.domain import( serviceWorker".split(b" "))
 _PLACE: Final = re.compile(
     rb"\b(?P<request>fetch[\t ]?\(|XMLHttpRequest\b|import\()"
     rb"|\b(?P<origin>location\.(?:origin|protocol|host|hostname)\b|document\.domain\b)"

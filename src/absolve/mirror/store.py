@@ -82,7 +82,8 @@ class Store:
             return
         self._spill()
         after = ""
-        while rows := self._db.execute("SELECT * FROM captured WHERE url > ? ORDER BY url LIMIT 1000", (after,)).fetchall():
+        query = "SELECT * FROM captured WHERE url > ? ORDER BY url LIMIT 1000"
+        while rows := self._db.execute(query, (after,)).fetchall():
             yield from map(_of, rows)
             after = rows[-1][0]
 

@@ -88,7 +88,7 @@ def existing(folder: str) -> Iterator[str]:
 
 
 def see_before(working: maps.Working, folder: str, old: Path) -> None:
-    """Note what earlier runs left in a folder: by the map there, and by the working copy `old` of one that was killed."""
+    """Note what earlier runs left in a folder: by the map there, and by the working copy `old` of a killed one."""
     working.add_ours(Path(folder) / MAP)
     working.add_ours(old)
 
