@@ -35,13 +35,15 @@ def test_the_readme_commands_print_the_shown_output(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    shutil.copytree(ROOT / "fixtures", "fixtures")
+    for folder in ("fixtures", "examples"):
+        shutil.copytree(ROOT / folder, folder)
     shown = re.findall(r"^\$ (\w+) (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks("console")), re.MULTILINE)
-    assert len(shown) == 6
+    assert len(shown) == 11
     for program, arguments, expected in shown:
         if program == "absolve":
             assert main(shlex.split(arguments)) == 0
-            found = capsysbinary.readouterr().out.decode()
+            out, err = capsysbinary.readouterr()
+            found = (out + err if arguments.startswith("mirror") else out).decode()
         else:
             assert program == "sqlite3"
             found = sqlite(*shlex.split(arguments))

@@ -16,6 +16,7 @@ MARK: Final = b'<meta name="generator" content="absolve mirror">'
 _PAGES: Final = 500  # entry pages of a host that are listed
 _HOSTS: Final = 200
 _MISSING: Final = 500
+_LONGEST: Final = 200  # characters of a title or a URL
 _SAFE: Final = "/!$&*+,;=@-._~"
 
 _HEAD: Final = """\
@@ -24,12 +25,16 @@ _HEAD: Final = """\
 %s
 <meta name="viewport" content="width=device-width"><title>%s</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #1b1f24 }
-h1 { font-size: 1.6em } h2 { font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid #d5dae0 }
-table { border-collapse: collapse; width: 100%% }
+:root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --line: #d5dae0; --link: #0550ae; --page: #fff }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6e9ec; --soft: #9aa4af; --line: #3a424b; --link: #7ab7ff; --page: #15191d }
+}
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }
+body { color: var(--text); background: var(--page) } small { color: var(--soft) } a { color: var(--link) }
+h1 { font-size: 1.6em } h2 { font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid var(--line) }
+table { border-collapse: collapse; width: 100%% } td { overflow-wrap: anywhere }
 td, th { padding: .2em .6em .2em 0; text-align: left; vertical-align: top }
-td:last-child, th:last-child { text-align: right; white-space: nowrap; color: #57606a } td { overflow-wrap: anywhere }
-small { color: #57606a } a { color: #0550ae }
+td:last-child, th:last-child { text-align: right; white-space: nowrap; color: var(--soft) }
 </style></head><body>
 """
 
@@ -74,13 +79,18 @@ ORDER BY length(url) - length(?) > 9, linked DESC, title, url LIMIT ?"""
     rows = list(working.rows(query, *prefixes, host, _PAGES))
     out = [f"<h2>{html.escape(host or 'files')}</h2>\n<table><tr><th>Page</th><th>Linked from</th></tr>\n"]
     for url, path, title, linked in rows:
-        name = html.escape(title or url)
-        shown = f'<a href="{quote(path, safe=_SAFE)}">{name}</a><br><small>{html.escape(url)}</small>'
+        name = _shown(title or url)
+        shown = f'<a href="{quote(path, safe=_SAFE)}">{name}</a><br><small>{_shown(url)}</small>'
         out.append(f"<tr><td>{shown}</td><td>{linked:,}</td></tr>\n")
     out.append("</table>\n")
     if number > len(rows):
         out.append(f"<p>{number - len(rows):,} more pages.</p>\n")
     return out
+
+
+def _shown(text: str) -> str:
+    """Return a title or a URL as HTML, cut to a readable length; what changes the direction of text ends with it."""
+    return f"<bdi>{html.escape(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}...')}</bdi>"
 
 
 def _glob(text: str) -> str:
@@ -93,7 +103,7 @@ def _missing(working: Working, number: int) -> list[str]:
     query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind LIMIT ?"
     out = ["<h2>Missing</h2>\n<table><tr><th>URL</th><th>Kind</th><th>Pages</th></tr>\n"]
     for url, kind, count in working.rows(query, _MISSING):
-        out.append(f"<tr><td>{html.escape(url)}</td><td>{kind}</td><td>{count:,}</td></tr>\n")
+        out.append(f"<tr><td>{_shown(url)}</td><td>{kind}</td><td>{count:,}</td></tr>\n")
     out.append("</table>\n")
     if number > _MISSING:
         out.append(f"<p>{number - _MISSING:,} more.</p>\n")
