@@ -81,6 +81,7 @@ def tree(root: Path) -> dict[str, bytes]:
 
 def mirrored(folder: Path, name: str, data: bytes, *more: str) -> tuple[int, dict[str, bytes]]:
     """Return the exit status and the documents of the mirror of one capture."""
-    (folder / name).write_bytes(data)
+    if not (folder / name).is_file() or (folder / name).read_bytes() != data:  # its time belongs to a run
+        (folder / name).write_bytes(data)
     code = main(["mirror", str(folder / name), "-o", str(folder / "m"), "-q", "-j", "1", *more])
     return code, tree(folder / "m") if (folder / "m").is_dir() else {}
