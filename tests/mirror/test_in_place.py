@@ -37,7 +37,7 @@ def relative(site: Path, *more: str) -> int:
     known = site.parent / "map.csv"
     lines = (f"{site / name},{URL}{name.removesuffix('index.html')}" for name in tree_of(site))
     known.write_text("".join(f"{line}\n" for line in lines))
-    return main(["mirror", "--relative-only", str(site), "--url-map", str(known), "-q", *more])
+    return main(["mirror", "--relative-only", str(site), "--url-map", str(known), "-q", "-j", "1", *more])
 
 
 def tree_of(site: Path) -> dict[str, bytes]:

@@ -8,12 +8,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from packed import entry, har, mirrored, tree
 
 import absolve
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.mirror import map as maps
-from packed import entry, har, mirrored, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from packed import entry, har, mirrored
 
 from absolve.cli import main
 from absolve.document.settings import Settings
 from absolve.mirror.check import Checker
-from packed import entry, har, mirrored
 
 
 def write(root: Path, files: dict[str, bytes]) -> Path:

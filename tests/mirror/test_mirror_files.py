@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from packed import tree
 
 from absolve.cli import main
-from packed import tree
 
 if TYPE_CHECKING:
     from pathlib import Path

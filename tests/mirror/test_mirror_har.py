@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from packed import entry, har, mirrored
 
 import absolve
-from packed import entry, har, mirrored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ PAGE = "<meta charset=utf-8><p>p"
         ({"status": 206}, True),
     ],
 )
-def test_only_a_success_that_answers_a_get_is_held(more: dict[str, object], is_held: bool) -> None:
+def test_only_a_success_that_answers_a_get_is_held(more: dict[str, Any], is_held: bool) -> None:
     assert (URL in absolve.mirror([har(entry(URL, PAGE, **more))])) is is_held
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from packed import mhtml, mirrored
 
 import absolve
-from packed import mhtml, mirrored
 
 if TYPE_CHECKING:
     from pathlib import Path

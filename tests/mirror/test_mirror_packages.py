@@ -6,10 +6,12 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
+from packed import epub, mirrored, tree, zipped
 
 import absolve
 from absolve.cli import main
-from packed import epub, mirrored, tree, zipped
+from absolve.core.errors import DocumentError
+from absolve.mirror.packages import opened_member
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,3 +121,12 @@ def test_a_wacz_with_broken_records_is_reported(tmp_path: Path, capsys: pytest.C
 
 def test_a_wacz_that_is_gone_is_reported(tmp_path: Path) -> None:
     assert main(["mirror", str(tmp_path / "none.wacz"), "-o", str(tmp_path / "m"), "-q"]) == 1
+
+
+@pytest.mark.parametrize("member", ["none", "archive/a.warc"])
+def test_a_member_that_is_gone_is_an_error_of_its_package(tmp_path: Path, member: str) -> None:
+    path = tmp_path / "c.wacz"
+    if member == "none":
+        path.write_bytes(zipped({"a": b""}))
+    with pytest.raises(DocumentError, match=r"c\.wacz"), opened_member(str(path), member):
+        pass

@@ -6,9 +6,9 @@ from gzip import compress
 from typing import TYPE_CHECKING
 
 import pytest
+from packed import mirrored
 
 import absolve
-from packed import mirrored
 
 if TYPE_CHECKING:
     from pathlib import Path

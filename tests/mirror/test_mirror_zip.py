@@ -8,9 +8,9 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
+from packed import OWN, entry, har, mirrored, tree
 
 from absolve.cli import main
-from packed import OWN, entry, har, mirrored, tree
 
 if TYPE_CHECKING:
     from pathlib import Path

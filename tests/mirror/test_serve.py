@@ -10,12 +10,11 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
+from packed import entry, har, mirrored
 
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.mirror import serve
-
-from packed import entry, har, mirrored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -195,8 +195,10 @@ def _leads_already(how: MirrorOptions, item: Item, resolved: Resolved, policy: M
     A link to a folder becomes one to its index.html, whose URL is another: it stays in the next run.
     """
     reference, target = resolved.reference.partition("#")[0], resolved.target
-    is_path = reference and reference[0] not in "/\\" and "?" not in reference and ":" not in reference.partition("/")[0]
-    if not is_path or target is None or resolved.context.elsewhere or is_identity(resolved) or policy.is_held(target):
+    is_relative = reference and reference[0] not in "/\\" and ":" not in reference.partition("/")[0]
+    if not is_relative or "?" in reference:
+        return False
+    if target is None or resolved.context.elsewhere or is_identity(resolved) or policy.is_held(target):
         return False
     above = item.path.rpartition("/")[0]
     path = posixpath.normpath(posixpath.join(above, unquote(reference, errors="surrogateescape")))
