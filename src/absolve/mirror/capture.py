@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+SCHEMES: Final = ("http:", "https:", "ftp:", "file:")  # of URLs that can have a document of their own
 _NOT_MODIFIED: Final = 304
 _MOST_CONTRADICTIONS: Final = 1000  # that are reported
 _DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss

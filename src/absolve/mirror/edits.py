@@ -17,9 +17,10 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.edits import lower, splice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from absolve.document.entity import Entity
+    from absolve.document.resolved import Resolved
     from absolve.mirror.policy import MirrorPolicy
     from absolve.mirror.tags import Tag
 
@@ -27,7 +28,7 @@ _WHITE_SPACE: Final = b"\t\n\f\r "
 _CORS: Final = (b"integrity", b"crossorigin")
 
 
-def relinked(entity: Entity, policy: MirrorPolicy) -> bytes:
+def relinked(entity: Entity, policy: Callable[[Resolved], str | None]) -> bytes:
     """Return the bytes of a document in which nothing but links changes; raise as `rewritten` does."""
     return rewriter.rewrite(entity, policy)
 

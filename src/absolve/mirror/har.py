@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
-from absolve.mirror.capture import Captured, Where, digits_of, redirect_of
+from absolve.mirror.capture import SCHEMES, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.urls import key
 from absolve.run import sources
@@ -55,7 +55,9 @@ class HarReader:
     def _captured(self, entry: Any, index: int) -> Captured | None:
         request, response = entry["request"], entry["response"]
         url = key(str(request["url"]))
-        if str(request.get("method", "GET")).upper() not in {"GET", "HEAD"} or url is None:
+        if str(request.get("method", "GET")).upper() not in {"GET", "HEAD"}:
+            return None
+        if url is None or not url.startswith(SCHEMES):
             return None
         status = int(response.get("status") or 0)
         content = response.get("content") or {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import email
 import email.policy
+import re
 from email.message import Message
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -17,7 +18,7 @@ from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import PACKAGE_ROOT, Document
 from absolve.document.walk import inners, walk
 from absolve.formats import registry
-from absolve.mirror.capture import Captured, Where, digits_of
+from absolve.mirror.capture import SCHEMES, Captured, Where, digits_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.urls import key
 from absolve.run import sources
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from absolve.run.load import ReadOptions
 
 _LONGEST: Final = 4096  # characters of a header field that is a URL
+_NEXT: Final = re.compile(rb"\n\r?\n(?=From )")  # before a further message of a mailbox
 _BASES: Final = ("Base", "Content-Base", "Content-Location")
 
 
@@ -140,7 +142,7 @@ class MessageReader:
 
 
 def _is_usable(url: str) -> bool:
-    return url.startswith(("http:", "https:", "ftp:", "file:"))
+    return url.startswith(SCHEMES)
 
 
 def _collect(entity: Entity, found: list[Entity]) -> None:
@@ -155,14 +157,8 @@ def _messages(data: bytes) -> list[Message]:
     """Return the messages of a mailbox, or the one that the data is."""
     if not data.startswith(b"From "):
         return [email.message_from_bytes(data, policy=email.policy.compat32)]
-    found: list[bytes] = []
-    start = 0
-    while start >= 0:
-        following = data.find(b"\n\nFrom ", start)
-        following = following + 2 if following >= 0 else data.find(b"\r\n\r\nFrom ", start)
-        end = following if following > start else len(data)
-        found.append(data[start:end].partition(b"\n")[2])
-        start = following if following > start else -1
+    starts = [0, *(found.end() for found in _NEXT.finditer(data))]
+    found = [data[start:end].partition(b"\n")[2] for start, end in zip(starts, [*starts[1:], len(data)], strict=True)]
     return [email.message_from_bytes(one, policy=email.policy.compat32) for one in found]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -51,29 +51,42 @@ def record_files(name: str) -> list[str]:
 @contextmanager
 def opened_member(name: str, member: str) -> Iterator[Any]:
     """Yield a file in a package, open. Raise DocumentError."""
-    try:
-        with zipfile.ZipFile(name) as package, package.open(member) as file:
-            yield _Seekable(file)
-    except zipfile.BadZipFile as error:
-        raise DocumentError(Diagnostic("broken-zip", str(error), name)) from error
-    except OSError as error:
-        raise unreadable(name, error) from error
+    with ExitStack() as opened:
+        try:
+            package = opened.enter_context(zipfile.ZipFile(name))
+            file = opened.enter_context(package.open(member))
+        except (*_BROKEN, KeyError) as error:
+            raise _unreadable(name, error) from error
+        yield _Seekable(file, name)
+
+
+def _unreadable(name: str, error: Exception) -> DocumentError:
+    if isinstance(error, OSError):
+        return unreadable(name, error)
+    return DocumentError(Diagnostic("broken-zip", str(error), name))
 
 
 class _Seekable(io.RawIOBase):
-    """A member of a package, read forward; a seek backward begins again."""
+    """A member of a package, read forward; a seek backward begins again. Its methods raise DocumentError."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], name: str) -> None:
         self._file = file
+        self._name = name
 
     def read(self, size: int = -1) -> bytes:
-        return self._file.read(size)
+        try:
+            return self._file.read(size)
+        except (*_BROKEN, zlib.error) as error:
+            raise _unreadable(self._name, error) from error
 
     def readable(self) -> bool:
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)
+        try:
+            return self._file.seek(offset, whence)
+        except (*_BROKEN, zlib.error) as error:
+            raise _unreadable(self._name, error) from error
 
 
 class PackageReader:

@@ -129,6 +129,10 @@ class MirrorPolicy:
         self._cors: tuple[int, bool] = (0, False)
         self._written = 0
 
+    def is_held(self, target: str) -> bool:
+        """Return whether the capture has a document for a URL."""
+        return self._find(target.partition("#")[0]) is not None
+
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
         new = self._reference(resolved)

@@ -68,7 +68,7 @@ def _handler(types: dict[str, str], root: OutputFolder) -> type[BaseHTTPRequestH
             self._answer(with_body=False)
 
         def _answer(self, *, with_body: bool) -> None:
-            if (self.headers.get("Host") or "").rpartition(":")[0] not in _NAMES:  # another site's name for this host
+            if not _is_own_name(self.headers.get("Host") or ""):  # another site's name for this host
                 self._send(HTTPStatus.FORBIDDEN, b"", "text/plain", with_body=with_body)
                 return
             path = _path(self.path, types)
@@ -91,6 +91,11 @@ def _handler(types: dict[str, str], root: OutputFolder) -> type[BaseHTTPRequestH
             """Print nothing: what is asked for is the reader's own."""
 
     return Handler
+
+
+def _is_own_name(host: str) -> bool:
+    """Return whether a Host field names this machine, with a port, or without one (port 80)."""
+    return host in _NAMES or host.rpartition(":")[0] in _NAMES
 
 
 def _path(target: str, types: dict[str, str]) -> str | None:

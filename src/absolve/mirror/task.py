@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import os
+import posixpath
 import re
 import stat
 import sys
@@ -15,6 +16,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.formats import registry
@@ -22,7 +24,7 @@ from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, opened
 from absolve.mirror.payloads import entity_of, is_walked
-from absolve.mirror.policy import MirrorPolicy, Relatives
+from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
 from absolve.run import outputs
 from absolve.run.output_folder import Below
@@ -32,6 +34,7 @@ from absolve.run.rewrite_task import unwritable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.document.resolved import Resolved
     from absolve.mirror.capture import Where
     from absolve.mirror.payloads import Payload
     from absolve.mirror.sources import Source
@@ -173,12 +176,45 @@ def _new_bytes(
         return payload.data, []
     label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
     if how.links_only:
-        return edits.relinked(entity, policy), list(entity.diagnostics)
+
+        def in_place(resolved: Resolved) -> str | None:
+            new = policy(resolved)
+            return None if new is not None and _leads_already(how, item, resolved, policy) else new
+
+        return edits.relinked(entity, in_place), list(entity.diagnostics)
     data = edits.rewritten(entity, policy, label, for_server=how.for_server)
     found = list(entity.diagnostics)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
         found += _no_longer_read(how, item, payload, data)
     return data, found
+
+
+def _leads_already(how: MirrorOptions, item: Item, resolved: Resolved, policy: MirrorPolicy) -> bool:
+    """Return whether a reference to a URL that no file has is the relative path of a file in the folder all the same.
+
+    A link to a folder becomes one to its index.html, whose URL is another: it stays in the next run.
+    """
+    reference, target = resolved.reference.partition("#")[0], resolved.target
+    is_relative = reference and reference[0] not in "/\\" and ":" not in reference.partition("/")[0]
+    if not is_relative or "?" in reference:
+        return False
+    if target is None or resolved.context.elsewhere or is_identity(resolved) or policy.is_held(target):
+        return False
+    above = item.path.rpartition("/")[0]
+    path = posixpath.normpath(posixpath.join(above, unquote(reference, errors="surrogateescape")))
+    return how.folder is not None and is_file(how.folder, path)
+
+
+def is_file(root: OutputFolder, path: str) -> bool:
+    """Return whether a folder has a file at a path. A symbolic link is no file, and nothing is above the folder."""
+    above, _, name = path.rpartition("/")
+    if path.startswith(("/", "../")) or path in {".", ".."} or "\0" in path:
+        return False
+    try:
+        state = root.folder(above).stat(name)
+    except OSError:
+        return False
+    return state is not None and stat.S_ISREG(state.st_mode)
 
 
 def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[Diagnostic]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import CodingError, Diagnostic, WalkError, in_short
+from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.formats import headers
 from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.http.responses import codings_of, response_at
@@ -55,6 +55,12 @@ class WarcReader:
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:
         """Yield each capture but those that answer a request in `posted`, in the order of the file."""
+        try:
+            yield from self._every(posted)
+        except DocumentError as error:  # the file is gone, or the package around it is broken
+            yield Broken(error.diagnostic._replace(failed=True))
+
+    def _every(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:
         with self._opened() as file:
             for piece in pieces(file, self._settings.max_decompressed):
                 for finding in piece.findings:

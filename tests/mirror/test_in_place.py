@@ -1,0 +1,140 @@
+"""`absolve mirror --relative-only`: links of a folder of pages become relative in place, and nothing else changes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "http://h/"
+SAFE = b"<link rel=stylesheet crossorigin integrity=sha256-x href=http://h/s.css><base href=>"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    files = {
+        "index.html": b"<a href=http://h/a/b.html#x>b</a><a href=/gone>g</a><a href='a/b.html'>b</a>",
+        "a/b.html": b"<a href=/>home</a><img src=/p.png><form action=/>",
+        "p.png": b"\x89PNG\r\n\x1a\n",
+        "plain.html": b"<p>no link",
+        "odd.html": SAFE,
+        "s.css": b"@import '/t.css';",
+    }
+    for name, data in files.items():
+        path = tmp_path / "site" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return tmp_path / "site"
+
+
+def relative(site: Path, *more: str) -> int:
+    known = site.parent / "map.csv"
+    lines = (f"{site / name},{URL}{name.removesuffix('index.html')}" for name in tree_of(site))
+    known.write_text("".join(f"{line}\n" for line in lines))
+    return main(["mirror", "--relative-only", str(site), "--url-map", str(known), "-q", "-j", "1", *more])
+
+
+def tree_of(site: Path) -> dict[str, bytes]:
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
+
+
+def test_links_to_files_of_the_folder_become_relative_and_others_absolute(site: Path) -> None:
+    assert relative(site) == 0
+    found = tree_of(site)
+    assert found["index.html"] == (
+        b"<a href=a/b.html#x>b</a><a href=http://h/gone>g</a><a href='a/b.html'>b</a>"
+    )
+    assert found["a/b.html"] == b"<a href=../index.html>home</a><img src=../p.png><form action=http://h/>"
+    assert found["s.css"] == b"@import 'http://h/t.css';"
+
+
+def test_nothing_but_links_changes(site: Path) -> None:
+    relative(site)
+    assert tree_of(site)["odd.html"] == SAFE.replace(b"http://h/s.css", b"s.css")
+
+
+def test_a_file_without_a_change_is_not_written_and_no_file_is_added(site: Path) -> None:
+    names = set(tree_of(site))
+    for name in names:
+        os.utime(site / name, (1, 1))
+    relative(site)
+    assert set(tree_of(site)) == names
+    assert {name for name in names if (site / name).stat().st_mtime == 1} == {"plain.html", "p.png"}
+
+
+def test_a_second_run_changes_nothing(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    relative(site)
+    before = tree_of(site)
+    known = str(site.parent / "map.csv")
+    assert main(["mirror", "--relative-only", str(site), "--url-map", known]) == 0
+    assert tree_of(site) == before
+    assert "6 files, 0 changed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["../index.html?q", "../../map.csv", "//g/index.html", "none.html", "%00", "b.html/x", "\\index.html", "link.html"],
+)
+def test_a_reference_that_leads_to_no_file_of_the_folder_becomes_absolute(site: Path, reference: str) -> None:
+    (site / "a/b.html").write_text(f'<a href="{reference}">x</a>')
+    relative(site)
+    assert tree_of(site)["a/b.html"].startswith(b'<a href="http://')
+
+
+def test_a_canonical_link_is_absolute_in_every_run(site: Path) -> None:
+    (site / "a/b.html").write_bytes(b"<link rel=canonical href=../index.html><a href=../index.html>")
+    relative(site)
+    assert tree_of(site)["a/b.html"] == b"<link rel=canonical href=http://h/index.html><a href=../index.html>"
+
+
+def test_what_the_folder_lacks_is_severed_where_asked(site: Path) -> None:
+    (site / "index.html").write_bytes(b"<img src=/gone.png><a href=/gone>")
+    relative(site, "--absent", "sever")
+    assert tree_of(site)["index.html"] == b"<img src=data:,><a href=http://h/gone>"
+
+
+@pytest.mark.parametrize(
+    "more", [["-o", "out"], ["--zip", "out.zip"], ["another"], ["--from", "list"]], ids=lambda more: more[0]
+)
+def test_it_takes_one_folder_and_no_output(
+    site: Path, more: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(site.parent)
+    before = tree_of(site)
+    assert relative(site, *more) == 2
+    assert tree_of(site) == before
+    assert not (site.parent / "out").exists()
+
+
+def test_a_file_is_no_folder(site: Path) -> None:
+    assert main(["mirror", "--relative-only", str(site / "index.html"), "-q"]) == 2
+
+
+def test_a_name_that_is_no_text_is_reported_and_the_file_stays(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = os.fsencode(site) + b"/\xff.html"
+    with open(odd, "wb") as file:  # noqa: PTH123 - a name of bytes
+        file.write(b"<a href=http://h/>")
+    assert main(["mirror", "--relative-only", str(site), "--url", URL + "x"]) == 1
+    with open(odd, "rb") as file:  # noqa: PTH123
+        assert file.read() == b"<a href=http://h/>"
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_leaves_every_file_as_it_was(
+    site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree_of(site)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("absolve.run.outputs._rename", refuse)
+    assert relative(site) == 1
+    assert "Permission denied" in capsys.readouterr().err
+    assert tree_of(site) == before

@@ -1,0 +1,168 @@
+"""Mirrors again and again: into folders with files, after a kill, with other options; and errors of use."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from packed import entry, har, mirrored, tree
+
+import absolve
+from absolve.cli import main
+from absolve.core.errors import UsageError
+from absolve.mirror import map as maps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "<meta charset=utf-8>"
+CAPTURE = har(
+    entry("http://h/", f"{HEAD}<title> A &amp;\n b </title><a href=/a/b>b</a><img src=/gone.png><a href=/gone>g</a>"),
+    entry("http://h/a/b", f"{HEAD}<a href=/>a</a><img src=/gone.png>"),
+    entry("http://h/m.js", "fetch('x')", "text/javascript"),
+    entry("http://h/e", f"{HEAD}error", status=404),
+)
+PATHS = {"h/index.html", "h/a/b.html", "h/m.js"}
+
+
+KILLED = "import os, sys; from absolve.cli import main; from absolve.mirror import write; write.finish = lambda *_, **__: os._exit(9); main(sys.argv[1:])"
+
+
+def killed(tmp_path: Path) -> None:
+    """Leave a run that was killed before its map was written."""
+    (tmp_path / "c.har").write_bytes(CAPTURE)
+    command = ["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m"), "-q", "-j", "1"]
+    assert subprocess.run([sys.executable, "-c", KILLED, *command], check=False).returncode == 9
+    assert (tmp_path / "m" / maps.WORKING).is_file()
+
+
+@pytest.mark.parametrize("more", [["--resume"], []])
+def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(
+    tmp_path: Path, more: list[str]
+) -> None:
+    killed(tmp_path)
+    code, found = mirrored(tmp_path, "c.har", CAPTURE, *more)
+    assert (code, set(found)) == (0, PATHS)
+    assert not (tmp_path / "m" / maps.WORKING).exists()
+    (tmp_path / "other").mkdir()
+    assert mirrored(tmp_path / "other", "c.har", CAPTURE)[1] == found
+
+
+def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(
+    tmp_path: Path,
+) -> None:
+    killed(tmp_path)
+    data = har(entry("http://h/", f"{HEAD}new"))
+    code, found = mirrored(tmp_path, "c.har", data, "--resume", "--prune")
+    assert (code, found) == (0, {"h/index.html": f"{HEAD}new".encode()})
+
+
+def test_prune_removes_folders_that_are_empty_then(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.har", CAPTURE)
+    mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)), "--prune")
+    assert not (tmp_path / "m/h/a").exists()
+
+
+def test_what_no_longer_belongs_stays_without_prune_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mirrored(tmp_path, "c.har", CAPTURE)
+    (tmp_path / "c.har").write_bytes(har(entry("http://h/", HEAD)))
+    assert main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m")]) == 0
+    assert set(tree(tmp_path / "m")) == PATHS
+    assert "m.js: stays" in capsys.readouterr().err
+
+
+def test_a_foreign_entry_page_stays_and_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/index.html").write_text("mine")
+    assert mirrored(tmp_path, "c.har", CAPTURE)[0] == 1
+    assert (tmp_path / "m/index.html").read_text() == "mine"
+    assert "foreign" in capsys.readouterr().err
+
+
+def test_an_output_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("mine")
+    assert main(["mirror", str(tmp_path), "-o", str(tmp_path / "m")]) == 2
+    assert (tmp_path / "m").read_text() == "mine"
+
+
+@pytest.mark.parametrize("more", [[], ["-o", "m", "--at", "yesterday"], ["-o", "m", "--same", "everything"]])
+def test_invalid_options_are_errors_of_use(tmp_path: Path, more: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.har").write_bytes(CAPTURE)
+    assert main(["mirror", "c.har", *more]) == 2
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_dry_run_prints_the_paths_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.har").write_bytes(CAPTURE)
+    assert main(["mirror", str(tmp_path / "c.har"), "--dry-run"]) == 0
+    out = capsys.readouterr()
+    assert "http://h/a/b\th/a/b.html\n" in out.out
+    assert "3 documents, 1 other URLs" in out.err
+    assert [path.name for path in tmp_path.iterdir()] == ["c.har"]
+
+
+def test_error_pages_are_held_where_asked(tmp_path: Path) -> None:
+    assert set(mirrored(tmp_path, "c.har", CAPTURE, "--keep-errors")[1]) == {*PATHS, "h/e.html"}
+
+
+def test_missing_urls_are_listed_most_needed_first(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.har", CAPTURE, "--missing", str(tmp_path / "wanted"))
+    assert (tmp_path / "wanted").read_text().splitlines() == ["http://h/gone.png", "http://h/gone"]
+
+
+def test_titles_and_modules_are_known(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.har", CAPTURE)
+    assert b"A &amp; b" in (tmp_path / "m/index.html").read_bytes()
+    with sqlite3.connect(tmp_path / "m/mirror.sqlite") as db:
+        assert db.execute("SELECT path, line, column, code FROM notes").fetchall() == [("h/m.js", 1, 1, "needs-server")]
+
+
+def test_a_page_in_utf_16_has_its_title(tmp_path: Path) -> None:
+    data = har(entry("http://h/", "<title>z\u00fc</title>".encode("utf-16"), "text/html; charset=utf-16"), entry("http://h/n", HEAD))
+    mirrored(tmp_path, "c.har", data)
+    assert "z\u00fc" in (tmp_path / "m/index.html").read_text()
+
+
+def test_xml_that_its_charset_breaks_is_reported(tmp_path: Path) -> None:
+    data = har(entry("http://h/x", b"<a xmlns='http://www.w3.org/1999/xhtml'><b></a>", "application/xhtml+xml"))
+    code, found = mirrored(tmp_path, "c.har", data)
+    assert code == 1
+    assert found["h/x.xhtml"].startswith(b"<a xmlns")
+
+
+def test_a_folder_that_cannot_be_written_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("absolve.run.outputs._rename", refuse)
+    assert mirrored(tmp_path, "c.har", CAPTURE) == (1, {})
+    assert "Permission denied" in capsys.readouterr().err
+
+
+def test_several_inputs_are_one_capture_and_one_unreadable_input_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.har").write_bytes(har(entry("http://h/", f"{HEAD}<a href=/b>")))
+    (tmp_path / "b.har").write_bytes(har(entry("http://h/b", HEAD)))
+    names = [str(tmp_path / name) for name in ("a.har", "b.har", "none.har")]
+    assert main(["mirror", *names, "-o", str(tmp_path / "m"), "-q", "-j", "2"]) == 1
+    assert tree(tmp_path / "m") == {"h/b.html": HEAD.encode(), "h/index.html": f"{HEAD}<a href=b.html>".encode()}
+
+
+def test_an_input_type_that_is_given_counts_before_the_content(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_bytes(CAPTURE)
+    assert main(["mirror", str(tmp_path / "c.txt"), "-o", str(tmp_path / "m"), "-q", "--media-type", "application/har+json"]) == 0
+    assert set(tree(tmp_path / "m")) == PATHS
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"by": "size"}, UsageError), ({"absent": "maybe"}, UsageError), ({"at": "never"}, UsageError), ({"colour": 1}, TypeError)],
+)
+def test_the_library_refuses_what_it_does_not_know(options: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        absolve.mirror([CAPTURE], **options)

@@ -1,0 +1,150 @@
+"""`absolve mirror --check`: what is wrong in a mirror of any tool, and nothing that is right."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from packed import entry, har, mirrored
+
+from absolve.cli import main
+from absolve.document.settings import Settings
+from absolve.mirror.check import Checker
+
+
+def write(root: Path, files: dict[str, bytes]) -> Path:
+    for name, data in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return root
+
+
+def codes(root: Path, *of: str) -> list[tuple[str, str]]:
+    faults = Checker(root, Settings(profile="whatwg")).faults()
+    return [(fault.path, fault.code) for fault in faults if not of or fault.code in of]
+
+
+@pytest.mark.parametrize(
+    ("link", "code"),
+    [
+        (b"<a href=b.html>", None),
+        (b"<a href='b.html#t'>", None),
+        (b"<a href='b.html#n'>", None),
+        (b"<a href='b.html#%74'>", None),
+        (b"<a href='b.html#top'>", None),
+        (b"<a href='b.html#'>", None),
+        (b"<a href='b.html#:~:text=x'>", None),
+        (b"<a href='b.html?q=1'>", None),
+        (b"<a href='p.png#x'>", None),
+        (b"<img src='b.html#none'>", None),
+        (b"<a href='#own'><p id=own>", None),
+        (b"<a href='mirror.sqlite'>", None),
+        (b"<a href=http://away/>", None),
+        (b"<a href=mailto:x@y>", None),
+        (b"<form action=none.html>", None),
+        (b"<a href='b.html#none'>", "fragment"),
+        (b"<a href='#none'>", "fragment"),
+        (b"<a href=none.html>", "dead"),
+        (b"<a href=/b.html>", "dead"),
+        (b"<a href=../out.html>", "dead"),
+        (b"<a href=B.html>", "dead"),
+        (b"<img src=none.png>", "dead"),
+        (b"<a href=b.html%3Fq=1>", "dead"),
+    ],
+)
+def test_a_link_is_judged_as_a_browser_follows_it_from_a_file(tmp_path: Path, link: bytes, code: str | None) -> None:
+    root = write(tmp_path / "m", {"a.html": link, "b.html": b"<p id=t><a name=n>", "p.png": b"\x89PNG"})
+    assert codes(root, "dead", "fragment") == ([("a.html", code)] if code else [])
+
+
+def test_a_link_that_differs_by_case_names_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = write(tmp_path / "m", {"a.html": b"<p>\n<a href=B.html>", "b.html": b""})
+    assert main(["mirror", "--check", str(root)]) == 1
+    out = capsys.readouterr()
+    assert "a.html:2:" in out.out
+    assert "'b.html' differs from it by case only" in out.out
+    assert "2 files, 1 links: 1 dead" in out.err
+
+
+def test_fragments_in_a_page_of_another_charset_are_found(tmp_path: Path) -> None:
+    page = "<p id=\u00e9>".encode("utf-16")
+    root = write(tmp_path / "m", {"a.html": b"<meta charset=utf-8><a href='b.html#\xc3\xa9'><a href='b.html#e'>", "b.html": page})
+    assert codes(root, "fragment") == [("a.html", "fragment")]
+
+
+def test_a_link_to_the_web_that_the_map_holds_is_found(tmp_path: Path) -> None:
+    page = "<meta charset=utf-8><link rel=canonical href=/b><a href=/b>b</a><a href=http://away/>x</a>"
+    mirrored(tmp_path, "c.har", har(entry("http://h/", page), entry("http://h/b", "<meta charset=utf-8>")))
+    assert codes(tmp_path / "m", "web", "changed", "dead") == []
+    file = tmp_path / "m/h/index.html"
+    file.write_bytes(file.read_bytes().replace(b"href=b.html", b"href=http://h/b"))
+    assert codes(tmp_path / "m", "web", "changed") == [("h/index.html", "changed"), ("h/index.html", "web")]
+    assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 1
+
+
+def test_a_file_of_the_map_that_is_gone_is_changed(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.har", har(entry("http://h/", "<p>"), entry("http://h/p", b"\0", "image/png")))
+    (tmp_path / "m/h/p.png").unlink()
+    assert codes(tmp_path / "m", "changed") == [("h/p.png", "changed")]
+
+
+def test_the_media_type_of_the_map_counts_before_the_name(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.har", har(entry("http://h/x.asp", "<meta charset=utf-8><a href=#no>", "text/html")))
+    assert codes(tmp_path / "m", "fragment") == [("h/x.asp.html", "fragment")]
+
+
+def test_files_that_nothing_reaches_are_named_and_are_no_failure(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"index.html": b"<a href=a.html>", "a.html": b"<a href=a.html>", "lost.txt": b""})
+    assert codes(root) == [("lost.txt", "unreached")]
+    assert main(["mirror", "--check", str(root)]) == 0
+
+
+@pytest.mark.parametrize("name", ["con", "a?b", "x.", "aux.html", "x "])
+def test_names_that_another_system_refuses_are_found(tmp_path: Path, name: str) -> None:
+    root = write(tmp_path / "m", {f"d/{name}": b"x"})
+    assert codes(root, "name") == [(f"d/{name}", "name")]
+
+
+def test_two_files_of_one_name_in_another_case_are_found(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"d/a.txt": b"", "D/b.txt": b"", "d/A.txt": b""})
+    assert len(codes(root, "case")) == 2
+
+
+def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"a.html": b"<a href=l.html>"})
+    (tmp_path / "out.html").write_text("<a href=none>")
+    (root / "l.html").symlink_to(tmp_path / "out.html")
+    assert codes(root, "unreadable", "dead") == [("l.html", "unreadable")]
+
+
+def test_xml_that_is_not_well_formed_is_unreadable_at_its_line(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"a.xhtml": b"<html xmlns='http://www.w3.org/1999/xhtml'>\n<p></html>"})
+    fault = next(fault for fault in Checker(root, Settings(profile="whatwg")).faults() if fault.code == "unreadable")
+    assert fault.line == 2
+
+
+def test_a_file_that_is_gone_during_the_check_is_unreadable(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"a.html": b"<a href='b.html#x'>", "b.html": b""})
+    checker = Checker(root, Settings(profile="whatwg"))
+    (root / "b.html").unlink()
+    assert [fault.code for fault in checker.faults() if fault.path == "b.html"] == ["unreadable"]
+
+
+def test_a_map_that_cannot_be_read_leaves_what_needs_none(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"a.html": b"<a href=none>", "mirror.sqlite": b"nothing" * 200})
+    assert codes(root, "dead", "changed") == [("a.html", "dead")]
+
+
+def test_a_name_that_is_no_text_is_checked(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"a.html": b"<a href=%FF.html>"})
+    Path(os.fsdecode(os.fsencode(root) + b"/\xff.html")).write_bytes(b"<a href=none>")
+    assert [code for _, code in codes(root, "dead")] == ["dead"]
+
+
+def test_the_check_takes_one_folder_and_no_input(tmp_path: Path) -> None:
+    root = write(tmp_path / "m", {"a.html": b""})
+    assert main(["mirror", "x", "--check", str(root)]) == 2
+    assert main(["mirror", "--check", str(root / "a.html")]) == 2
+    assert main(["mirror", "--check", str(root / "none")]) == 2

@@ -1,0 +1,126 @@
+"""Messages as a capture: MHTML, mail and mailboxes, by the URLs of their parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from packed import mhtml, mirrored
+
+import absolve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from absolve.mirror.plan import MirrorPlan
+
+PAGE = b'<meta charset=utf-8><link rel=stylesheet href="cid:css-1@x"><a href="b">b</a><img src="http://h/p.png">'
+PNG = b"\x89PNG\r\n\x1a\n0"
+SAVED = mhtml(
+    ("Content-ID: <f@x>\nContent-Location: http://h/a/", "text/html", PAGE),
+    ("Content-Location: cid:css-1@x", "text/css", b"p{background:url(http://h/p.png)}"),
+    ("Content-Location: http://h/p.png", "image/png", PNG),
+    ("Content-Location: http://h/a/b", "text/html; charset=utf-8", b"<meta charset=utf-8><a href=http://h/a/#t>a</a>"),
+)
+
+
+def planned(data: bytes) -> MirrorPlan:
+    return absolve.mirror([absolve.Document(data, name="c.mhtml")])
+
+
+def test_the_parts_of_mhtml_are_files_that_lead_to_each_other(tmp_path: Path) -> None:
+    code, found = mirrored(tmp_path, "c.mhtml", SAVED)
+    assert code == 0
+    assert found["h/p.png"] == PNG
+    assert found["h/a/b.html"] == b"<meta charset=utf-8><a href=index.html#t>a</a>"
+    page = found["h/a/index.html"]
+    assert b'<a href="b.html">' in page
+    assert b'<img src="../p.png">' in page
+    assert b"cid:" not in page
+    sheet = next(data for path, data in found.items() if path.endswith(".css"))
+    assert sheet.startswith(b"p{background:url(")
+    assert b"http:" not in sheet
+    assert len(found) == 4
+
+
+def test_a_content_id_leads_to_the_part_that_has_it() -> None:
+    plan = planned(SAVED)
+    made = absolve.rewrite(
+        b"<a href=cid:f@x>", url="http://h/a/b", profile="whatwg", base="empty", policy=plan.policy("http://h/a/b")
+    )
+    assert made == b"<a href=index.html>"
+
+
+def test_a_location_is_relative_to_the_base_of_the_entity_around_it() -> None:
+    data = SAVED.replace(b"MIME-Version", b"Content-Location: http://other/x/\r\nMIME-Version")
+    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel")
+    assert "http://other/x/rel" in planned(data)
+
+
+def test_a_base_in_angle_brackets_is_read() -> None:
+    data = SAVED.replace(b"MIME-Version", b"Content-Base: <URL:http://other/y/>\r\nMIME-Version")
+    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel")
+    assert "http://other/y/rel" in planned(data)
+
+
+def test_a_part_without_a_url_has_a_file_by_its_number_and_name(tmp_path: Path) -> None:
+    data = mhtml(
+        ("", "text/html", b"<meta charset=utf-8>one"),
+        ('Content-Disposition: attachment; filename="../../evil.txt"', "text/plain", b"two"),
+    )
+    code, found = mirrored(tmp_path, "c.mhtml", data)
+    assert code == 0
+    assert sorted(found.values()) == [b"<meta charset=utf-8>one", b"two"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.mhtml", "m"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_each_message_of_a_mailbox_is_read(tmp_path: Path, end: str) -> None:
+    one = "From a Wed May  1 00:00:00 2024|Date: {}|Content-Type: text/html; charset=utf-8|Content-Location: http://h/{}||<p>{}|"
+    text = "|".join(one.format("Wed, 1 May 2024 00:00:00 +0000" if n else "never", n, n) for n in range(3))
+    code, found = mirrored(tmp_path, "c.mbox", text.replace("|", end).encode())
+    assert code == 0
+    assert sorted(found) == ["h/0.html", "h/1.html", "h/2.html"]
+    assert b"<p>2" in found["h/2.html"]
+
+
+def test_the_charset_of_the_header_is_declared_in_the_page(tmp_path: Path) -> None:
+    data = mhtml(("Content-Location: http://h/", "text/html; charset=windows-1251", b"<p>\xff"))
+    assert mirrored(tmp_path, "c.mhtml", data)[1] == {"h/index.html": b'<meta charset="windows-1251"><p>\xff'}
+
+
+def test_quoted_printable_and_base64_are_decoded(tmp_path: Path) -> None:
+    data = mhtml(
+        ("Content-Location: http://h/\nContent-Transfer-Encoding: quoted-printable", "text/html; charset=utf-8", b"<a href=3D'/x'>=C3=A9</a>"),
+        ("Content-Location: http://h/x\nContent-Transfer-Encoding: base64", "text/plain", b"AAEC"),
+    )
+    found = mirrored(tmp_path, "c.mhtml", data)[1]
+    assert found["h/x.txt"] == b"\x00\x01\x02"
+    assert found["h/index.html"].endswith("<a href='x.txt'>\u00e9</a>".encode())
+
+
+def test_multiparts_of_a_thousand_levels_end() -> None:
+    data = b"MIME-Version: 1.0\n"
+    for number in range(1000):
+        data += b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (number, number)
+    found = absolve.mirror([absolve.Document(data, name="c.eml", media_type="message/rfc822")])
+    assert list(found) == []
+
+
+def test_a_location_of_ten_thousand_characters_is_no_url() -> None:
+    data = mhtml(("Content-Location: http://h/" + "a" * 10_000, "text/html", b"<p>x"))
+    assert all(len(url) < 200 for url in planned(data))
+
+
+def test_a_mailbox_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("bad header")
+
+    monkeypatch.setattr("email.message_from_bytes", broken)
+    assert mirrored(tmp_path, "c.mhtml", SAVED)[0] == 1
+    assert "unreadable" in capsys.readouterr().err
+
+
+def test_a_message_larger_than_the_limit_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert mirrored(tmp_path, "c.mhtml", SAVED, "--max-size", "100")[0] == 1
+    assert "max-size" in capsys.readouterr().err

@@ -1,0 +1,132 @@
+"""Packages as a capture: the files of an EPUB or a ZIP, the records of a WACZ, and what of them cannot be read."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from packed import epub, mirrored, tree, zipped
+
+import absolve
+from absolve.cli import main
+from absolve.core.errors import DocumentError
+from absolve.mirror.packages import opened_member
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = b"<meta charset=utf-8><a href=/x>x</a><a href=b.html#t>b</a>"
+XHTML = b'<?xml version="1.0" encoding="utf-8"?><html xmlns="http://www.w3.org/1999/xhtml"><body><a href="b.xhtml#x">b</a></body></html>'
+BLOCK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<meta charset=utf-8>%s"
+
+
+def record(url: str, text: bytes) -> bytes:
+    block = BLOCK % text
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-05-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n"
+    return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+
+
+def test_an_epub_comes_back_byte_for_byte_with_its_declared_types(tmp_path: Path) -> None:
+    data = epub({"a": ("application/xhtml+xml", XHTML), "b.xhtml": ("application/xhtml+xml", XHTML)})
+    code, found = mirrored(tmp_path, "book.epub", data)
+    assert code == 0
+    assert found["book.epub/OPS/b.xhtml"] == XHTML
+    assert found["book.epub/OPS/a.xhtml"] == XHTML
+    assert b"application/epub+zip" in found.values()
+
+
+def test_the_files_of_a_zip_keep_their_names_and_links(tmp_path: Path) -> None:
+    data = zipped({"s/": b"", "s/a.html": PAGE, "s/b.html": b"<meta charset=utf-8><p id=t>", "s/p": b"GIF89a"})
+    code, found = mirrored(tmp_path, "c.zip", data)
+    assert code == 0
+    assert set(found) == {"c.zip/s/a.html", "c.zip/s/b.html", "c.zip/s/p.gif"}
+    assert b"<a href=b.html#t>" in found["c.zip/s/a.html"]
+
+
+def test_a_zip_whose_url_is_known_has_its_files_below_it() -> None:
+    plan = absolve.mirror([absolve.Document(zipped({"a/b.html": PAGE}), url="http://h/docs/")])
+    assert dict(plan) == {"http://h/docs/a/b.html": "h/docs/a/b.html"}
+
+
+@pytest.mark.parametrize("name", ["../../evil.html", "/etc/evil.html", "..\\evil.html", "C:\\evil.html", "a/../../../evil.html", "./evil.html"])
+def test_no_name_in_a_zip_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "in").mkdir()
+    mirrored(tmp_path / "in", "c.zip", zipped({name: PAGE, "ok.html": PAGE}))
+    assert not [path for path in tmp_path.rglob("evil.html") if tmp_path / "in/m" not in path.parents]
+    assert "c.zip/ok.html" in tree(tmp_path / "in/m")
+
+
+def test_a_broken_zip_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert mirrored(tmp_path, "c.zip", zipped({"a.html": PAGE})[:-30])[0] == 1
+    assert "broken-zip" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_broken_file_is_reported_and_the_others_are_held(
+    tmp_path: Path, method: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = zipped({"a.html": b"broken " * 20, "b.html": b"<meta charset=utf-8>"}, stored=method == zipfile.ZIP_STORED)
+    code, found = mirrored(tmp_path, "c.zip", data[:40] + b"\xff\xff\xff" + data[43:])
+    assert (code, set(found)) == (1, {"c.zip/b.html"})
+    assert "its data is broken (a.html)" in capsys.readouterr().err
+
+
+def test_an_encrypted_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = bytearray(zipped({"a.html": PAGE, "b.html": PAGE}))
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    code, found = mirrored(tmp_path, "c.zip", bytes(data))
+    assert (code, set(found)) == (1, {"c.zip/b.html"})
+    assert "it is encrypted (a.html)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [(["--max-size", "10000"], "larger than --max-size"), (["--max-decompressed", "10000"], "than --max-decompressed allows")],
+)
+def test_a_file_beyond_the_limits_is_reported(
+    tmp_path: Path, option: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = mirrored(tmp_path, "c.zip", zipped({"a.html": b" " * 20_000, "b.html": PAGE}), *option)
+    assert (code, set(found)) == (1, {"c.zip/b.html"})
+    assert text in capsys.readouterr().err
+
+
+def test_a_wacz_whose_records_cannot_be_inflated_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = zipped({"archive/a.warc": record("http://h/", bytes(range(256)) * 9), "datapackage.json": b"{}"})
+    assert mirrored(tmp_path, "c.wacz", data[:48] + b"\xff" * 20 + data[68:])[0] == 1
+    assert "c.wacz" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_wacz_is_the_capture_of_its_records(tmp_path: Path, stored: bool) -> None:
+    records = record("http://h/", b"<a href=/b>") + record("http://h/b", b"<a href=/>")
+    files = {"datapackage.json": b"{}", "archive/a.warc": records, "archive/b.warc": record("http://h/c", b"c"), "pages/pages.jsonl": b""}
+    code, found = mirrored(tmp_path, "c.wacz", zipped(files, stored=stored))
+    assert code == 0
+    assert found == {
+        "h/index.html": b"<meta charset=utf-8><a href=b.html>",
+        "h/b.html": b"<meta charset=utf-8><a href=index.html>",
+        "h/c.html": b"<meta charset=utf-8>c",
+    }
+
+
+def test_a_wacz_with_broken_records_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = record("http://h/", b"x" * 500)
+    data = zipped({"archive/a.warc": records, "datapackage.json": b"{}"}, stored=True)
+    at = data.index(b"xxxx")
+    assert mirrored(tmp_path, "c.wacz", data[:at] + b"y" + data[at + 1 :])[0] == 1
+    assert "c.wacz" in capsys.readouterr().err
+
+
+def test_a_wacz_that_is_gone_is_reported(tmp_path: Path) -> None:
+    assert main(["mirror", str(tmp_path / "none.wacz"), "-o", str(tmp_path / "m"), "-q"]) == 1
+
+
+@pytest.mark.parametrize("member", ["none", "archive/a.warc"])
+def test_a_member_that_is_gone_is_an_error_of_its_package(tmp_path: Path, member: str) -> None:
+    path = tmp_path / "c.wacz"
+    if member == "none":
+        path.write_bytes(zipped({"a": b""}))
+    with pytest.raises(DocumentError, match=r"c\.wacz"), opened_member(str(path), member):
+        pass

@@ -1,0 +1,95 @@
+"""`absolve mirror --zip`: the bytes of the folder in one file, the same for the same capture."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from packed import OWN, entry, har, mirrored, tree
+
+from absolve.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 2000
+CAPTURE = har(
+    entry("http://h/", '<meta charset=utf-8><a href="/\u00e9">b</a><img src=/p.png><img src=/gone.png>'),
+    entry("http://h/%C3%A9", "<meta charset=utf-8><p>" + "text " * 500),
+    entry("http://h/p.png", PNG, "image/png"),
+    entry("http://h/a.zip", b"PK\x03\x04" + b"\0" * 2000, "application/zip"),
+)
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    path = tmp_path / "c.har"
+    path.write_bytes(CAPTURE)
+    return path
+
+
+def zipped_at(path: Path, capture: Path, *more: str) -> int:
+    return main(["mirror", str(capture), "--zip", str(path), "-q", *more])
+
+
+def test_the_zip_has_the_files_of_the_folder_and_its_map(capture: Path, tmp_path: Path) -> None:
+    assert zipped_at(tmp_path / "m.zip", capture) == 0
+    assert mirrored(tmp_path, "c.har", CAPTURE)[0] == 0
+    with zipfile.ZipFile(tmp_path / "m.zip") as package:
+        assert package.testzip() is None
+        inside = {name: package.read(name) for name in package.namelist()}
+    assert {name: data for name, data in inside.items() if name not in OWN} == tree(tmp_path / "m")
+    assert inside["index.html"] == (tmp_path / "m/index.html").read_bytes()
+    (tmp_path / "map").write_bytes(inside["mirror.sqlite"])
+    rows = []
+    for path in (tmp_path / "map", tmp_path / "m/mirror.sqlite"):
+        with sqlite3.connect(path) as db:
+            rows.append([db.execute(f"SELECT * FROM {name}").fetchall() for name in ("resources", "missing", "notes")])  # noqa: S608
+    assert rows[0] == rows[1]
+
+
+def test_the_same_capture_gives_the_same_bytes_at_any_time(capture: Path, tmp_path: Path) -> None:
+    assert zipped_at(tmp_path / "one.zip", capture) == 0
+    os.utime(capture, (0, 0))
+    assert zipped_at(tmp_path / "two.zip", capture, "-j", "2") == 0
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+def test_only_files_that_are_not_compressed_already_are_deflated(capture: Path, tmp_path: Path) -> None:
+    zipped_at(tmp_path / "m.zip", capture)
+    with zipfile.ZipFile(tmp_path / "m.zip") as package:
+        kinds = {info.filename: info.compress_type for info in package.infolist()}
+    assert kinds["h/p.png"] == kinds["h/a.zip"] == zipfile.ZIP_STORED
+    assert kinds["h/\u00e9.html"] == kinds["h/index.html"] == kinds["mirror.sqlite"] == zipfile.ZIP_DEFLATED
+
+
+def test_names_are_utf_8_and_plain_files(capture: Path, tmp_path: Path) -> None:
+    zipped_at(tmp_path / "m.zip", capture)
+    with zipfile.ZipFile(tmp_path / "m.zip") as package:
+        info = package.getinfo("h/\u00e9.html")
+        assert all(one.external_attr >> 16 == 0o100644 for one in package.infolist())
+    assert info.flag_bits & 0x800
+
+
+def test_an_output_that_is_its_own_input_is_refused(capture: Path) -> None:
+    assert zipped_at(capture, capture) == 2
+    assert capture.read_bytes() == CAPTURE
+
+
+def test_a_zip_of_no_document_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.har").write_bytes(har())
+    assert zipped_at(tmp_path / "m.zip", tmp_path / "c.har") == 1
+    assert "no document" in capsys.readouterr().err
+
+
+def test_the_missing_urls_are_written_by_need_and_kind(capture: Path, tmp_path: Path) -> None:
+    zipped_at(tmp_path / "m.zip", capture, "--missing", str(tmp_path / "wanted"), "--missing-kind", "image")
+    assert (tmp_path / "wanted").read_text() == "http://h/gone.png\n"
+
+
+def test_a_zip_that_cannot_be_written_is_an_error_and_leaves_nothing(capture: Path, tmp_path: Path) -> None:
+    assert zipped_at(tmp_path / "none/m.zip", capture) in {1, 2}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.har"]
