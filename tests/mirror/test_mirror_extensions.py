@@ -16,6 +16,7 @@ from absolve.mirror.extensions import by_name, lacking, sniffed, suffix
         ("text/html", ".html", ".html"),
         ("text/html", "v1.2.", ".html"),
         ("image/jpeg", "a.jpeg", ""),
+        ("application/manifest+json", "a.webmanifest", ""),
         ("image/jpeg", "a.png", ".jpg"),
         ("text/css", "style.php", ".css"),
         ("text/plain", "README", ".txt"),
@@ -62,7 +63,7 @@ def test_an_extension_has_a_media_type(name: str, media_type: str) -> None:
     assert by_name(name) == media_type
 
 
-@pytest.mark.parametrize(("name", "found"), [("a.B", "b"), (".b", ""), ("a", ""), ("a.b-c", ""), ("a." + "x" * 11, "")])
+@pytest.mark.parametrize(("name", "found"), [("a.B", "b"), (".b", ""), ("a", ""), ("a.b-c", ""), ("a." + "x" * 12, "")])
 def test_a_suffix_is_short_and_behind_a_stem(name: str, found: str) -> None:
     assert suffix(name) == found
 

@@ -73,7 +73,7 @@ _KNOWN: Final = frozenset(extension for fitting in FITTING.values() for extensio
 _TEXT: Final = ("text/plain", "txt")
 # Extensions by which a browser does not show text as text.
 _NOT_TEXT: Final = _KNOWN - {"js", "mjs", "json", "map", "css", "md", "markdown", "csv", "vtt", "xml", "xsl", "xslt"}
-_EXTENSION: Final = re.compile(r"[A-Za-z0-9]{1,10}")
+_EXTENSION: Final = re.compile(r"[A-Za-z0-9]{1,11}")  # the longest one is webmanifest
 # The first media type whose own extension it is (its first one), else the first one that it fits.
 _BY_EXTENSION: Final = {
     **{extension: media_type for media_type, fitting in reversed(FITTING.items()) for extension in fitting},
