@@ -183,7 +183,7 @@ def test_what_cannot_work_from_a_file_is_said_and_linked_all_the_same(html: str,
     assert [(note.code, note.text.startswith(why or "-")) for note in own.seen.notes] == [("needs-server", True)] * bool(why)
 
 
-@pytest.mark.parametrize(("kind", "notes"), [("text/xsl", 1), ("text/css", 0)])
+@pytest.mark.parametrize(("kind", "notes"), [("text/xsl", 1), ("text/xml", 1), ("application/xslt+xml", 1), ("text/css", 0)])
 def test_xslt_needs_a_server_and_other_style_sheets_do_not(kind: str, notes: int) -> None:
     own = policy()
     made = rewritten(f'<?xml-stylesheet type="{kind}" href="/d.xsl"?><a/>'.encode(), own, "application/xml")
