@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from absolve.mirror.urls import Equivalences
 URL = "http://h/a"
 
 
-def at(date: str, status: int = 200, url: str = URL, location: str | None = None, **more: object) -> Captured:
+def at(date: str, status: int = 200, url: str = URL, location: str | None = None, **more: Any) -> Captured:
     return Captured(url, status, date, "", Where(0, 0, 0), location)._replace(**more)
 
 
@@ -66,7 +68,7 @@ def test_the_capture_that_counts_does_not_depend_on_the_order(years: list[tuple[
     ],
 )
 def test_two_captures_of_one_second_contradict_each_other_where_their_contents_differ(
-    one: dict[str, object], other: dict[str, object], *, differs: bool
+    one: dict[str, Any], other: dict[str, Any], *, differs: bool
 ) -> None:
     capture = captured(at("20240101000000", **one), at("20240101000000", **other))
     assert [found.url for found in capture.contradictions] == [URL] * differs

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from test_map import finished, row
 
 from absolve.mirror import index
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
 from absolve.mirror.paths import Placed, folder_of
-from test_map import finished, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

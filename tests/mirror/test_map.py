@@ -96,7 +96,8 @@ def test_the_map_is_the_same_bytes_in_whatever_order_documents_are_finished(tmp_
     for number, order in enumerate((every, every[::-1])):
         working = Working(tmp_path / f"{number}.part")
         working.create({})
-        for one in order if planned(working) else ():
+        planned(working)
+        for one in order:
             working.finish(one)
         working.write(tmp_path / str(number))
         working.close()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from captures import entry, epub, har, mhtml, packed, page, part, redirect
 
 import absolve
 from absolve import Document, UsageError
-from captures import epub, entry, har, mhtml, packed, page, part, redirect
 
 WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e", status=404) + redirect("http://h/r", "/b")
 

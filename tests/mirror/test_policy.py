@@ -147,8 +147,8 @@ def test_what_is_linked_and_not_held_is_missing_with_its_kind(html: str, missing
 @pytest.mark.parametrize(
     ("html", "new", "notes"),
     [
-        ("<base href=/d/ target=_top><a href=../b>", "<base href=\"\" target=_top><a href=b.html>", 1),
-        ("<base href=/d/><base href=/f/><a href=../b>", "<base href=\"\"><base href=/f/><a href=b.html>", 1),
+        ("<base href=/d/ target=_top><a href=../b>", '<base href="" target=_top><a href=b.html>', 1),
+        ("<base href=/d/><base href=/f/><a href=../b>", '<base href=""><base href=/f/><a href=b.html>', 1),
         ("<base href><a href=b>", "<base href><a href=b.html>", 0),
         ("<base target=_top><a href=b>", "<base target=_top><a href=b.html>", 0),
     ],
