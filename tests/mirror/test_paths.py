@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from absolve.core.errors import UsageError
 from absolve.mirror.names import fold, is_reserved, refused
-from absolve.mirror.paths import Placed, paths
+from absolve.mirror.paths import Placed, check_layout, index_name, paths, split
 from absolve.mirror.urls import key
 
 SEGMENTS = st.one_of(
@@ -90,3 +91,118 @@ def test_a_further_url_renames_only_what_it_collides_with() -> None:
     urls = ["http://h/A.html", "http://h/x/y.html", "http://h/z"]
     before, after = placed(urls, "text/html"), placed([*urls, "http://h/a.html"], "text/html")
     assert {url for url in urls if before[url] != after[url]} == {"http://h/A.html"}
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"),
+    [
+        ("http://h/a/b?q", ("h/a", "b", "q")),
+        ("http://h/", ("h", "", None)),
+        ("http://u:p@h:80/a?", ("h", "a", "")),
+        ("https://h:80/", ("h+80", "", None)),
+        ("http://[::1]:81/", ("[::1]+81", "", None)),
+        ("package:///book/a.xhtml", ("book", "a.xhtml", None)),
+        ("package:///a.xhtml", ("_", "a.xhtml", None)),
+        ("cid:a@b?c", ("cid", "a@b", "c")),
+        ("cid:a@b", ("cid", "a@b", None)),
+    ],
+)
+def test_a_url_has_a_folder_a_last_segment_and_a_query(url: str, parts: tuple[str, str, str | None]) -> None:
+    assert split(url) == parts
+
+
+@pytest.mark.parametrize(
+    ("layout", "urls", "found"),
+    [
+        ("host", ["http://h/a.css"], ["h/a.css"]),
+        ("capture", ["http://h/a.css"], ["undated/h/a.css"]),
+        ("site", ["http://h/a.css", "http://h/", "http://i/b.css"], ["a.css", "index.html", "i/b.css"]),
+        ("site", ["http://h/d/a.css", "http://h/d/b.css", "http://i/b.css"], ["d/a.css", "d/b.css", "i/b.css"]),
+        ("site", [], []),
+    ],
+)
+def test_a_layout_has_the_folders_that_its_name_says(layout: str, urls: list[str], found: list[str]) -> None:
+    types = {"css": "text/css"}
+    placed_ = [Placed(url, types.get(url.rpartition(".")[2], "text/html")) for url in urls]
+    assert list(map(paths(placed_, layout).get, urls)) == found
+
+
+def test_the_dates_of_captures_are_folders() -> None:
+    one = Placed("http://h/a.css", "text/css", "20240501000000")
+    assert paths([one], "capture") == {one.url: "20240501000000/h/a.css"}
+
+
+def test_an_unknown_layout_is_refused() -> None:
+    assert check_layout("site") == "site"
+    with pytest.raises(UsageError, match="--by must be one of host, site, capture"):
+        check_layout("date")
+
+
+@pytest.mark.parametrize("layout", ["host", "site"])
+def test_no_document_has_the_place_of_the_map_or_of_the_entry_page(layout: str) -> None:
+    urls = [f"http://h/{name}" for name in ("mirror.sqlite", "MIRROR.SQLITE-wal", "mirror.html", "", "mirror.sqlite/x")]
+    found = paths([Placed(url, "text/html" if url.endswith("html") else "") for url in urls], layout)
+    own = {"mirror.sqlite", "mirror.sqlite-wal", index_name(layout)}
+    assert not own & {fold(path) for path in found.values()}
+    assert not own & {fold(path.partition("/")[0]) for path in found.values()}
+    assert len(set(map(fold, found.values()))) == len(urls)
+
+
+def test_a_host_that_is_called_as_the_entry_page_has_another_folder() -> None:
+    assert placed(["http://index.html/a.html"], "text/html")["http://index.html/a.html"].startswith("index.html~")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("a.css", "A.css"), ("%C3%A9.css", "e%CC%81.css"), ("a.css", "a.css?q"), ("a.css/b.css", "a.css"), ("x.css/", "X.css/")],
+)
+def test_of_two_names_that_are_one_somewhere_one_stays_and_one_has_letters(one: str, other: str) -> None:
+    urls = [f"http://h/{one}", f"http://h/{other}"]
+    found = paths([Placed(url, "text/css") for url in urls])
+    assert len({fold(path) for path in found.values()}) == 2
+    assert "~" not in found[urls[0]]
+    assert "~" in found[urls[1]]
+
+
+def test_the_query_of_a_url_is_readable_in_its_name() -> None:
+    found = placed(["http://h/a.php?id=7&x=%2F"], "text/html")["http://h/a.php?id=7&x=%2F"]
+    assert found.startswith("h/a.php_id=7&x=_~")
+    assert found.endswith(".html")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h/" + "x" * 10_000,
+        "http://h/" + "x" * 10_000 + "/a",
+        "http://h/" + "%C3%A9" * 200,
+        "http://h/" + "a/" * 5000,
+        "http://h/" + "folder/" * 29 + "x" * 100,
+        "http://h/" + "folder-of-some-length/" * 11 + "a.html",
+        "http://" + "h" * 200 + "/a",
+        "http://" + "h." * 100 + "x/" + "folder/" * 60,
+        "http://h/?" + "q" * 10_000,
+        "package:///" + "a/" * 300,
+    ],
+)
+@pytest.mark.parametrize("layout", ["host", "site", "capture"])
+def test_a_long_or_deep_url_has_a_path_that_every_system_takes(url: str, layout: str) -> None:
+    normal = key(url) or url
+    urls = [normal, normal + "b", normal + "/c", "http://h/z"]
+    found = paths([Placed(one, "text/html") for one in urls], layout)
+    assert len({fold(path) for path in found.values()}) == 4
+    for path in found.values():
+        assert len(path) <= 240
+        assert all(refused(name) is None and len(name.encode()) <= 240 for name in path.split("/"))
+
+
+def test_folders_too_deep_with_one_name_each_have_their_own() -> None:
+    above = "http://h/" + "folder/" * 29
+    urls = [f"{above}{name}/index.html" for name in ("one", "two", "ONE")]
+    found = placed(urls, "text/html")
+    assert len({path.rpartition("/")[0] for path in found.values()}) == 3
+
+
+def test_many_files_in_a_folder_of_ten_thousand_bytes_have_a_path_each() -> None:
+    urls = [f"http://h/{'d/' * 5000}{number}" for number in range(500)]
+    assert len(set(placed(urls, "text/html").values())) == 500

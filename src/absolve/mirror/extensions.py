@@ -73,10 +73,13 @@ _KNOWN: Final = frozenset(extension for fitting in FITTING.values() for extensio
 _TEXT: Final = ("text/plain", "txt")
 # Extensions by which a browser does not show text as text.
 _NOT_TEXT: Final = _KNOWN - {"js", "mjs", "json", "map", "css", "md", "markdown", "csv", "vtt", "xml", "xsl", "xslt"}
-_EXTENSION: Final = re.compile(r"[A-Za-z0-9]{1,10}")
+_EXTENSION: Final = re.compile(r"[A-Za-z0-9]{1,11}")  # the longest one is webmanifest
+# The first media type whose own extension it is (its first one), else the first one that it fits.
 _BY_EXTENSION: Final = {
-    extension: media_type for media_type, fitting in reversed(FITTING.items()) for extension in reversed(fitting)
-} | {"xml": "application/xml", "js": "text/javascript", "json": "application/json", "txt": "text/plain"}
+    **{extension: media_type for media_type, fitting in reversed(FITTING.items()) for extension in fitting},
+    **{fitting[0]: media_type for media_type, fitting in reversed(FITTING.items())},
+    _TEXT[1]: _TEXT[0],
+}
 
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -114,7 +117,7 @@ def lacking(media_type: str, name: str) -> str:
     if fitting is None and media_type.endswith("+xml"):
         fitting = ("xml",) if not own or own in _KNOWN - set(FITTING["application/xml"]) else (own,)
     if fitting is None and media_type.endswith("+json"):
-        fitting = ("json", *((own,) if own not in _KNOWN else ()))
+        fitting = ("json", *((own,) if own and own not in _KNOWN else ()))
     return "" if fitting is None or own in fitting else f".{fitting[0]}"
 
 

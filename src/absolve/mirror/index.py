@@ -74,9 +74,9 @@ def _host(working: Working, host: str, number: int) -> list[str]:
     query = """\
 SELECT url, path, title, linked FROM resources JOIN pages USING (path)
 WHERE title IS NOT NULL AND (url GLOB ? OR url GLOB ?)
-ORDER BY length(url) - length(?) > 9, linked DESC, title, url LIMIT ?"""
+ORDER BY url NOT IN (?, ?), linked DESC, title, url LIMIT ?"""
     prefixes = [f"{scheme}://{_glob(host)}/*" for scheme in ("http", "https")]
-    rows = list(working.rows(query, *prefixes, host, _PAGES))
+    rows = list(working.rows(query, *prefixes, f"http://{host}/", f"https://{host}/", _PAGES))
     out = [f"<h2>{html.escape(host or 'files')}</h2>\n<table><tr><th>Page</th><th>Linked from</th></tr>\n"]
     for url, path, title, linked in rows:
         name = _shown(title or url)

@@ -288,7 +288,7 @@ def needs_server(resolved: Resolved) -> str | None:
     elif element == "track":
         return "text tracks are not read from file://"
     elif element == "xml-stylesheet":
-        start = data.rfind(b"<?", 0, link.start)
-        if b"xsl" in data[start : data.find(b"?>", link.end)].lower():
+        kind = attributes(data, data.rfind(b"<?", 0, link.start), data.find(b"?>", link.end)).get(b"type")
+        if kind is not None and kind.text(resolved.entity.charset).lower().endswith(("xsl", "xml")):
             return "XSLT is not applied from file://"
     return None

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_WORDS: Final = tuple(b"fetch( fetch\t( XMLHttpRequest location. document.domain import( serviceWorker".split(b" "))
+_WORDS: Final = (
+    *(b"fetch(", b"fetch (", b"fetch\t(", b"XMLHttpRequest", b"import("),
+    *(b"location.", b"document.domain", b"serviceWorker"),
+)
 _PLACE: Final = re.compile(
     rb"\b(?P<request>fetch[\t ]?\(|XMLHttpRequest\b|import\()"
     rb"|\b(?P<origin>location\.(?:origin|protocol|host|hostname)\b|document\.domain\b)"

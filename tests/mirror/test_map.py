@@ -1,0 +1,204 @@
+"""The map of a mirror, and its working copy."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from absolve.mirror.capture import Captured, Where
+from absolve.mirror.map import BESIDE, WORKING, Finished, Row, Working, iso, opened, removed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+DATE = "20240501123059"
+
+
+def row(url: str, number: int = 0, redirect: str | None = None, *, is_held: bool = True, source: int = 0) -> Row:
+    where = Where(source, number, 0)
+    one = Captured(url, 200 if is_held else 302, DATE, "text/html; charset=utf-8" if is_held else "", where, size=10)
+    return Row(one, where, redirect, "h" if is_held else None)
+
+
+ROWS = [row("http://h/b", 1), row("http://h/a", 2), row("http://h/r", 3, "http://h/a#x", is_held=False)]
+
+
+def finished(url: str, path: str, **more: Any) -> Finished:
+    return Finished(url, path, "sha256:0", "Title", (), (), (), ())._replace(**more)
+
+
+@pytest.fixture
+def working(tmp_path: Path) -> Iterator[Working]:
+    made = Working(tmp_path / WORKING)
+    made.create({"run": "1"})
+    yield made
+    made.close()
+
+
+def planned(working: Working, rows: list[Row] = ROWS) -> Working:
+    working.plan(rows, [("http://h/~", "http://h/%7e")], ["c.warc"], "host")
+    return working
+
+
+def written(working: Working, tmp_path: Path, query: str) -> list[tuple[Any, ...]]:
+    working.write(tmp_path / "m")
+    with closing(opened(tmp_path / "m")) as db:
+        return list(db.execute(query))
+
+
+def test_the_map_has_a_row_for_every_url_of_the_capture(working: Working, tmp_path: Path) -> None:
+    planned(working).finish(finished("http://h/a", "h/a.html"))
+    date = "2024-05-01T12:30:59Z"
+    media_type = "text/html; charset=utf-8"
+    assert written(working, tmp_path, "SELECT * FROM resources") == [
+        ("http://h/a", "h/a.html", 200, media_type, "sha256:0", date, "c.warc", None),
+        ("http://h/b", "h/b.html", 200, media_type, None, date, "c.warc", None),
+        ("http://h/r", None, 302, None, None, date, "c.warc", "http://h/a#x"),
+    ]
+
+
+def test_what_is_missing_is_counted_once_for_each_page_with_the_first_one(working: Working, tmp_path: Path) -> None:
+    planned(working)
+    working.finish(finished("http://h/b", "h/b.html", missing=(("http://h/i", "image"), ("http://h/i", "navigation"))))
+    working.finish(finished("http://h/a", "h/a.html", missing=(("http://h/i", "image"),)))
+    assert written(working, tmp_path, "SELECT * FROM missing") == [
+        ("http://h/i", "image", 2, "h/b.html"),
+        ("http://h/i", "navigation", 1, "h/b.html"),
+    ]
+
+
+def test_notes_and_stand_ins_and_pages_are_in_the_map(working: Working, tmp_path: Path) -> None:
+    planned(working)
+    same = (("https://h/a", "http://h/a", "scheme"),)
+    notes = ((2, 1, "csp", "x"), (1, 5, "base", "y"))
+    working.finish(finished("http://h/b", "h/b.html", notes=notes, same=same, linked=("h/a.html", "h/i.png")))
+    working.finish(finished("http://h/a", "h/a.html", same=same, title="A"))
+    assert written(working, tmp_path, "SELECT * FROM pages") == [("h/a.html", "A", 1), ("h/b.html", "Title", 0)]
+    (tmp_path / "m").unlink()
+    assert written(working, tmp_path, "SELECT * FROM same") == list(same)
+    (tmp_path / "m").unlink()
+    assert written(working, tmp_path, "SELECT * FROM notes") == [
+        ("h/b.html", 1, 5, "base", "y"),
+        ("h/b.html", 2, 1, "csp", "x"),
+    ]
+
+
+def test_the_map_is_the_same_bytes_in_whatever_order_documents_are_finished(tmp_path: Path) -> None:
+    every = [
+        finished("http://h/a", "h/a.html", notes=((1, 1, "base", "x"),), linked=("h/b.html",)),
+        finished("http://h/b", "h/b.html", notes=((1, 1, "base", "y"),), linked=("h/a.html",)),
+    ]
+    found = []
+    for number, order in enumerate((every, every[::-1])):
+        working = Working(tmp_path / f"{number}.part")
+        working.create({})
+        planned(working)
+        for one in order:
+            working.finish(one)
+        working.write(tmp_path / str(number))
+        working.close()
+        found.append((tmp_path / str(number)).read_bytes())
+    assert found[0] == found[1]
+
+
+def test_what_is_not_written_yet_remains_in_the_order_of_its_places(working: Working) -> None:
+    rows = [row(f"http://h/{number:04}", 2000 - number) for number in range(1200)]
+    planned(working, rows)
+    assert [where.offset for where, *_ in working.remaining()] == list(range(801, 2001))
+    working.finish(finished("http://h/1199", "h/1199.html"))
+    assert next(working.remaining()) == (Where(0, 802, 0), "http://h/1198", "h/1198.html", 10)
+    assert working.documents() == (1200, 12_000)
+
+
+def test_finished_documents_are_kept_together_and_seen_by_other_processes(working: Working) -> None:
+    planned(working, [row(f"http://h/{number}") for number in range(250)])
+    for number in range(250):
+        working.finish(finished(f"http://h/{number}", f"h/{number}.html"))
+    with closing(opened(working.path)) as db:
+        assert db.execute("SELECT count(*) FROM plan WHERE digest IS NOT NULL").fetchone() == (200,)
+
+
+def test_only_a_complete_plan_of_the_same_run_is_gone_on_with(working: Working, tmp_path: Path) -> None:
+    assert not working.is_of({"run": "1"})
+    planned(working)
+    assert working.is_of({"run": "1"})
+    assert not working.is_of({"run": "2"})
+    other = Working(tmp_path / "other")
+    assert not other.is_of({"run": "1"})
+    other.close()
+
+
+def test_files_that_stay_where_they_are_have_their_paths(working: Working) -> None:
+    working.plan_in_place(ROWS, [("=a", "http://h/a")], ["d"], {"http://h/a": "x/y.htm", "http://h/b": "b"})
+    assert dict(working.rows("SELECT url, path FROM plan")) == {
+        "http://h/a": "x/y.htm",
+        "http://h/b": "b",
+        "http://h/r": None,
+    }
+    assert list(working.rows("SELECT * FROM forms")) == [("=a", "http://h/a")]
+    assert working.is_of({"run": "1"})
+
+
+def test_the_files_of_a_finished_map_are_ours(working: Working, tmp_path: Path) -> None:
+    planned(working)
+    working.write(tmp_path / "mirror.sqlite")
+    later = Working(tmp_path / "later")
+    later.create({})
+    assert not later.has_before()
+    later.add_ours(tmp_path / "none")
+    assert not later.has_before()
+    later.add_ours(tmp_path / "mirror.sqlite")
+    assert later.has_before()
+    assert later.is_ours("h/a.html")
+    assert not later.is_ours("h/c.html")
+    assert not later.is_planned("h/a.html")
+    assert working.is_planned("h/a.html")
+    later.close()
+
+
+def test_the_files_and_tokens_of_a_killed_run_are_ours_but_not_the_foreign_ones(
+    working: Working, tmp_path: Path
+) -> None:
+    planned(working).mark_foreign(["h/b.html"])
+    working.add_tokens(["t1", "t1"])
+    later = Working(tmp_path / "later")
+    later.create({})
+    later.add_ours(working.path)
+    assert later.is_ours("h/a.html")
+    assert not later.is_ours("h/b.html")
+    assert later.tokens() == {"t1"}
+    assert working.foreign() == {"h/b.html"}
+    later.close()
+
+
+@pytest.mark.parametrize("data", [b"", b"no database" * 100])
+def test_a_broken_map_makes_no_file_ours(working: Working, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "mirror.sqlite").write_bytes(data)
+    working.add_ours(tmp_path / "mirror.sqlite")
+    assert not working.has_before()
+
+
+def test_a_map_is_opened_to_be_read_only(working: Working, tmp_path: Path) -> None:
+    planned(working).write(tmp_path / "m")
+    with closing(opened(tmp_path / "m")) as db, pytest.raises(sqlite3.OperationalError, match="readonly"):
+        db.execute("DELETE FROM resources")
+    with pytest.raises(sqlite3.OperationalError):
+        opened(tmp_path / "none").execute("SELECT 1")
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_working_copy_is_removed_with_all_beside_it(tmp_path: Path) -> None:
+    for suffix in (*BESIDE, ".other"):
+        (tmp_path / f"{WORKING}{suffix}").touch()
+    removed(tmp_path)
+    removed(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [f"{WORKING}.other"]
+
+
+@pytest.mark.parametrize(("date", "found"), [(DATE, "2024-05-01T12:30:59Z"), ("", None)])
+def test_a_date_is_written_as_iso_8601(date: str, found: str | None) -> None:
+    assert iso(date) == found

@@ -1,0 +1,133 @@
+"""The plan of a mirror in the library: a path for each URL that is held, and a policy for each document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from captures import entry, epub, har, mhtml, packed, page, part, redirect
+
+import absolve
+from absolve import Document, UsageError
+
+WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e", status=404) + redirect("http://h/r", "/b")
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (WARC, {"http://h/": "h/index.html", "http://h/b": "h/b.html"}),
+        (har(entry("http://h/a", "<p>"), entry("http://h/p", "<p>", method="POST")), {"http://h/a": "h/a.html"}),
+        (
+            mhtml(part(b"<p>", location="http://h/a"), part(b"x", "image/png", "http://h/i")),
+            {"http://h/a": "h/a.html", "http://h/i": "h/i.png"},
+        ),
+        (Document(b"<p>", url="http://h/a"), {"http://h/a": "h/a.html"}),
+        (Document(b"p{}", url="http://h/a", media_type="text/css"), {"http://h/a": "h/a.css"}),
+        (Document(b"<p>", url="http://h/a", name="x.htm"), {"http://h/a": "h/a.html"}),
+        (b"<base href=http://h/d/><p>", {}),
+    ],
+)
+def test_each_url_that_is_held_has_a_path(given: Document | bytes, found: dict[str, str]) -> None:
+    plan = absolve.mirror([given])
+    assert dict(plan) == found
+    assert len(plan) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [(epub({"a.xhtml": b"<html xmlns='http://www.w3.org/1999/xhtml'/>"}), {"a.xhtml"}), (packed({"d/a.css": b"p{}"}), {"a.css"})],
+)
+def test_the_files_of_a_package_have_paths(data: bytes, names: set[str]) -> None:
+    paths = absolve.mirror([Document(data, name="x.zip")]).values()
+    assert names <= {path.rpartition("/")[2] for path in paths}
+    assert not [path for path in paths if path.startswith("/") or ".." in path]
+
+
+def test_several_inputs_are_one_capture() -> None:
+    plan = absolve.mirror([page("http://h/a", b"<p>"), Document(b"<p>", url="http://h/b")])
+    assert dict(plan) == {"http://h/a": "h/a.html", "http://h/b": "h/b.html"}
+    made = absolve.rewrite(b"<a href=/a>", url="http://h/b", profile="whatwg", base="empty", policy=plan.policy("http://h/b"))
+    assert made == b"<a href=a.html>"
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({}, "h/b.html"),
+        ({"by": "site"}, "b.html"),
+        ({"by": "capture"}, "20240501000000/h/b.html"),
+    ],
+)
+def test_the_layout_decides_the_folder(options: dict[str, Any], path: str) -> None:
+    assert absolve.mirror([WARC], **options)["http://h/b"] == path
+
+
+def test_errors_are_held_on_demand() -> None:
+    assert "http://h/e" not in absolve.mirror([WARC])
+    assert absolve.mirror([WARC], keep_errors=True)["http://h/e"] == "h/e.html"
+
+
+def test_at_chooses_the_capture() -> None:
+    both = page("http://h/a", b"{}", "application/json", date="2023-01-01T00:00:00Z") + page("http://h/a", b"<p>")
+    assert absolve.mirror([both])["http://h/a"] == "h/a.html"
+    assert absolve.mirror([both], at="2023")["http://h/a"] == "h/a.json"
+
+
+def test_a_key_may_be_written_in_any_way_and_is_held_or_not() -> None:
+    plan = absolve.mirror([WARC])
+    assert plan["HTTP://h:80/x/../b"] == "h/b.html"
+    for url in ("http://h/r", "http://h/none", "http://[", "b"):
+        assert url not in plan
+        with pytest.raises(KeyError):
+            plan.policy(url)
+
+
+@pytest.mark.parametrize(
+    ("options", "made"),
+    [
+        ({}, b"<img src=http://h/gone><a href=b.html><a href=b.html>"),
+        ({"absent": "sever"}, b"<img src=data:,><a href=b.html><a href=b.html>"),
+        ({"same": "none"}, b"<img src=http://h/gone><a href=b.html><a href=http://h/%62>"),
+    ],
+)
+def test_the_policy_has_the_options_of_the_plan(options: dict[str, Any], made: bytes) -> None:
+    policy = absolve.mirror([WARC], **options).policy("http://h/")
+    html = b"<img src=/gone><a href=/r><a href=/%62>"
+    assert absolve.rewrite(html, url="http://h/", profile="whatwg", base="empty", policy=policy) == made
+
+
+@pytest.mark.parametrize("given", [har()[:-3], b"WARC/1.0\r\nbroken"])
+def test_what_cannot_be_read_is_a_diagnostic(given: bytes) -> None:
+    plan = absolve.mirror([Document(given, name="x.har") if given[:1] == b"{" else given])
+    assert dict(plan) == {}
+    assert plan.diagnostics
+
+
+def test_a_broken_page_whose_url_is_known_is_held_and_another_is_a_diagnostic() -> None:
+    plan = absolve.mirror([Document(b"<a><b></a>", url="http://h/a", media_type="application/xml")])
+    assert dict(plan) == {"http://h/a": "h/a.xml"}
+    plan = absolve.mirror([Document(b"<a><b></a>", media_type="application/xml")])
+    assert dict(plan) == {}
+    assert [one.code for one in plan.diagnostics] == ["not-well-formed"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"by": "date"}, UsageError),
+        ({"absent": "drop"}, UsageError),
+        ({"same": "host"}, UsageError),
+        ({"at": "now"}, UsageError),
+        ({"profile": "none"}, UsageError),
+        ({"jobs": 2}, TypeError),
+    ],
+)
+def test_an_invalid_option_is_refused(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        absolve.mirror([WARC], **options)
+
+
+def test_what_is_no_document_is_refused() -> None:
+    with pytest.raises(TypeError):
+        absolve.mirror([1])  # type: ignore[list-item]  # a mistake

@@ -1,0 +1,69 @@
+"""Attributes and anchors of start tags."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.encodings.charsets import Charset, lookup
+from absolve.mirror.tags import anchors, attributes, start_tags
+
+
+def charset(label: str) -> Charset:
+    found = lookup(label)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("tag", "values"),
+    [
+        (b'<a href="x" ID=y>', {b"href": b"x", b"id": b"y"}),
+        (b"<a href = 'x y'/>", {b"href": b"x y"}),
+        (b"<a href=x href=y>", {b"href": b"x"}),
+        (b'<a a b="" c=>', {b"a": b"", b"b": b"", b"c": b""}),
+        (b"<a/b/c=d/>", {b"b": b"", b"c": b"d/"}),
+        (b"<a =b=c>", {b"=b": b"c"}),
+        (b"<a>", {}),
+        (b"a=b", {b"a": b"b"}),
+    ],
+)
+def test_the_attributes_of_a_tag_are_read_as_browsers_read_them(tag: bytes, values: dict[bytes, bytes]) -> None:
+    assert {name: found.raw for name, found in attributes(tag, 0, len(tag)).items()} == values
+
+
+def test_an_attribute_has_the_span_of_its_name_and_value() -> None:
+    tag = b"<a  href = 'x'  id>"
+    assert {tag[one.start : one.end] for one in attributes(tag, 0, len(tag)).values()} == {b"href = 'x'", b"id"}
+
+
+def test_the_text_of_an_attribute_is_decoded_and_stripped() -> None:
+    tag = b"<a id=' a&amp;\xe9 '>"
+    assert attributes(tag, 0, len(tag))[b"id"].text(charset("windows-1252")) == "a&\u00e9"
+
+
+def test_only_tags_that_the_tree_builder_keeps_are_there_with_the_text_of_scripts() -> None:
+    data = b"<p><script>a<b</script><!-- <i> --><svg><title>t</title></svg><textarea><b></textarea>"
+    found = [(tag.name, data[tag.text_start : tag.text_end]) for tag in start_tags(data)]
+    assert found == [(b"p", b""), (b"script", b"a<b"), (b"svg", b""), (b"title", b""), (b"textarea", b"<b>")]
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"<p id=a><a name=b ID='c'><i name=d>", {"a", "b", "c"}),
+        (b"<p id=a&amp;b>", {"a&b"}),
+        (b"<!-- <p id=x> --><script>'<p id=x>'</script>", set()),
+        (b"<p title=id>", set()),
+        (b"<p id=\xe9>", {"\u00e9"}),
+    ],
+)
+def test_a_fragment_leads_to_each_id_and_the_name_of_a(data: bytes, found: set[str]) -> None:
+    assert anchors(data, charset("windows-1252"), is_html=True) == found
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [(b"<a id='x' xml:id = \"y\"/>", {"x", "y"}), (b"<a grid='x' name='z'/>", set()), (b"<a id=''/>", {""})],
+)
+def test_a_fragment_of_xml_leads_to_each_id(data: bytes, found: set[str]) -> None:
+    assert anchors(data, charset("utf-8"), is_html=False) == found

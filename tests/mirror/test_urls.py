@@ -1,0 +1,98 @@
+"""URLs as browsers send them, and those that stand for others."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.core.errors import UsageError
+from absolve.mirror.urls import Equivalences, key, twin, unescaped
+
+PARTS = st.text("aA%7e2Ff~/&=?", max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("HTTP://H:80/a/../b#x", "http://h/b"),
+        ("http://b\u00fccher/", "http://xn--bcher-kva/"),
+        ("http://h/\u00e9", "http://h/%C3%A9"),
+        ("http://h/%ff?%FF", "http://h/%ff?%FF"),
+        ("http://[", None),
+        ("a", None),
+    ],
+)
+def test_a_key_is_the_url_as_a_browser_sends_it(url: str, sent: str | None) -> None:
+    assert key(url) == sent
+
+
+@pytest.mark.parametrize(
+    ("url", "plain"), [("http://h/%7Ea%2f%41", "http://h/~a%2FA"), ("http://h/%zz%C3%a9", "http://h/%zz%C3%A9"), ("a", "a")]
+)
+def test_only_unreserved_characters_are_unescaped(url: str, plain: str) -> None:
+    assert unescaped(url) == plain
+
+
+@pytest.mark.parametrize(("url", "other"), [("http://h", "https://h"), ("https://h", "http://h"), ("ftp://h", None)])
+def test_http_and_https_are_twins(url: str, other: str | None) -> None:
+    assert twin(url) == other
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        (None, Equivalences()),
+        ("", Equivalences()),
+        ("none", Equivalences(default=False)),
+        ("case, www", Equivalences(more=("www", "case"))),
+    ],
+)
+def test_same_takes_words_in_any_order(words: str | None, same: Equivalences) -> None:
+    assert Equivalences.of(words) == same
+
+
+@pytest.mark.parametrize("words", ["host", "none,www", "www,"])
+def test_same_refuses_an_unknown_word(words: str) -> None:
+    with pytest.raises(UsageError, match="--same takes www, slash, query-order, case or none"):
+        Equivalences.of(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "one", "other", "are_same"),
+    [
+        ("www", "http://www.h/a", "https://h/a", True),
+        ("www", "http://www.h/a", "http://h/A", False),
+        ("slash", "http://h/a/", "http://h/a", True),
+        ("slash", "http://h/a/?q", "http://h/a?q", True),
+        ("query-order", "http://h/?b=1&a=2", "http://h/?a=2&b=1", True),
+        ("query-order", "http://h/a/", "http://h/a", False),
+        ("case", "http://h/A?B", "http://h/a?b", True),
+        ("www,slash,query-order,case", "http://www.h/A/?b&a", "http://h/a?A&B", True),
+        ("www,slash,query-order,case", "http://h/a", "http://h/a?", False),
+    ],
+)
+def test_urls_are_the_same_by_the_words_that_say_so(words: str, one: str, other: str, *, are_same: bool) -> None:
+    same = Equivalences.of(words)
+    assert (same.form(one) == same.form(other)) is are_same
+
+
+def test_the_exact_escapes_count_before_the_scheme_and_what_same_adds_comes_last() -> None:
+    assert list(Equivalences.of("www").others("http://www.h/%7E")) == [
+        ("unescaped", "http://www.h/~"),
+        ("scheme", "https://www.h/%7E"),
+        ("scheme", "https://www.h/~"),
+        ("www", "=http://h/~"),
+    ]
+
+
+def test_nothing_stands_for_a_url_with_same_none() -> None:
+    same = Equivalences.of("none")
+    assert [*same.others("http://h/%7E"), *same.forms("http://h/%7E")] == []
+
+
+@given(PARTS, st.sampled_from([None, "case", "www,slash,query-order"]))
+def test_a_held_url_is_found_by_any_spelling_of_its_escapes(part: str, words: str | None) -> None:
+    same = Equivalences.of(words)
+    held, asked = f"http://h/{part}", unescaped(f"http://h/{part}")
+    assert {held, *same.forms(held)} & {asked, *(form for _, form in same.others(asked))}
