@@ -99,3 +99,12 @@ def test_of_two_files_with_one_url_the_newer_is_held(tmp_path: Path) -> None:
     (tmp_path / "map.csv").write_text(rows)
     main(["mirror", str(folder), "-o", str(tmp_path / "m"), "-q", "--url-map", str(tmp_path / "map.csv")])
     assert tree(tmp_path / "m") == {"h/x.html": b"<meta charset=utf-8>new"}
+
+
+def test_a_folder_without_urls_whose_links_are_relative_comes_back_byte_for_byte(tmp_path: Path) -> None:
+    pages = {"a.html": b'<a href="sub/b.html#x">b</a>', "sub/b.html": b'<a href="../a.html">a</a><a href=c/d.html>', "sub/c/d.html": b"<a href=../../a.html>"}
+    for name, data in pages.items():
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(data)
+    assert main(["mirror", str(tmp_path / "in"), "-o", str(tmp_path / "m"), "-q"]) == 0
+    assert {name: (tmp_path / "m/_" / name).read_bytes() for name in pages} == pages

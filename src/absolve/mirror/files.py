@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
+_FOLDER: Final = "_/"  # one folder for all files without a URL, so that links between them stay as they are
 _SAVED: Final = ("_files", ".files", "-Dateien", "_html")  # folders that browsers put the parts of a saved page into
 
 
@@ -57,7 +58,7 @@ class FilesReader:
             found.append((index, url, media_type))
         for index, url, media_type in found:
             input_ = self._inputs[index]
-            known = url or _beside(input_.place, pages) or f"{PACKAGE_ROOT}{escaped(input_.place)}"
+            known = url or _beside(input_.place, pages) or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}"
             normal = key(known)
             if normal is not None:
                 where = Where(self._number, index, 0)
