@@ -190,7 +190,8 @@ def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tu
     working = maps.Working(path)
     working.create(state)
     write.see_before(working, folder.path, old)
-    old.unlink(missing_ok=True)
+    for suffix in maps.BESIDE:  # a reader of a database in WAL mode leaves two files beside it
+        old.with_name(f"{old.name}{suffix}").unlink(missing_ok=True)
     return working, True
 
 
