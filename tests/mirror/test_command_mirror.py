@@ -10,6 +10,7 @@ import pytest
 import absolve
 from absolve.cli import main
 from absolve.mirror.charset_edit import declaration
+from absolve.mirror.map import WORKING, Working
 from absolve.mirror.security_policy import forbidding
 from absolve.rewriting.edits import splice
 
@@ -68,6 +69,17 @@ def test_a_second_run_writes_nothing(capture: Path) -> None:
     before = tree(capture.parent / "m")
     assert mirrored(capture) == 0
     assert tree(capture.parent / "m") == before
+
+
+def test_the_working_copy_of_a_killed_run_leaves_nothing_beside_the_map(capture: Path) -> None:
+    root = capture.parent / "m"
+    root.mkdir()
+    working = Working(root / WORKING)  # killed while it planned
+    working.create({"a": "b"})
+    working.commit()
+    working.close()
+    assert mirrored(capture, "--resume") == 0
+    assert {path.name for path in root.iterdir()} == {"h", "index.html", "mirror.sqlite"}
 
 
 def test_only_files_whose_bytes_change_are_written_and_stale_ones_are_pruned(capture: Path) -> None:

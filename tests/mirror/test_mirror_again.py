@@ -28,14 +28,14 @@ CAPTURE = har(
 PATHS = {"h/index.html", "h/a/b.html", "h/m.js"}
 
 
-KILLED = "import os, sys; from absolve.cli import main; from absolve.mirror import write; write.finish = lambda *_, **__: os._exit(9); main(sys.argv[1:])"
+KILLED = "import os, sys; from absolve.cli import main; from absolve.mirror import write; write.{} = lambda *_, **__: os._exit(9); main(sys.argv[1:])"
 
 
-def killed(tmp_path: Path) -> None:
-    """Leave a run that was killed before its map was written."""
+def killed(tmp_path: Path, step: str = "finish") -> None:
+    """Leave a run that was killed before a step: `finish` writes its map."""
     (tmp_path / "c.har").write_bytes(CAPTURE)
     command = ["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m"), "-q", "-j", "1"]
-    assert subprocess.run([sys.executable, "-c", KILLED, *command], check=False).returncode == 9
+    assert subprocess.run([sys.executable, "-c", KILLED.format(step), *command], check=False).returncode == 9
     assert (tmp_path / "m" / maps.WORKING).is_file()
 
 
@@ -49,6 +49,16 @@ def test_a_run_after_a_killed_one_gives_the_undisturbed_tree(
     assert not (tmp_path / "m" / maps.WORKING).exists()
     (tmp_path / "other").mkdir()
     assert mirrored(tmp_path / "other", "c.har", CAPTURE)[1] == found
+
+
+def test_a_run_killed_before_it_read_the_map_of_another_killed_one_loses_none_of_it(tmp_path: Path) -> None:
+    killed(tmp_path)
+    killed(tmp_path, "see_before")
+    killed(tmp_path, "see_before")
+    data = har(entry("http://h/", f"{HEAD}new"))
+    code, found = mirrored(tmp_path, "c.har", data, "--prune")
+    assert (code, found) == (0, {"h/index.html": f"{HEAD}new".encode()})
+    assert sorted(path.name for path in (tmp_path / "m").iterdir() if path.is_file()) == ["index.html", "mirror.sqlite"]
 
 
 def test_a_resumed_run_of_another_capture_begins_again_and_may_replace_files(

@@ -185,13 +185,15 @@ def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tu
         if resume and working.is_of(state):
             return working, False
         working.close()
-        path.replace(old)
+        if not old.is_file():  # else a run was killed before it had read that one, and made nothing
+            path.replace(old)
     maps.removed(path.parent)
     working = maps.Working(path)
     working.create(state)
     write.see_before(working, folder.path, old)
-    for suffix in maps.BESIDE:
-        old.with_name(old.name + suffix).unlink(missing_ok=True)
+    working.commit()
+    for suffix in maps.BESIDE:  # a reader of a database in WAL mode leaves two files beside it
+        old.with_name(f"{old.name}{suffix}").unlink(missing_ok=True)
     return working, True
 
 
