@@ -20,9 +20,9 @@ CONTAINER = b"""<?xml version="1.0"?>
 
 def block(body: bytes = b"", media_type: str | None = "text/html", status: int = 200, **fields: str) -> bytes:
     """Return an HTTP response; the name of a field has `_` for `-`."""
-    told = f"Content-Type: {media_type}\r\n" if media_type is not None else ""
+    field = f"Content-Type: {media_type}\r\n" if media_type is not None else ""
     more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
-    return f"HTTP/1.1 {status} X\r\n{told}{more}\r\n".encode() + body
+    return f"HTTP/1.1 {status} X\r\n{field}{more}\r\n".encode() + body
 
 
 def record(kind: str, url: str | None, content: bytes, date: str | None = DATE, **fields: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The charset that only a header told is declared in the document."""
+"""The charset that only a header stated is declared in the document."""
 
 from __future__ import annotations
 

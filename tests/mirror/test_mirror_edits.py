@@ -117,7 +117,7 @@ def test_a_script_in_the_page_that_needs_a_server_is_said_and_stays(script: byte
 def test_a_charset_that_only_the_header_told_is_declared_and_noted() -> None:
     made, notes = mirrored(b"<title>x</title>", "koi8-r")
     assert made == b'<meta charset="koi8-r"><title>x</title>'
-    assert notes == [(1, 1, "charset", "declared as koi8-r, which only the header told")]
+    assert notes == [(1, 1, "charset", "declared as koi8-r, which only the header stated")]
 
 
 def test_a_declared_charset_and_a_changed_link_go_together() -> None:

@@ -1,4 +1,4 @@
-"""URLs as browsers send them, and those that stand for others."""
+"""URLs as browsers send them, and equivalent ones."""
 
 from __future__ import annotations
 

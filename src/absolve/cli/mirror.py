@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")
     what.add_argument("--keep-errors", action="store_true", help="hold error pages, too")
     what.add_argument(
-        "--same", metavar="WORDS", help=f"more URLs that stand for each other: {','.join(MORE)}; {NONE} for no others"
+        "--same", metavar="WORDS", help=f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
     )
     links = parser.add_argument_group("links and edits")
     links.add_argument(

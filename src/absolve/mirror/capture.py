@@ -59,7 +59,7 @@ class Contradiction(NamedTuple):
 
 
 class Captures(Protocol):
-    """Captures by URL, and the URLs for which forms stand."""
+    """Captures by URL, and the URLs that are equivalent to other forms."""
 
     def get(self, url: str, /) -> Captured | None: ...
     def put(self, one: Captured, /) -> None: ...
@@ -122,14 +122,14 @@ class Capture:
         return self._is_success(one) or (self.keep_errors and one.status >= 400)
 
     def complete(self) -> None:
-        """Index the forms by which URLs stand for others; call this after the last `add`."""
+        """Index the forms that are equivalent to captured URLs; call this after the last `add`."""
         for one in self.store:
             if one.location is not None or self.is_held(one):
                 for form in self.same.forms(one.url):
                     self.store.put_form(form, one.url)
 
     def end(self, url: str) -> End:
-        """Return where a request for this URL ends, through stand-ins and recorded redirects."""
+        """Return where a request for this URL ends, through equivalent URLs and recorded redirects."""
         way: list[str] = []
         fragments: list[str | None] = []
         seen: set[str] = set()
@@ -156,7 +156,7 @@ class Capture:
         return found
 
     def _step(self, url: str) -> Captured | None:
-        """Return the capture of a URL, or of one that stands for it, that is held or redirects."""
+        """Return the capture of a URL, or of an equivalent one, that is held or redirects."""
         one = self._usable(url)
         if one is not None:
             return one

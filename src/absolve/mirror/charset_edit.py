@@ -1,7 +1,7 @@
-"""Declare in a page the charset that only its HTTP header told: on a disk there is no header.
+"""Declare in a page the charset that only its HTTP header stated: on a disk there is no header.
 
 In: the bytes of an HTML or XML document and the label of its header. Out: the edit that declares it, or None where the
-document says the same itself.
+document declares the same itself.
 """
 
 from __future__ import annotations

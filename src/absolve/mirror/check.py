@@ -63,7 +63,7 @@ class Fault(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What the map says of one file."""
+    """The facts of the map about one file."""
 
     digest: str | None
     media_type: str | None

@@ -1,6 +1,7 @@
 """The new bytes of one document of a mirror: its links by the policy, and the few edits that are no links.
 
-In: an entity, its policy, and what its container told. Out: bytes, and a `Note` for each edit that is no link.
+In: an entity, its policy, and the charset that its container stated. Out: bytes, and a `Note` for each edit that is no
+link.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def relinked(entity: Entity, policy: Callable[[Resolved], str | None]) -> bytes:
 def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_server: bool = False) -> bytes:
     """Return the new bytes of a document; the same object if nothing changes.
 
-    `label` is the charset that the container told of it. Raise DocumentError as `rewriter.rewrite` does.
+    `label` is the charset that the container stated for it. Raise DocumentError as `rewriter.rewrite` does.
     """
     found = rewriter.edits(entity, policy)
     own: dict[int, list[Edit]] = {}
@@ -46,7 +47,7 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_se
     found += _lowered(entity, own)
     declared = charset_edit.declaration(entity.data, entity.media_type, label)
     if declared is not None:
-        text = f"declared as {declared[1]}, which only the header told"
+        text = f"declared as {declared[1]}, which only the header stated"
         policy.seen.notes.append(Note(entity, declared[0].start, "charset", text))
         found.append(declared[0])
     return splice(entity.data, _disjoint(found))
@@ -90,7 +91,7 @@ def _may_change(path: str) -> bool:
 
 
 def _scan(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) -> None:
-    """Scan the tags of a page, and of the pages inside it, where a fast test says that this may matter."""
+    """Scan the tags of a page, and of the pages inside it, where a fast test finds that this may matter."""
     if entity.media_type == registry.HTML and entity.charset.transparent:
         data = entity.data
         for tag in start_tags(data) if _may_matter(data) else ():

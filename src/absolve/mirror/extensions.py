@@ -1,4 +1,4 @@
-"""File name extensions by media type, and media types by content where none was told.
+"""File name extensions by media type, and media types by content where none was stated.
 
 In: a media type without parameters, a file name, the first bytes of a payload. Out: the extension that the name lacks,
 or the media type. A browser that opens a file knows its media type by the extension alone.

@@ -1,4 +1,4 @@
-"""Find the file for a URL, by the map of a mirror: the URL itself, or one that stands for it.
+"""Find the file for a URL, by the map of a mirror: the URL itself, or an equivalent one.
 
 In: the map, and the equivalences. Out: a `Target`, or None. A small map is kept in memory, of a large one only what is
 asked for.
@@ -68,10 +68,10 @@ class Lookup:
             held = form
             found = self._exact(form)
             if found is None:
-                stands = self._form(form)
-                if stands is None:
+                equivalent = self._form(form)
+                if equivalent is None:
                     continue
-                held = stands
+                held = equivalent
                 found = self._exact(held)
             if found is not None:
                 self._stands[url] = (url, held, rule)

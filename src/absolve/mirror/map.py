@@ -75,7 +75,7 @@ class Row(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """What became of one document: all that the map says of it.
+    """The result for one document: all facts of the map about it.
 
     `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked` paths.
     """
@@ -102,7 +102,7 @@ class Working:
         self._pending = 0
 
     def create(self, state: dict[str, str]) -> None:
-        """Create the tables, with what tells one run from another."""
+        """Create the tables, with the state that identifies a run."""
         for statement in (_TABLES.partition(";\n")[2] + _PLAN).split(";\n"):
             self._db.execute(statement)
         self._db.executemany("INSERT INTO state VALUES (?, ?)", sorted(state.items()))

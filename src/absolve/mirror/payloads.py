@@ -1,4 +1,4 @@
-"""Payloads of captures: the bytes of a document with what its container tells of it, and the entity of its walk.
+"""Payloads of captures: the bytes of a document with the facts that its container states, and the entity of its walk.
 
 In: a payload with its media type, charset and URL. Out: the Entity, which is walked here once, when its links are
 needed.

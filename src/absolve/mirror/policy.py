@@ -1,7 +1,7 @@
 """The policy of a mirror: a link to what is held becomes relative, any other one absolute (issue 24).
 
 In: a `Resolved`, and a function that finds what is held. Out: the new reference, or None where the link stays. What a
-policy saw, and cannot say by its result, is in its `Seen`.
+policy saw, and cannot return, is in its `Seen`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Target(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something about a place in a document that its links do not say: an edit that is no link, or what cannot work."""
+    """Something about a place in a document that no link shows: an edit that is no link, or what cannot work."""
 
     entity: Entity
     position: int

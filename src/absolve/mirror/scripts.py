@@ -37,7 +37,7 @@ def may_need_server(data: bytes) -> bool:
 
 
 def needs_server(data: bytes, start: int = 0, end: int | None = None) -> tuple[int, str] | None:
-    """Return the offset in a script, and why it needs a server; None where no word says so."""
+    """Return the offset in a script, and why it needs a server; None where no word is a sign of that."""
     found = _PLACE.search(data, start, len(data) if end is None else end)
     if found is None or found.lastgroup is None:
         return None

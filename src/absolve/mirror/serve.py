@@ -125,12 +125,12 @@ def _read(root: OutputFolder, path: str) -> bytes | None:
         return None
 
 
-def run(folder: str, port: int, say: Callable[[str], None]) -> None:
-    """Serve a mirror until an interrupt; `say` is called with its URL. Raise UsageError if the port is in use."""
+def run(folder: str, port: int, announce: Callable[[str], None]) -> None:
+    """Serve a mirror until an interrupt; `announce` is called with its URL. Raise UsageError if the port is in use."""
     try:
         found = server(Path(folder), port)
     except OSError as error:
         raise UsageError(f"--port {port}: {error.strerror or error}") from error
     with found:
-        say(f"http://{HOST}:{found.server_address[1]}/")
+        announce(f"http://{HOST}:{found.server_address[1]}/")
         found.serve_forever()

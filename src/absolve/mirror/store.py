@@ -23,7 +23,7 @@ CREATE TEMP TABLE captured_forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID
 
 
 class Store:
-    """The captures by URL, and the URLs for which forms stand. `front` is the number of captures kept in memory."""
+    """The captures by URL, and the equivalent forms of URLs. `front` is the number of captures kept in memory."""
 
     def __init__(self, front: int = FRONT) -> None:
         self._front: dict[str, Captured] = {}
@@ -52,7 +52,7 @@ class Store:
             self._db.execute("DELETE FROM captured WHERE url = ?", (url,))
 
     def form(self, form: str) -> str | None:
-        """Return the URL for which a form stands, or None."""
+        """Return the captured URL that is equivalent to a form, or None."""
         found = self._forms.get(form)
         if found is None and self._db is not None:
             row = self._db.execute("SELECT url FROM captured_forms WHERE form = ?", (form,)).fetchone()

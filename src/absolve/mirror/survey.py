@@ -1,7 +1,7 @@
 """Survey the inputs of a mirror: every capture in them, and which of them is held for each URL.
 
 In: readers of the sources. Out: a `Capture`, and a row for each URL of it. Records are read once, and once more where a
-request other than GET, or a revisit, says something of other records.
+request other than GET, or a revisit, describes other records.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | 
 
 
 def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
-    """Yield the results for one document: its file, and what the map says of it."""
+    """Yield the results for one document: its file, and the facts of the map about it."""
     policy = MirrorPolicy(item.path, kept.lookup, severs=how.severs, relatives=kept.relatives)
     kept.lookup.used.clear()
     data = payload.data

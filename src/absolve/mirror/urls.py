@@ -1,4 +1,4 @@
-"""Compare URLs as browsers send them, and find the URLs that stand for one that is not held.
+"""Compare URLs as browsers send them, and find the equivalents of one that is not held.
 
 In: absolute URLs as str. Out: their key (URL Standard, without fragment), and other keys under which the same document
 may have been captured, in the order in which they count.
@@ -47,7 +47,7 @@ def twin(url: str) -> str | None:
 
 
 class Equivalences(NamedTuple):
-    """The rules by which one URL stands for another: the default ones, and those of `more`, words of MORE."""
+    """The rules by which two URLs are equivalent: the default ones, and those of `more`, words of MORE."""
 
     default: bool = True
     more: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Equivalences(NamedTuple):
         return Equivalences(more=tuple(word for word in MORE if word in given))
 
     def others(self, url: str) -> Iterator[tuple[str, str]]:
-        """Yield the rule and the form under which another URL may stand for this one, in the order in which they count.
+        """Yield each rule with the equivalent form of this URL, in the order in which they count.
 
         Two URLs are the same by a rule where their forms are equal; a form may be a URL itself.
         """

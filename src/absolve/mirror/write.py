@@ -37,7 +37,7 @@ _MANY: Final = 200  # or documents
 
 
 def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> dict[str, str]:
-    """Return what tells a run from another: its inputs as they are now, and its options."""
+    """Return the state that identifies a run: its inputs as they are now, and its options."""
     found = sha256()
     for source in sources:
         found.update(repr((source.kind, source.member)).encode())
