@@ -134,7 +134,7 @@ def test_a_file_that_is_gone_during_the_check_is_unreadable(tmp_path: Path) -> N
 
 def test_a_map_that_cannot_be_read_leaves_what_needs_none(tmp_path: Path) -> None:
     root = write(tmp_path / "m", {"a.html": b"<a href=none>", "mirror.sqlite": b"nothing" * 200})
-    assert codes(root, "dead", "changed") == [("a.html", "dead")]
+    assert codes(root, "dead", "changed") == [("mirror.sqlite", "changed"), ("a.html", "dead")]
 
 
 def test_a_name_that_is_no_text_is_checked(tmp_path: Path) -> None:

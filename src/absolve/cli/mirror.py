@@ -178,10 +178,11 @@ def _into(
 
 def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
     """Return the working copy of the map, and whether it is new. That of a run that was killed is read first."""
+    maps.check_own(Path(folder.path))
     path = Path(folder.path) / maps.WORKING
     old = path.with_name(f"{maps.WORKING}.old")
-    if path.is_file():
-        working = maps.Working(path)
+    working = maps.working_copy(path) if path.is_file() else None
+    if working is not None:
         if resume and working.is_of(state):
             return working, False
         working.close()

@@ -185,6 +185,14 @@ def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
     return essence.strip().lower(), {name: _unquoted(value.strip()) for name, value in parameters.items()}
 
 
+_TOKENS: Final = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]++/[!#$%&'*+.^_`|~0-9A-Za-z-]++")
+
+
+def is_media_type(essence: str) -> bool:
+    """Return whether a text is a media type without parameters: two tokens (RFC 9110 8.3.1, 5.6.2)."""
+    return _TOKENS.fullmatch(essence) is not None
+
+
 _PARAMETER: Final = pattern(r"""([^;=]+)=([\t ]*"(?:[^"\\]|\\.)*"|[^;]*)""")
 
 

@@ -6,9 +6,11 @@ folder without a map (of wget, HTTrack, a browser) is checked for all that needs
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from collections import defaultdict
-from contextlib import closing, suppress
+from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, unquote
@@ -91,7 +93,9 @@ class Checker:
         self._folded: dict[str, list[str]] = defaultdict(list)
         self._known: dict[str, _Known] = {}
         self._lookup: Lookup | None = None
+        self._unread = ""  # why the map cannot be read
         self._reached: set[str] = set()
+        self._read: set[str] = set()  # files that were read: regular ones
         self._fragments: dict[str, list[_Leads]] = defaultdict(list)
         self.links = 0
         self.files = len(self._files)
@@ -99,16 +103,23 @@ class Checker:
 
     def _read_map(self) -> None:
         path = self._folder / MAP
-        if not path.is_file():
+        if not os.path.lexists(path):
             return
-        with suppress(sqlite3.Error):
-            query = "SELECT path, digest, media_type, url FROM resources WHERE path IS NOT NULL"
-            with closing(maps.opened(path)) as db:
-                self._known = {row[0]: _Known(*row[1:]) for row in db.execute(query)}
-            self._lookup = Lookup(maps.opened(path), Equivalences(), is_normal=True)
+        query = """\
+SELECT path, digest, media_type, url FROM resources WHERE typeof(path) = 'text' AND typeof(url) = 'text'
+AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null')"""
+        try:
+            with closing(maps.opened(path, "resources")) as db:
+                known = {row[0]: _Known(*row[1:]) for row in db.execute(query)}
+            self._lookup = Lookup(maps.opened(path, "resources"), Equivalences(), is_normal=True, is_finished=True)
+            self._known = known
+        except sqlite3.Error as error:
+            self._unread = str(error)
 
     def faults(self) -> Iterator[Fault]:
         """Yield all that is wrong: the names first, then file by file, then what concerns several."""
+        if self._unread:
+            yield Fault(MAP, None, None, CHANGED, f"the map cannot be read: {self._unread}")
         yield from self._names()
         for path in self._files:
             yield from self._file(path)
@@ -147,7 +158,11 @@ class Checker:
             if file.is_symlink():
                 yield Fault(path, None, None, UNREADABLE, "a symbolic link, which is not followed")
                 return
+            if not stat.S_ISREG(file.lstat().st_mode):
+                yield Fault(path, None, None, UNREADABLE, "no regular file")
+                return
             data = file.read_bytes()
+            self._read.add(path)
         except OSError as error:
             yield Fault(path, None, None, UNREADABLE, error.strerror or str(error))
             return
@@ -239,6 +254,8 @@ class Checker:
 
     def _anchors_of(self, path: str) -> set[str] | None:
         """Return the anchors of a file; None for one that has no anchors by its format."""
+        if path not in self._read:
+            return None
         try:
             data = (self._folder / path).read_bytes()
         except OSError:

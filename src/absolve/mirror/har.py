@@ -45,7 +45,7 @@ class HarReader:
         for index, entry in enumerate(entries):
             try:
                 found = self._captured(entry, index)
-            except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError, binascii.Error) as error:
                 text = f"entry {index}: {type(error).__name__}: {error}"
                 yield Broken(Diagnostic("broken-entry", text, self._input.name, failed=True))
                 continue
@@ -60,6 +60,8 @@ class HarReader:
         if url is None or not url.startswith(SCHEMES):
             return None
         status = int(response.get("status") or 0)
+        if not 0 <= status < 1000:
+            raise ValueError(f"no status of HTTP: {str(status)[:20]}")
         content = response.get("content") or {}
         fields = {str(one["name"]).lower(): str(one["value"]) for one in response.get("headers") or ()}
         location = redirect_of(url, status, response.get("redirectURL") or fields.get("location"))

@@ -22,11 +22,23 @@ _MOST_KNOWN: Final = 50_000  # results that are cached
 _MOST_CHARACTERS: Final = 2048  # of a URL whose result is cached
 
 
+# Only rows of text: a finished map may be anybody's.
+_EVERY: Final = """\
+SELECT url, path, redirect FROM resources WHERE (path IS NOT NULL OR redirect IS NOT NULL)
+AND typeof(url) = 'text' AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
+_ONE: Final = """\
+SELECT path, redirect FROM resources WHERE url = ?
+AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
+
+
 class Lookup:
     """The files of a mirror by URL. `used` has the URLs for which others stood since it was emptied last."""
 
-    def __init__(self, db: sqlite3.Connection, same: Equivalences, *, is_normal: bool) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, same: Equivalences, *, is_normal: bool, is_finished: bool = False
+    ) -> None:
         self._db = db
+        self._is_finished = is_finished  # the map of anybody, which has no table of forms
         self._same = same
         self._is_normal = is_normal  # whether the URLs come from the URL Standard's parser
         self._known: dict[str, Target | None] = {}
@@ -36,8 +48,7 @@ class Lookup:
         self._forms: dict[str, str] = {}
         (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
         if count <= _SMALL:
-            query = "SELECT url, path, redirect FROM resources WHERE path IS NOT NULL OR redirect IS NOT NULL"
-            self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(query)}
+            self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(_EVERY)}
             self._forms = self._all_forms()
 
     def __call__(self, url: str) -> Target | None:
@@ -96,14 +107,14 @@ class Lookup:
     def _row(self, url: str) -> tuple[str | None, str | None] | None:
         if self._rows is not None:
             return self._rows.get(url)
-        query = "SELECT path, redirect FROM resources WHERE url = ?"
-        row: tuple[str | None, str | None] | None = self._db.execute(query, (url,)).fetchone()
+        row: tuple[str | None, str | None] | None = self._db.execute(_ONE, (url,)).fetchone()
         return row
 
     def _all_forms(self) -> dict[str, str]:
         """Return the URLs by form: those of the working copy; computed again for a finished map, which has none."""
-        with suppress(sqlite3.OperationalError):
-            return dict(self._db.execute("SELECT form, url FROM forms"))
+        if not self._is_finished:
+            with suppress(sqlite3.OperationalError):
+                return dict(self._db.execute("SELECT form, url FROM forms"))
         found: dict[str, str] = {}
         for url in sorted(self._rows or ()):
             for form in self._same.forms(url):
@@ -113,6 +124,8 @@ class Lookup:
     def _form(self, form: str) -> str | None:
         if self._rows is not None:
             return self._forms.get(form)
+        if self._is_finished:
+            return None
         with suppress(sqlite3.OperationalError):
             row = self._db.execute("SELECT url FROM forms WHERE form = ?", (form,)).fetchone()
             return row[0] if row is not None else None

@@ -6,10 +6,14 @@ that a killed one can go on; the map itself is made of it at the end, the same b
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
+import stat
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.core.errors import UsageError
 from absolve.formats import registry
 from absolve.mirror import capture, paths
 from absolve.mirror.paths import MAP
@@ -42,6 +46,8 @@ CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
 """
+_STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
+_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "tokens")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
@@ -170,14 +176,16 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
         """Note the paths of the files that earlier runs made: by their map, or by the working copy of a killed one."""
         if not map_.is_file():
             return
-        with suppress(sqlite3.Error), closing(opened(map_)) as db:
-            is_working = map_.name.startswith(WORKING)
-            table = "plan" if is_working else "resources"
-            query = f"SELECT path FROM {table} WHERE path IS NOT NULL"  # noqa: S608 - our own words
+        is_working = map_.name.startswith(WORKING)
+        table = "plan" if is_working else "resources"
+        with suppress(sqlite3.Error), closing(opened(map_, *(_PLAN_TABLES if is_working else (table,)))) as db:
+            query = f"SELECT path FROM {table} WHERE typeof(path) = 'text'"  # noqa: S608 - our own words
             if is_working:
                 query += " AND path NOT IN (SELECT path FROM foreign_files)"
-                self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?)", db.execute("SELECT path FROM ours"))
-                self.add_tokens(token for (token,) in db.execute("SELECT token FROM tokens"))
+                before = db.execute("SELECT path FROM ours WHERE typeof(path) = 'text'")
+                self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?)", before)
+                found = db.execute("SELECT token FROM tokens WHERE typeof(token) = 'text'")
+                self.add_tokens(token for (token,) in found if _TOKEN.fullmatch(token))  # it is part of a file's name
             self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?)", db.execute(query))
 
     def is_ours(self, path: str) -> bool:
@@ -267,12 +275,58 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
         self._db.close()
 
 
+_TOKEN: Final = re.compile(r"[0-9a-f]{8}")
 _TOGETHER: Final = 200  # documents that are committed at once
 
 
-def opened(path: Path) -> sqlite3.Connection:
-    """Return a connection that only reads a map. Raise sqlite3.Error."""
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+def opened(path: Path, *tables: str) -> sqlite3.Connection:
+    """Return a connection that only reads a map, which anybody may have made. Raise sqlite3.Error.
+
+    Nothing but a regular file is opened, and each of `tables` must be as a mirror makes it: a view, or a column that is
+    generated, could compute without end.
+    """
+    if not is_regular(path):
+        raise sqlite3.DatabaseError(f"{path.name} is no regular file")
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        db.execute("PRAGMA trusted_schema = OFF")
+        for name in tables:
+            found = db.execute("SELECT sql FROM sqlite_master WHERE name = ? AND type = 'table'", (name,)).fetchone()
+            if found is None or found[0] not in _STATEMENTS:
+                raise sqlite3.DatabaseError(f"{path.name} has no table {name} of a mirror")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def working_copy(path: Path) -> Working | None:
+    """Return the working copy of a killed run, None if it has no tables yet. Raise UsageError for another file."""
+    try:
+        with closing(opened(path)) as db:
+            if db.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+                return None
+        opened(path, *_PLAN_TABLES).close()
+        return Working(path)
+    except sqlite3.Error as error:
+        raise UsageError(f"{path}: this is no working copy of a mirror: remove it ({error})") from error
+
+
+def is_regular(path: Path) -> bool:
+    """Return whether a file is there that is neither a link nor a pipe."""
+    try:
+        state = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(state.st_mode)
+
+
+def check_own(folder: Path) -> None:
+    """Raise UsageError if a name that a mirror uses for its map is taken by something else than a file."""
+    for name in (MAP, *(f"{WORKING}{suffix}" for suffix in BESIDE), *(f"{WORKING}.old{suffix}" for suffix in BESIDE)):
+        path = folder / name
+        if os.path.lexists(path) and not (is_regular(path) and (name == MAP or path.lstat().st_nlink == 1)):
+            raise UsageError(f"{path}: this is no regular file, and a mirror needs the name: remove it")
 
 
 def _values(row: Row) -> tuple[Any, ...]:

@@ -65,7 +65,9 @@ class Reader(Protocol):
 def media_type_of(declared: str, data: bytes, name: str = "") -> str:
     """Return the declared media type, with its parameters, else one by the name or the content; "" if unknown."""
     essence = registry.essence_of(declared)[0]
-    if "/" in essence and essence not in {"*/*", "unknown/unknown", "application/unknown"}:
+    if not (declared.isascii() and declared.isprintable()):
+        declared = essence  # a header field has no such characters
+    if registry.is_media_type(essence) and essence not in {"*/*", "unknown/unknown", "application/unknown"}:
         return declared
     return extensions.sniffed(data) or extensions.by_name(name)
 

@@ -37,15 +37,21 @@ def types_of(folder: Path) -> dict[str, str]:
     if not path.is_file():
         raise UsageError(f"--serve {folder}: there is no {MAP}: this is no mirror of absolve")
     try:
-        with closing(maps.opened(path)) as db:
-            rows = db.execute("SELECT path, media_type FROM resources WHERE path IS NOT NULL")
-            found = {row[0]: registry.essence_of(row[1] or "")[0] or extensions.by_name(row[0]) for row in rows}
+        with closing(maps.opened(path, "resources")) as db:
+            rows = db.execute("SELECT path, media_type FROM resources WHERE typeof(path) = 'text'")
+            found = {row[0]: _type_of(row[0], row[1]) for row in rows}
     except sqlite3.Error as error:
         raise UsageError(f"--serve {folder}: {MAP} cannot be read: {error}") from error
     for name in _OWN:
         if name not in found and (folder / name).is_file():
             found[name] = registry.HTML
     return found
+
+
+def _type_of(path: str, stated: Any) -> str:
+    """Return the media type of a file: that of the map if it is one (RFC 9110 8.3.1), else by its name."""
+    essence = registry.essence_of(stated)[0] if isinstance(stated, str) else ""
+    return essence if registry.is_media_type(essence) else extensions.by_name(path)
 
 
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
@@ -68,6 +74,8 @@ def _handler(types: dict[str, str], root: OutputFolder) -> type[BaseHTTPRequestH
             self._answer(with_body=False)
 
         def _answer(self, *, with_body: bool) -> None:
+            if self.headers.get("Content-Length") or self.headers.get("Transfer-Encoding"):
+                self.close_connection = True  # a body is not read, and must not be taken for the next request
             if not _is_own_name(self.headers.get("Host") or ""):  # another site's name for this host
                 self._send(HTTPStatus.FORBIDDEN, b"", "text/plain", with_body=with_body)
                 return
@@ -95,7 +103,8 @@ def _handler(types: dict[str, str], root: OutputFolder) -> type[BaseHTTPRequestH
 
 def _is_own_name(host: str) -> bool:
     """Return whether a Host field names this machine, with a port, or without one (port 80)."""
-    return host in _NAMES or host.rpartition(":")[0] in _NAMES
+    name, _, port = host.rpartition(":")
+    return host in _NAMES or (name in _NAMES and port.isdecimal())
 
 
 def _path(target: str, types: dict[str, str]) -> str | None:

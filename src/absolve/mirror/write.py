@@ -166,7 +166,7 @@ def _put(root: OutputFolder, name: str, data: bytes, token: str, notify: Notify,
     try:
         if has(root, name, data):
             return
-        if target.exists() and not is_ours and not _is_own(target):
+        if os.path.lexists(target) and not is_ours and not _is_own(target):
             text = "a file that the mirror did not make is in the way, and stays"
             notify(Diagnostic("foreign", text, str(target), failed=True))
             return
@@ -179,6 +179,8 @@ def _put(root: OutputFolder, name: str, data: bytes, token: str, notify: Notify,
 
 
 def _is_own(path: Path) -> bool:
+    if not maps.is_regular(path):  # to open a pipe would wait for a writer
+        return False
     with suppress(OSError), path.open("rb") as file:
         return index.MARK in file.read(1024)
     return False
@@ -186,7 +188,7 @@ def _is_own(path: Path) -> bool:
 
 def _same_file(one: Path, other: Path) -> bool:
     try:
-        if other.is_symlink() or one.stat().st_size != other.stat().st_size:
+        if not maps.is_regular(other) or one.stat().st_size != other.stat().st_size:
             return False
         return one.read_bytes() == other.read_bytes()
     except OSError:

@@ -1,0 +1,133 @@
+"""Hostile files in the folder of a mirror: links, pipes, databases that somebody else made."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from packed import entry, har
+
+import absolve
+from absolve.cli import main
+from absolve.mirror import map as maps
+from absolve.mirror.serve import types_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS url, n AS path, n AS media_type FROM r"
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "absolve", "mirror", *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    assert b"Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "c.har").write_bytes(har(entry("http://h/", "<a href=/x.html#a>x</a>"), entry("http://h/x.html", "<p id=a>")))
+    assert main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m"), "-q"]) == 0
+    return tmp_path / "m"
+
+
+@pytest.mark.parametrize("name", [f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE] + ["mirror.sqlite"])
+def test_a_link_in_place_of_the_map_is_refused_and_its_target_stays(root: Path, name: str) -> None:
+    victim = root.parent / "victim"
+    with closing(sqlite3.connect(victim)) as database:
+        database.execute("CREATE TABLE t (x)")
+    before = victim.read_bytes()
+    (root / name).unlink(missing_ok=True)
+    (root / name).symlink_to(victim)
+    done = run(str(root.parent / "c.har"), "-o", str(root))
+    assert done.returncode == 2
+    assert b"no regular file" in done.stderr
+    assert victim.read_bytes() == before
+    assert not list(root.parent.glob("victim-*"))
+
+
+def test_a_folder_or_another_name_in_place_of_the_map_is_refused(root: Path) -> None:
+    os.link(root / "mirror.sqlite", root / maps.WORKING)
+    assert run(str(root.parent / "c.har"), "-o", str(root)).returncode == 2
+    (root / maps.WORKING).unlink()
+    (root / "mirror.sqlite").unlink()
+    (root / "mirror.sqlite").mkdir()
+    done = run(str(root.parent / "c.har"), "-o", str(root))
+    assert (done.returncode, b"mirror.sqlite: this is no regular file" in done.stderr) == (2, True)
+
+
+def test_a_working_copy_that_is_none_is_named(root: Path) -> None:
+    (root / maps.WORKING).write_bytes(b"x" * 5000)
+    done = run(str(root.parent / "c.har"), "-o", str(root))
+    assert (done.returncode, b"no working copy" in done.stderr) == (2, True)
+
+
+def test_a_view_in_place_of_a_table_is_never_computed(root: Path) -> None:
+    with closing(sqlite3.connect(root / "mirror.sqlite")) as database:
+        database.execute("DROP TABLE resources")
+        database.execute(f"CREATE VIEW resources AS {ENDLESS}")
+    assert run("--check", str(root)).returncode == 1
+    assert run("--serve", str(root)).returncode == 2
+    assert run(str(root.parent / "c.har"), "-o", str(root)).returncode == 0  # and the map is made again
+    assert run("--check", str(root)).returncode == 0
+
+
+def test_values_of_other_types_in_the_map_are_left_out(root: Path) -> None:
+    with closing(sqlite3.connect(root / "mirror.sqlite")) as database:
+        database.execute("INSERT INTO resources (url, path, media_type) VALUES (x'ff', x'ff', x'ff'), ('http://h/y', 'y', x'ff')")
+        database.commit()
+    assert types_of(root)["y"] == ""
+    assert run("--check", str(root)).returncode in {0, 1}
+
+
+@pytest.mark.parametrize("stated", ["text/plain\r\nX-Evil: 1\r\n\r\n<script>", "text/html\u0416", "text"])
+def test_the_map_gives_no_header_fields_to_the_server(root: Path, stated: str) -> None:
+    with closing(sqlite3.connect(root / "mirror.sqlite")) as database:
+        database.execute("UPDATE resources SET media_type = ?", (stated,))
+        database.commit()
+    assert set(types_of(root).values()) == {"text/html"}  # by their names
+
+
+@pytest.mark.parametrize("stated", ["text/plain\r\nX-Evil: 1\r\n\r\n<script>", "a/\ud800", "text/html; charset=\x00\ud800"])
+def test_a_media_type_of_a_capture_is_one_or_not_used(stated: str) -> None:
+    data = har(entry("http://h/p.txt", "x", stated), entry("http://h/q", "<a href=/p.txt>", "text/html"))
+    assert set(absolve.mirror([data])) == {"http://h/p.txt", "http://h/q"}
+
+
+@pytest.mark.parametrize("status", ["Infinity", "-Infinity", "1e400", str(2**70 + 200), "-1"])
+def test_a_har_entry_with_an_odd_status_is_reported_and_the_others_are_held(root: Path, status: str) -> None:
+    data = har(entry("http://h/a", "x", status=12345), entry("http://h/b", "x")).replace(b"12345", status.encode())
+    (root.parent / "odd.har").write_bytes(data)
+    done = run(str(root.parent / "odd.har"), "-o", str(root.parent / "odd"))
+    assert (done.returncode, b"broken-entry" in done.stderr) == (1, True)
+    assert (root.parent / "odd/h/b.html").is_file() or list((root.parent / "odd/h").glob("b*"))
+
+
+@needs_pipes
+def test_pipes_and_links_are_not_read(root: Path) -> None:
+    os.mkfifo(root / "y.html")
+    (root / "h/x.html").unlink()
+    os.mkfifo(root / "h/x.html")
+    assert run("--check", str(root)).returncode in {0, 1}
+    (root / "h/x.html").unlink()
+    (root / "h/x.html").symlink_to("/dev/zero")
+    assert run("--check", str(root)).returncode in {0, 1}
+
+
+@needs_pipes
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_pipe_in_place_of_the_entry_page_stays_and_is_named(root: Path, linked: bool) -> None:
+    (root / "index.html").unlink()
+    (root / "mirror.sqlite").unlink()
+    os.mkfifo(root.parent / "pipe" if linked else root / "index.html")
+    if linked:
+        (root / "index.html").symlink_to(root.parent / "pipe")
+    done = run(str(root.parent / "c.har"), "-o", str(root))
+    assert (done.returncode, b"index.html" in done.stderr) == (1, True)
