@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from packed import entry, har
+from packed import entry, har, mirrored
 
 import absolve
 from absolve.cli import main
+from absolve.document.walk import walk
 from absolve.mirror import map as maps
+from absolve.mirror.capture import Captured, Where
 from absolve.mirror.serve import types_of
+from absolve.mirror.survey import _Candidates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS url, n AS path, n AS media_type FROM r"
@@ -131,3 +137,61 @@ def test_a_pipe_in_place_of_the_entry_page_stays_and_is_named(root: Path, linked
         (root / "index.html").symlink_to(root.parent / "pipe")
     done = run(str(root.parent / "c.har"), "-o", str(root))
     assert (done.returncode, b"index.html" in done.stderr) == (1, True)
+
+
+# --- hostile archives -------------------------------------------------------------------------------------------------
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, name: str, function: Callable[..., Any]) -> list[int]:
+    """Return a list that grows with each call of a function."""
+    calls: list[int] = []
+
+    def call(*arguments: Any) -> Any:
+        calls.append(1)
+        return function(*arguments)
+
+    monkeypatch.setattr(name, call)
+    return calls
+
+
+def test_a_har_is_parsed_once_for_the_survey_and_once_for_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = har(*(entry(f"http://h/{number}", "x") for number in range(450)))  # three batches
+    calls = counted(monkeypatch, "absolve.mirror.har.json.loads", json.loads)
+    code, found = mirrored(tmp_path, "c.har", data, "-j", "1")
+    assert (code, len(found), len(calls)) == (0, 450, 2)
+
+
+def test_a_message_is_walked_once_for_all_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = "".join(f"--b\r\nContent-Type: text/html\r\nContent-Location: http://h/{n}\r\n\r\n<a href=/1>\r\n" for n in range(450))
+    data = f"From: a@b\r\nContent-Type: multipart/related; boundary=b\r\n\r\n{parts}--b--\r\n".encode()
+    calls = counted(monkeypatch, "absolve.mirror.messages.walk", walk)
+    code, found = mirrored(tmp_path, "c.mht", data, "-j", "1")
+    assert (code, len(found), len(calls)) == (0, 450, 1)
+
+
+def test_parts_that_are_too_deep_are_reported(tmp_path: Path) -> None:
+    inner = b"Content-Type: text/html\r\nContent-Location: http://h/deep\r\n\r\n<p>"
+    for number in range(60):
+        inner = b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n%b\r\n--b%d--" % (number, number, inner, number)
+    page = b"Content-Type: text/html\r\nContent-Location: http://h/page\r\n\r\n<p>"
+    data = b"From: a@b\r\nContent-Type: multipart/mixed; boundary=o\r\n\r\n--o\r\n%b\r\n--o\r\n%b\r\n--o--\r\n" % (page, inner)
+    (tmp_path / "d.eml").write_bytes(data)
+    done = run(str(tmp_path / "d.eml"), "-o", str(tmp_path / "m"))
+    assert (done.returncode, b"too-deep" in done.stderr, (tmp_path / "m/h/page.html").is_file()) == (1, True, True)
+
+
+def test_names_that_lead_out_of_a_package_are_reported(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as package:
+        for name in ("../up.html", "a/../../b.html", "ok.html"):
+            package.writestr(name, "<p>")
+    done = run(str(tmp_path / "z.zip"), "-o", str(tmp_path / "m"))
+    assert (done.returncode, done.stderr.count(b"leads out of the package")) == (1, 2)
+    assert not (tmp_path / "up.html").exists()
+
+
+def test_a_revisit_has_the_newest_payload_that_is_not_later() -> None:
+    found = _Candidates()
+    assert found.best("2") is None
+    for date in ("3", "1", "5"):
+        found.add(Captured("http://h/", 200, date, "", Where(0, 0, int(date))))
+    assert [found.best(date).date for date in ("0", "1", "2", "4", "9")] == ["3", "1", "1", "3", "5"]  # type: ignore[union-attr]

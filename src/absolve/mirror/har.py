@@ -34,6 +34,7 @@ class HarReader:
         self._input = input_
         self._number = number
         self._how = how
+        self._loaded: list[Any] | None = None
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each entry that answers a GET."""
@@ -80,7 +81,9 @@ class HarReader:
             yield where, _payload(entries[where.offset])
 
     def _entries(self) -> list[Any]:
-        """Return the entries. Raise DocumentError if the file is no HAR."""
+        """Return the entries, read once. Raise DocumentError if the file is no HAR."""
+        if self._loaded is not None:
+            return self._loaded
         data = self._data
         if data is None:
             data = bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
@@ -89,7 +92,8 @@ class HarReader:
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             text = f"this JSON is no HTTP Archive: {type(error).__name__}: {str(error)[:200]}"
             raise DocumentError(Diagnostic("no-har", text, self._input.name)) from error
-        return entries if isinstance(entries, list) else []
+        self._loaded = entries if isinstance(entries, list) else []
+        return self._loaded
 
 
 def _payload(entry: Any) -> Payload:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import email
 import email.policy
 import re
+from collections import defaultdict, deque
 from email.message import Message
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
+_DEEPEST: Final = 50  # multiparts inside multiparts
 _LONGEST: Final = 4096  # characters of a header field that is a URL
 _NEXT: Final = re.compile(rb"\n\r?\n(?=From )")  # before a further message of a mailbox
 _BASES: Final = ("Base", "Content-Base", "Content-Location")
@@ -57,6 +59,9 @@ class _Part:
         return f"{essence}; charset={charset}" if charset and essence.startswith("text/") else essence
 
 
+_Loaded = tuple[list[_Part], list["Entity | None"], str | None]
+
+
 class MessageReader:
     """The captures of a message or a mailbox; the place of each is its number. `data`: its bytes, if known."""
 
@@ -65,6 +70,8 @@ class MessageReader:
         self._input = input_
         self._number = number
         self._how = how
+        self._loaded: _Loaded | None = None
+        self._is_cut = False
         self._root = f"{PACKAGE_ROOT}{quote(PurePosixPath(input_.place).name)}/"
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
@@ -78,6 +85,9 @@ class MessageReader:
             text = f"this message cannot be read: {type(error).__name__}: {error}"
             yield Broken(Diagnostic("unreadable", text, self._input.name, failed=True))
             return
+        if self._is_cut:
+            text = f"parts more than {_DEEPEST} multiparts deep are not read"
+            yield Broken(Diagnostic("too-deep", text, self._input.name, failed=True))
         for index, part in enumerate(parts):
             data = part.data
             where = Where(self._number, index, 0)
@@ -88,20 +98,28 @@ class MessageReader:
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the contents of parts, with their entities where the walk has them."""
-        data = self._data()
-        parts = list(self._parts(data))
-        entities = self._entities(data)
-        page = next((part.urls[0] for part in parts if _is_usable(part.urls[0])), None)
+        if self._loaded is None:
+            self._loaded = self._load()
+        parts, entities, page = self._loaded
         for where in places:
             part = parts[where.offset]
             content = part.data
-            entity = next((one for one in entities if one.own_data == content), None)
-            if entity is not None:
-                entities.remove(entity)
+            entity = entities[where.offset]
             if entity is not None and not _is_usable(entity.bases.own.url):
                 entity = None  # a style sheet that a browser made of one in the page, as Content-ID: the page's
             media_type = media_type_of(part.media_type, content)
             yield where, Payload(content, media_type, entity=entity, base=None if entity is not None else page)
+
+    def _load(self) -> _Loaded:
+        """Return the parts, the entity of each where the walk has it, and the URL of the first one with one."""
+        data = self._data()
+        parts = list(self._parts(data))
+        found: dict[bytes, deque[Entity]] = defaultdict(deque)
+        for entity in self._entities(data):
+            found[entity.own_data].append(entity)
+        entities = [queue.popleft() if (queue := found.get(part.data)) else None for part in parts]
+        page = next((part.urls[0] for part in parts if _is_usable(part.urls[0])), None)
+        return parts, entities, page
 
     def _data(self) -> bytes:
         if self._known is not None:
@@ -123,9 +141,26 @@ class MessageReader:
         number = 0
         for message in _messages(data):
             date = digits_of(_iso_date(message))
-            for part, base in _leaves(message, self._input.url or ""):
+            for part, base in self._leaves(message, self._input.url or ""):
                 number += 1
                 yield _Part(part, self._urls(part, base, number), date)
+
+    def _leaves(self, message: Message, base: str, depth: int = 0) -> Iterator[tuple[Message, str]]:
+        """Yield the parts that are no multiparts, each with the base of the entities around it."""
+        if depth > _DEEPEST:
+            self._is_cut = True
+            return
+        inner = message.get_payload()
+        if isinstance(inner, list):
+            for name in _BASES:
+                if value := _field(message, name):
+                    base = urljoin(base, value.removeprefix("<URL:").removesuffix(">"))
+                    break
+            for part in inner:
+                if isinstance(part, Message):
+                    yield from self._leaves(part, base, depth + 1)
+        else:
+            yield message, base
 
     def _urls(self, part: Message, base: str, number: int) -> list[str]:
         location = _field(part, "Content-Location")
@@ -160,23 +195,6 @@ def _messages(data: bytes) -> list[Message]:
     starts = [0, *(found.end() for found in _NEXT.finditer(data))]
     found = [data[start:end].partition(b"\n")[2] for start, end in zip(starts, [*starts[1:], len(data)], strict=True)]
     return [email.message_from_bytes(one, policy=email.policy.compat32) for one in found]
-
-
-def _leaves(message: Message, base: str, depth: int = 0) -> Iterator[tuple[Message, str]]:
-    """Yield the parts that are no multiparts, each with the base of the entities around it."""
-    if depth > 50:
-        return
-    inner = message.get_payload()
-    if isinstance(inner, list):
-        for name in _BASES:
-            if value := _field(message, name):
-                base = urljoin(base, value.removeprefix("<URL:").removesuffix(">"))
-                break
-        for part in inner:
-            if isinstance(part, Message):
-                yield from _leaves(part, base, depth + 1)
-    else:
-        yield message, base
 
 
 def _field(message: Message, name: str) -> str:

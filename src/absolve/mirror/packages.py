@@ -132,6 +132,9 @@ class PackageReader:
             if url is not None and url.startswith(self._root):
                 date = "".join(f"{part:02}" for part in info.date_time)
                 yield Captured(url, 200, date, media_type, Where(self._number, index, 0), size=info.file_size)
+            else:
+                text = f"its name leads out of the package ({info.filename[:200]})"
+                yield Broken(Diagnostic("unread-member", text, self._input.name, failed=True))
 
     def _fault(self, info: zipfile.ZipInfo, left: int) -> str | None:
         if info.flag_bits & 1:

@@ -6,6 +6,7 @@ request other than GET, or a revisit, describes other records.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.core.errors import Diagnostic
@@ -104,28 +105,51 @@ def _quiet(_diagnostic: Diagnostic) -> None:
 
 
 def _origins(revisits: Iterable[Captured], every: Iterable[Captured | Posted | Broken]) -> dict[str, Captured]:
-    """Return the capture that each revisit refers to: by URL and date, else by digest, else by URL alone."""
-    by_date: dict[tuple[str, str], list[str]] = {}
-    by_digest: dict[str, list[str]] = {}
-    by_url: dict[str, list[str]] = {}
-    dates: dict[str, str] = {}
+    """Return the capture that each revisit refers to: by URL and date, else by digest, else by URL alone.
+
+    Of several with a digest or a URL it is the newest one that is not later than the revisit, else the first one.
+    """
+    revisits = list(revisits)
+    wanted: dict[tuple[str, ...], _Candidates] = {}
     for one in revisits:
-        dates[one.url] = one.date
-        by_date.setdefault((one.refers_to or one.url, one.refers_date), []).append(one.url)
-        by_url.setdefault(one.refers_to or one.url, []).append(one.url)
-        if one.digest:
-            by_digest.setdefault(one.digest, []).append(one.url)
-    found: dict[str, tuple[int, str, Captured]] = {}
+        for key in _keys(one):
+            wanted.setdefault(key, _Candidates())
     for other in every:
         if not isinstance(other, Captured) or other.is_revisit or other.location is not None or other.status >= 300:
             continue
-        for certainty, urls in (
-            (3, by_date.get((other.url, other.date))),
-            (2, by_digest.get(other.digest) if other.digest else None),
-            (1, by_url.get(other.url)),
-        ):
-            for url in urls or ():
-                rank = (certainty, other.date if other.date <= dates[url] else "", other)
-                if url not in found or found[url][:2] < rank[:2]:
-                    found[url] = rank
-    return {url: one for url, (_, _, one) in found.items()}
+        for key in ((other.url, other.date), (other.digest,), (other.url, "", "")):
+            if key in wanted and key != ("",):
+                wanted[key].add(other)
+    found: dict[str, Captured] = {}
+    for one in revisits:
+        origin = next((best for key in _keys(one) if (best := wanted[key].best(one.date)) is not None), None)
+        if origin is not None:
+            found[one.url] = origin
+    return found
+
+
+def _keys(revisit: Captured) -> list[tuple[str, ...]]:
+    """Return the keys of the captures that a revisit may refer to, the surest one first."""
+    url = revisit.refers_to or revisit.url
+    digest: list[tuple[str, ...]] = [(revisit.digest,)] if revisit.digest else []
+    return [(url, revisit.refers_date), *digest, (url, "", "")]
+
+
+class _Candidates:
+    """The first capture of each date."""
+
+    def __init__(self) -> None:
+        self._by_date: dict[str, Captured] = {}
+        self._dates: list[str] | None = None
+
+    def add(self, one: Captured) -> None:
+        self._by_date.setdefault(one.date, one)
+
+    def best(self, date: str) -> Captured | None:
+        """Return the newest capture that is not later than a date, else the first one that was added."""
+        if not self._by_date:
+            return None
+        if self._dates is None:
+            self._dates = sorted(self._by_date)
+        number = bisect_right(self._dates, date)
+        return self._by_date[self._dates[number - 1]] if number else next(iter(self._by_date.values()))

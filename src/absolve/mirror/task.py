@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from absolve.document.resolved import Resolved
     from absolve.mirror.capture import Where
-    from absolve.mirror.payloads import Payload
+    from absolve.mirror.payloads import Payload, Reader
     from absolve.mirror.sources import Source
     from absolve.mirror.urls import Equivalences
     from absolve.run.inputs import Input
@@ -88,12 +88,20 @@ class Made(NamedTuple):
 
 
 class _Open:
-    """What a process keeps between batches: the lookup in the map of the current run, and relative references."""
+    """What a process keeps between batches: the lookup in the map, relative references, and the reader of a source."""
 
     def __init__(self, how: MirrorOptions) -> None:
         is_normal = how.reading.settings.profile == "whatwg"
         self.lookup = Lookup(opened(Path(how.map)), how.same, is_normal=is_normal)
         self.relatives = Relatives()
+        self._how = how
+        self._reader: tuple[int, Reader] | None = None
+
+    def reader(self, number: int) -> Reader:
+        """Return the reader of a source: the same one for batches in a row, as some read their source as a whole."""
+        if self._reader is None or self._reader[0] != number:
+            self._reader = number, reader_of(self._how.sources[number], number, self._how.reading)
+        return self._reader[1]
 
 
 _open: dict[str, _Open] = {}
@@ -114,7 +122,7 @@ def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | 
     if key not in _open:
         _open[key] = _Open(how)
     kept = _open[key]
-    reader = reader_of(how.sources[batch.source], batch.source, how.reading)
+    reader = kept.reader(batch.source)
     wanted: dict[Where, list[Item]] = {}
     for item in batch.items:
         wanted.setdefault(item.where, []).append(item)
