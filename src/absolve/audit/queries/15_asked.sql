@@ -1,0 +1,16 @@
+-- asked: one row for each distinct target of the links of the new site, with what counts of all these links.
+
+-- Claims of a base are no links here.
+CREATE OR REPLACE VIEW links_in AS
+    SELECT *, list_contains(problems, 'insecure') AS is_insecure
+    FROM new_links_all
+    WHERE NOT (element = 'base' AND attribute = 'href') AND attribute NOT IN ('xml:base', 'codebase')
+    AND NOT (element = 'header' AND attribute IN ('base', 'content-base', 'content-location'));
+
+CREATE OR REPLACE TABLE asked AS
+    SELECT target, bare(target) AS url, fragment_of(target) AS fragment, count(*) AS links,
+        min(document) AS first_document, max(document) AS last_document, bool_or(is_insecure) AS is_insecure
+    FROM links_in WHERE target IS NOT NULL AND scope <> 'other'
+    GROUP BY target;
+
+CREATE OR REPLACE TABLE wanted AS SELECT 'new' AS side, url FROM asked;
