@@ -1,0 +1,159 @@
+"""Move URLs by all maps of an audit, one step or to the end.
+
+In: sets of rules, the old and the new URL of the site, absolute URLs. Out: `Move` and `Outcome`. The first map with a
+rule that applies counts. Each URL is computed once, and a chain shares the results of its links.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, Move, Outcome
+from absolve.audit.maps.ordered import ordered
+from absolve.audit.maps.request import Request, request
+from absolve.core.bounded_cache import BoundedCache
+from absolve.urls import whatwg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from absolve.audit.maps.model import Found, Mover, Rule, RuleSet
+
+_MOST_KNOWN: Final = 1 << 16
+_MOST_RULES: Final = 8  # of one outcome
+
+
+def _never(_url: str) -> bool:
+    return False
+
+
+class Rules:
+    """All maps of an audit. `used` counts the distinct URLs that each rule moved, by file and line."""
+
+    def __init__(self, sets: Iterable[RuleSet], base_old: str | None, base_new: str) -> None:
+        self.sets = list(sets)
+        self.used: Counter[tuple[str, int]] = Counter()
+        self._base_new = base_new
+        self._base_old = base_old
+        self._home = _site(base_new)
+        self._hosts = {_site(base) for base in (base_old, base_new) if base}
+        tables = {found.file: found.table for found in self.sets if found.table is not None}
+        self._movers: list[Mover] = [
+            found.mover(tables)
+            if found.mover is not None
+            else ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
+            for found in self.sets
+        ]
+        self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
+
+    def move(self, url: str, exists: Callable[[str], bool] = _never) -> Move | None:
+        """Return the step that the first rule makes from an absolute URL, None if no rule applies.
+
+        `exists` returns whether the new site has a file for a URL; for an old URL it is asked for its counterpart.
+        """
+        asked = request(url)
+        if asked is None:
+            return None
+        asked = asked._replace(is_home=asked.host in self._hosts)
+        for mover in self._movers:
+            found = mover(asked, lambda old: exists(self.counterpart(old)))
+            if found is not None:
+                return self._moved(found)
+        return None
+
+    def counterpart(self, url: str) -> str:
+        """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
+        asked = request(url)
+        if asked is None or asked.host == self._home or asked.host not in self._hosts or self._base_old is None:
+            return url
+        old, new = request(self._base_old), request(self._base_new)
+        if old is None or new is None:
+            return url
+        path = asked.path
+        folder_old, folder_new = (base.path[: base.path.rfind("/") + 1] for base in (old, new))
+        if path.startswith(folder_old):
+            path = folder_new + path[len(folder_old) :]
+        query = "" if asked.query is None else f"?{asked.query}"
+        return whatwg.parse(f"{path}{query}", self._base_new) or url
+
+    def _moved(self, found: Found) -> Move:
+        target = found.target
+        if target is not None:
+            target = whatwg.parse(target, self._base_new)
+            if target is not None and not target.startswith(("http:", "https:")):
+                target = None
+        return Move(target, found.status, found.rule, found.rule.forced, found.is_rewrite)
+
+    def chain(self, url: str, exists: Callable[[str], bool] = _never) -> Outcome:
+        """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4)."""
+        bare, crosshatch, fragment = url.partition("#")
+        outcome = self._known.entries.get(bare)
+        if outcome is None:
+            outcome = self._followed(bare, exists)
+        if crosshatch and outcome.final is not None and "#" not in outcome.final:
+            return outcome._replace(final=f"{outcome.final}#{fragment}")
+        return outcome
+
+    def _followed(self, url: str, exists: Callable[[str], bool]) -> Outcome:
+        """Follow a URL to its end, and store the outcome of every URL on the way."""
+        way: list[tuple[str, Move]] = []
+        places: dict[str, int] = {}
+        times: Counter[int] = Counter()
+        current = url
+        while True:
+            known = self._known.entries.get(current)
+            if known is not None:
+                break
+            if current in places or len(way) >= MOST_HOPS or max(times.values(), default=0) > MOST_TIMES:
+                self._loop(way, places.get(current, 0))
+                way = way[: places.get(current, 0)]
+                known = self._known.entries.get(current) or Outcome(0, None, loop=True)
+                break
+            move = self.move(current, exists)
+            if move is None:
+                known = Outcome(0, current)
+                break
+            self.used[move.rule.file, move.rule.line] += 1
+            if move.rule.how != EXACT:
+                times[id(move.rule)] += 1
+            places[current] = len(way)
+            way.append((current, move))
+            if move.rewrite or move.target is None or move.status in GONE:
+                way.pop()
+                known = self._known.put(current, _ended(current, move))
+                break
+            current = move.target.partition("#")[0]
+        for passed, move in reversed(way):
+            known = self._known.put(passed, _before(move, known))
+        return known
+
+    def _loop(self, way: list[tuple[str, Move]], start: int) -> None:
+        """Store the outcome of every URL of a circle: the number of its steps."""
+        circle = way[start:]
+        for number, (url, _) in enumerate(circle):
+            rules = tuple(circle[(number + offset) % len(circle)][1].rule for offset in range(min(len(circle), _MOST_RULES)))
+            self._known.put(url, Outcome(len(circle), None, loop=True, rules=rules, status=circle[number][1].status))
+
+
+def _site(base: str) -> str:
+    found = request(base)
+    return found.host if found is not None else ""
+
+
+def _ended(url: str, move: Move) -> Outcome:
+    if move.rewrite:
+        return Outcome(0, url, rules=(move.rule,), served=move.target, status=move.status)
+    return Outcome(0, None, gone=move.status in GONE, rules=(move.rule,), status=move.status)
+
+
+def _before(move: Move, after: Outcome) -> Outcome:
+    """Return the outcome of a URL from the outcome of the target of its first step."""
+    final = after.final
+    fragment = (move.target or "").partition("#")[2]
+    if fragment and final is not None and "#" not in final:
+        final = f"{final}#{fragment}"
+    rules = (move.rule, *after.rules)
+    if len(rules) > _MOST_RULES:
+        rules = (*rules[: _MOST_RULES - 1], rules[-1])
+    return Outcome(after.hops + 1, final, after.loop, after.gone, rules, after.served, move.status)

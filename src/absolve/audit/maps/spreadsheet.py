@@ -1,0 +1,147 @@
+"""Read a map in CSV: old URL, new URL, and perhaps a status, or exact, prefix or regex as in `--remap-file`.
+
+In: the bytes of the file; comma, semicolon or tab separate cells (RFC 4180). Out: a `RuleSet`. A rule without `how` is
+exact. Rules with the host of the old site apply also where the new site has a file of this path, other rules do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.audit.maps import patterns
+from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.sources import source, target_fault
+from absolve.audit.maps.text import decoded, line
+from absolve.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_HOW: Final = frozenset({EXACT, PREFIX, REGEX})
+_GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
+_NUMBER: Final = re.compile(r"[1-5][0-9][0-9]")
+_SNIFFED: Final = 1 << 16
+
+
+def read(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a map in CSV."""
+    text = decoded(data)
+    return RuleSet(name, "csv", list(_rules(name, text)))
+
+
+def _rules(name: str, text: str) -> Iterator[Rule]:
+    delimiter = _delimiter(text)
+    rows = csv.reader(text.splitlines(keepends=True) if "\r" in text else text.split("\n"), delimiter=delimiter)
+    is_first = True
+    while True:
+        number = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Rule(name, number, "", f"it is no CSV: {error}")
+            continue
+        row = [cell.strip() for cell in row]
+        while row and not row[-1]:
+            row.pop()
+        if not row or row[0].startswith("#"):
+            continue
+        if is_first and len(row) > 1 and _is_header(row):
+            is_first = False
+            continue
+        is_first = False
+        yield _rule(name, number, row, delimiter)
+
+
+def _delimiter(text: str) -> str:
+    """Return the separator of the first rows: the one of which there are most."""
+    head = text[:_SNIFFED]
+    return max(",;\t", key=head.count)
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return all(re.fullmatch(r"[^/:]*", cell) for cell in row[:2])
+
+
+def _rule(name: str, number: int, row: Sequence[str], delimiter: str) -> Rule:
+    found = line(number, delimiter.join(row))
+    rule = Rule(name, number, found.text, found.problem)
+    if found.problem is not None:
+        return rule
+    how, status, fault = _extras(row[2:])
+    if fault is None and status < 400:
+        fault = target_fault(row[1]) if len(row) > 1 and how != REGEX else None if len(row) > 1 else "it has no target"
+    if fault is not None:
+        return rule._replace(problem=fault)
+    rule = rule._replace(how=how, status=status, target=None if status >= 400 else (row[1],))
+    return _of_pattern(rule, row[0]) if how == REGEX else _of_path(rule, row[0])
+
+
+def _extras(cells: Sequence[str]) -> tuple[str, int, str | None]:
+    """Return how a row matches, its status, and the reason why one of its further cells is neither."""
+    how, status = EXACT, 301
+    for cell in cells:
+        if cell.lower() in _HOW:
+            how = cell.lower()
+        elif _NUMBER.fullmatch(cell):
+            status = int(cell)
+        elif cell:
+            return how, status, f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex"
+    return how, status, None
+
+
+def _of_path(rule: Rule, old: str) -> Rule:
+    found = source(old)
+    if isinstance(found, str):
+        return rule._replace(problem=found)
+    target = rule.target
+    if rule.how == PREFIX and target is not None:
+        if "?" in found.path:
+            return rule._replace(problem="a prefix has no query")
+        target = _with_rest(str(target[0]), found.path)
+    return rule._replace(source=found.path, host=found.host, target=target, forced=found.host is not None)
+
+
+def _with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
+    """Return the target of a prefix: the rest of the path follows the path of the new URL, with one slash between."""
+    ends = min((place for mark in "?#" if (place := new.find(mark)) >= 0), default=len(new))
+    head, tail = new[:ends], new[ends:]
+    if head.endswith("/") and not prefix.endswith("/"):
+        head = head[:-1]
+    elif prefix.endswith("/") and not head.endswith("/"):
+        head += "/"
+    return (head, 1, tail) if tail else (head, 1)
+
+
+def _of_pattern(rule: Rule, old: str) -> Rule:
+    r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
+    whole = f"^(?:{old})$"
+    try:
+        patterns.matcher(whole)
+        names = patterns.names(whole)
+    except UsageError as error:
+        return rule._replace(problem=f"the regular expression cannot be used: {error.message}")
+    target: list[str | int] = []
+    place = 0
+    new = str(rule.target[0]) if rule.target is not None else ""
+    for found in _GROUP.finditer(new):
+        target.append(new[place : found.start()])
+        place = found.end()
+        if found[3] is not None:
+            target.append(found[3])
+        else:
+            number = int(found[2]) if found[2] else names.get(found[1], int(found[1]) if found[1].isdigit() else -1)
+            if not 0 <= number <= patterns.groups(whole):
+                return rule._replace(problem=f"the target names a group that is not there: {found[0]}")
+            target.append(number)
+    target.append(new[place:])
+    is_path = old.removeprefix("^").startswith(("/", "\\/"))
+    return rule._replace(
+        source=whole,
+        target=None if rule.target is None else tuple(part for part in target if part != ""),
+        whole_url=not is_path,
+        forced=not is_path,
+    )
