@@ -8,6 +8,7 @@ move, and odd spellings.
 from __future__ import annotations
 
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _FETCHED: Final = 10_000  # rows at once
-_INSERTED: Final = 2048  # rows in one statement
 HTML: Final = ("text/html", "application/xhtml+xml")
 
 
@@ -339,20 +339,31 @@ def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows into a table, by way of Arrow."""
     import pyarrow as pa
 
-    description = connection.execute(f"SELECT * FROM {table} LIMIT 0").fetch_arrow_table().schema  # noqa: S608 - ours
-    waiting: list[Sequence[Any]] = []
-
-    def flush() -> None:
-        if not waiting:
-            return
-        columns = [pa.array(cells, field.type) for cells, field in zip(zip(*waiting, strict=True), description, strict=True)]
-        connection.register("more_rows", pa.Table.from_arrays(columns, schema=description))
-        connection.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - ours
+    kinds = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "VARCHAR": pa.string()}
+    columns = connection.execute(f"DESCRIBE {table}").fetchall()
+    schema = pa.schema([(column[0], kinds[column[1]]) for column in columns])
+    for some in batched(rows, _FETCHED):
+        arrays = [pa.array(cells, field.type) for cells, field in zip(zip(*some, strict=True), schema, strict=True)]
+        connection.register("more_rows", pa.Table.from_arrays(arrays, schema=schema))
+        connection.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - the name of a table of ours
         connection.unregister("more_rows")
-        waiting.clear()
 
-    for row in rows:
-        waiting.append(row)
-        if len(waiting) >= _FETCHED:
-            flush()
-    flush()
+
+def batched(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
+    """Yield lists of at most `size` rows, as itertools.batched of Python 3.12."""
+    iterator = iter(rows)
+    while some := list(islice(iterator, size)):
+        yield some
+
+
+def conclude(connection: Any, question: Question) -> None:
+    """Create the result tables."""
+    connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
+    insert(connection, "wanted", ((NEW, url) for entry in question.entries if (url := keys.normal(entry)) is not None))
+    locate(connection, question)
+    connection.execute(
+        "CREATE OR REPLACE TABLE entries AS SELECT DISTINCT coalesce(l.resource, l.variant_resource) AS resource"
+        " FROM wanted w JOIN located l USING (side, url) WHERE coalesce(l.resource, l.variant_resource) IS NOT NULL"
+    )
+    for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
+        run(connection, name, question)

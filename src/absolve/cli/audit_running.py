@@ -1,0 +1,146 @@
+"""The run of `absolve audit`: read, judge, write, repair, and say what came out.
+
+Input: the options, a folder for temporary files. Output: files, a summary, the exit status in the report.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.audit import judge, keys, load, maps, servers, tables
+from absolve.cli import audit_reading, many
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.run.sources import unreadable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Collection, Iterator
+
+    from absolve.audit.judge import Question
+    from absolve.audit.maps import RuleSet
+    from absolve.cli.audit_reading import Sites
+    from absolve.cli.reporting import Report
+
+_LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
+_GUESSED: Final = """
+SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root, count(*) FROM {side}_documents
+WHERE url IS NOT NULL AND regexp_matches(url, '^https?://') AND (media_type IN ('text/html', 'application/xhtml+xml')
+    OR media_type IS NULL) AND (status IS NULL OR status < 300)
+GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
+"""
+
+
+def run(options: argparse.Namespace, report: Report, folder: str, failing: Collection[str]) -> None:
+    found = audit_reading.sites(options)
+    on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
+    jobs = many.processes(options)
+    sets = [_read_map(name, options, report) for name in options.maps]
+    with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
+        audit_reading.read(connection, options, found, report)
+        question = _question(connection, options, found, report)
+        judge.prepare(connection, question)
+        rules = _Maps([one for one in sets if one is not None], question)
+        judge.judge(connection, question, rules.of, None)
+        judge.conclude(connection, question)
+        _write(connection, options)
+        _finish(connection, options, report, failing)
+
+
+def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet | None:
+    path = Path(name)
+    form = options.map_format
+    if form is None and path.name.endswith("_redirects") and options.server == "cloudflare":
+        form = "cloudflare"
+    with report.guard(name):
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise unreadable(name, error) from error
+        return maps.read(path, data, format=form)
+    return None
+
+
+class _Maps:
+    """The rules of all maps, with the redirects that were recorded."""
+
+    def __init__(self, sets: list[RuleSet], question: Question) -> None:
+        self._sets = sets
+        self._question = question
+        self.rules: maps.Rules | None = None
+
+    def of(self, recorded: Iterator[tuple[Any, ...]]) -> tuple[maps.Rules | None, bool]:
+        sets = [*self._sets]
+        found = maps.recorded(recorded)
+        if found.rules:
+            sets.append(found)
+        if not sets:
+            return None, False
+        self.rules = maps.Rules(sets, self._question.old_url, self._question.new_url)
+        return self.rules, any(rule.forced and rule.problem is None for one in sets for rule in one.rules)
+
+
+def _question(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> Question:
+    """Return what is asked, with the URLs of both sites: those given, else those that most documents have."""
+    server = servers.named(
+        options.server,
+        index=options.index,
+        extensions=options.extensions,
+        bare_folder=options.bare_folder,
+        case=options.case,
+        queries=options.queries_of_files,
+    )
+    new_url = options.url or _guessed(connection, load.NEW)
+    if new_url is None:
+        raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
+    old_url = options.old_url or _guessed(connection, load.OLD)
+    return judge.Question(
+        keys.root(new_url),
+        keys.root(old_url) if old_url is not None else None,
+        server,
+        options.similar,
+        tuple(options.entry),
+        Path(options.queries) if options.queries is not None else None,
+    )
+
+
+def _guessed(connection: Any, side: str) -> str | None:
+    row = connection.execute(_GUESSED.format(side=side)).fetchone()
+    return row[0] if row is not None else None
+
+
+def _write(connection: Any, options: argparse.Namespace) -> None:
+    import sqlite3
+
+    for name in options.outputs:
+        Path(name).unlink(missing_ok=True)
+        with closing(sqlite3.connect(name)) as database:
+            for table in tables.TABLES:
+                columns = tables.TABLES[table]
+                try:
+                    rows = connection.execute(f"SELECT * FROM {table}").fetchall()
+                except Exception:
+                    rows = []
+                names = ", ".join(f'"{column}"' for column in columns)
+                database.execute(f"CREATE TABLE {table} ({names})")
+                database.executemany(
+                    f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})",
+                    [[" ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in rows],
+                )
+            database.commit()
+
+
+def _finish(connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str]) -> None:
+    counts = connection.execute(
+        "SELECT 'links', verdict, count(*) FROM links GROUP BY ALL UNION ALL SELECT 'urls', verdict, count(*) FROM urls"
+        " GROUP BY ALL UNION ALL SELECT 'pages', verdict, count(*) FROM pages GROUP BY ALL"
+    ).fetchall()
+    if not options.quiet:
+        for table, verdict, count in sorted(counts):
+            print(f"{table:6} {verdict:12} {count:>10,}")
+    if any(verdict in failing for _, verdict, _ in counts):
+        report.has_findings = True
