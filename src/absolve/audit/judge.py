@@ -354,16 +354,3 @@ def batched(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[
     iterator = iter(rows)
     while some := list(islice(iterator, size)):
         yield some
-
-
-def conclude(connection: Any, question: Question) -> None:
-    """Create the result tables."""
-    connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
-    insert(connection, "wanted", ((NEW, url) for entry in question.entries if (url := keys.normal(entry)) is not None))
-    locate(connection, question)
-    connection.execute(
-        "CREATE OR REPLACE TABLE entries AS SELECT DISTINCT coalesce(l.resource, l.variant_resource) AS resource"
-        " FROM wanted w JOIN located l USING (side, url) WHERE coalesce(l.resource, l.variant_resource) IS NOT NULL"
-    )
-    for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
-        run(connection, name, question)

@@ -87,7 +87,9 @@ def _items(options: argparse.Namespace, found: Sites, report: Report) -> Iterato
     )
 
 
-def inputs_of(options: argparse.Namespace, found: Sites, side: str, report: Report) -> Iterator[Input]:
+def inputs_of(
+    options: argparse.Namespace, found: Sites, side: str, report: Report, *, follow: bool = True
+) -> Iterator[Input]:
     """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
     names = found.kinds[side].documents
     if not names and (side == load.OLD or options.from_ is None):
@@ -99,7 +101,7 @@ def inputs_of(options: argparse.Namespace, found: Sites, side: str, report: Repo
         own.from_ = own.url_map = None
         own.include = own.exclude = []
     reading = shared.reading(options)
-    for input_ in spread(many.found(own, report), reading, many.processes(options)):
+    for input_ in spread(many.found(own, report, follow=follow), reading, many.processes(options)):
         yield _placed(input_, options)
 
 

@@ -11,10 +11,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import judge, keys, load, maps, servers, tables
-from absolve.cli import audit_reading, many
-from absolve.core import printable
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.audit import conclude, judge, keys, load, maps, repair, servers, tables, texts
+from absolve.cli import audit_fixing, audit_reading, many
+from absolve.cli import options as shared
+from absolve.core.errors import UsageError
 from absolve.run.sources import unreadable
 
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         question = _question(connection, options, found, report)
         judge.prepare(connection, question)
         rules = _Maps([one for one in sets if one is not None], question)
-        judge.judge(connection, question, rules.of, None)
-        judge.conclude(connection, question)
+        compared = texts.comparing(connection, shared.reading(options), question.threshold)
+        judge.judge(connection, question, rules.of, compared)
+        conclude.conclude(connection, question, rules.rows(), failing)
         _write(connection, options)
-        _finish(connection, options, report, failing)
+        fixed = _fix(connection, options, found, folder, report) if options.fix else False
+        _finish(connection, options, report, failing, fixed=fixed)
 
 
 def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet | None:
@@ -82,6 +84,23 @@ class _Maps:
             return None, False
         self.rules = maps.Rules(sets, self._question.old_url, self._question.new_url)
         return self.rules, any(rule.forced and rule.problem is None for one in sets for rule in one.rules)
+
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of the table of rules."""
+        used = self.rules.used if self.rules is not None else {}
+        for one in self._sets:
+            for rule in one.rules:
+                yield rule.file, rule.line, rule.text, used.get((rule.file, rule.line), 0), rule.problem, None
+
+
+def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str, report: Report) -> bool:
+    """Write the repairs, or print them; return whether they were written."""
+    path = str(Path(folder) / "fixes.sqlite")
+    if not repair.write(connection, path):
+        return False
+    audit_fixing.run(path, options, found, report)
+    return not options.diff
 
 
 def _question(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> Question:
@@ -134,13 +153,15 @@ def _write(connection: Any, options: argparse.Namespace) -> None:
             database.commit()
 
 
-def _finish(connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str]) -> None:
+def _finish(connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool) -> None:
+    """Print the summary, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(
-        "SELECT 'links', verdict, count(*) FROM links GROUP BY ALL UNION ALL SELECT 'urls', verdict, count(*) FROM urls"
-        " GROUP BY ALL UNION ALL SELECT 'pages', verdict, count(*) FROM pages GROUP BY ALL"
+        "SELECT 'links', verdict, count(*), count(fix) FROM links GROUP BY ALL"
+        " UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY ALL"
+        " UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY ALL"
     ).fetchall()
     if not options.quiet:
-        for table, verdict, count in sorted(counts):
+        for table, verdict, count, _ in sorted(counts):
             print(f"{table:6} {verdict:12} {count:>10,}")
-    if any(verdict in failing for _, verdict, _ in counts):
+    if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in counts):
         report.has_findings = True

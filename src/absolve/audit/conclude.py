@@ -1,0 +1,126 @@
+"""Make the result tables of findings: pages, causes, sections, the summary.
+
+In: a connection in which `judge.judge` has run. Out: the tables of `tables.TABLES`; `links` is a view.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve._version import __version__
+from absolve.audit import keys, tables
+from absolve.audit.judge import each, insert, locate, run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from absolve.audit.judge import Question
+
+_MOVED: Final = """
+SELECT url, elsewhere FROM judged_urls WHERE verdict IN ('moved', 'replaced') AND elsewhere IS NOT NULL ORDER BY url
+"""
+_ENTRIES: Final = """
+CREATE OR REPLACE TABLE entries AS SELECT DISTINCT coalesce(l.resource, l.variant_resource) AS resource
+FROM wanted w JOIN located l USING (side, url) WHERE coalesce(l.resource, l.variant_resource) IS NOT NULL
+"""
+_ENDS: Final = """
+SELECT min(r.path), max(r.path) FROM resources r JOIN scopes s
+    ON s.side = r.side AND s.site = r.site AND starts_with(r.path, s.prefix)
+WHERE r.side = ? AND r.is_page
+"""
+
+
+def conclude(
+    connection: Any, question: Question, rules: Iterable[Sequence[Any]], failing: Collection[str], near: Near | None = None
+) -> None:
+    """Create the result tables. `rules` are the rows of the table of rules; `failing` are reasons not to switch."""
+    connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
+    insert(connection, "wanted", (("new", url) for entry in question.entries if (url := keys.normal(entry)) is not None))
+    locate(connection, question)
+    connection.execute(_ENTRIES)
+    connection.execute("CREATE OR REPLACE TABLE common (folder VARCHAR, old_folder VARCHAR)")
+    insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
+    connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR)")
+    insert(connection, "folders", folders(connection.execute(_MOVED).fetchall()))
+    connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
+    connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
+    if near is not None:
+        near(connection)
+    for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
+        run(connection, name, question)
+    connection.execute(tables.created("rules"))
+    insert(connection, "rules", rules)
+    connection.execute(tables.created("summary"))
+    insert(connection, "summary", _summary(connection, question, failing))
+
+
+def _folder(connection: Any, side: str) -> str:
+    """Return the folder that all pages of a site are in."""
+    first, last = connection.execute(_ENDS, [side]).fetchone()
+    if first is None:
+        return "/"
+    size = 0
+    while size < min(len(first), len(last)) and first[size] == last[size]:
+        size += 1
+    return str(first[: first.rfind("/", 0, max(size, 1)) + 1])
+
+
+def folders(moved: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield for each URL that moved its cause and the rule to add: a moved folder is one cause for all pages in it."""
+    pairs = [(old, new, *_moved(old, new)) for old, new in moved]
+    counts = Counter((above, below) for _, _, above, below in pairs)
+    for old, new, above, below in pairs:
+        if counts[above, below] > 1 and above.endswith("/"):
+            yield old, f"moved:{_path(above)} -> {_path(below)}", f"{above},{below},prefix"
+        else:
+            yield old, f"moved:{_path(old)} -> {_path(new)}", f"{old},{new}"
+
+
+def _moved(old: str, new: str) -> tuple[str, str]:
+    """Return two URLs without the segments at the end that they share."""
+    olds, news = old.split("/"), new.split("/")
+    shared = 0
+    while shared < min(len(olds), len(news)) - 3 and olds[-1 - shared] == news[-1 - shared]:
+        shared += 1
+    if not shared:
+        return old, new
+    return "/".join([*olds[:-shared], ""]), "/".join([*news[:-shared], ""])
+
+
+def _path(url: str) -> str:
+    return url[url.find("/", url.find("//") + 2) :]
+
+
+def _summary(connection: Any, question: Question, failing: Collection[str]) -> Iterator[tuple[str, str]]:
+    counts = connection.execute(
+        "SELECT verdict, sum(links)::BIGINT + sum(urls)::BIGINT FROM sections WHERE links + urls > 0 GROUP BY verdict"
+        " UNION ALL SELECT verdict, count(*) FROM pages GROUP BY verdict"
+    ).fetchall()
+    by_verdict = dict(counts)
+    one = {
+        name: connection.execute(f"SELECT count(*) FROM {query}").fetchone()[0]  # noqa: S608 - queries of ours
+        for name, query in {
+            "links": "links_in",
+            "findings": "fixed_findings WHERE verdict NOT IN ('ok', 'same', 'external')",
+            "fixes": "fixed_findings WHERE fix IS NOT NULL",
+            "causes": "causes",
+            "urls": "urls",
+            "lost": "urls WHERE verdict = 'lost'",
+            "pages": "site_pages",
+            "rules": "rules",
+            "rules_unread": "rules WHERE problem IS NOT NULL",
+        }.items()
+    }
+    reasons = [{"verdict": verdict, "count": by_verdict[verdict]} for verdict in tables.VERDICTS if by_verdict.get(verdict) and verdict in failing]
+    if one["rules_unread"]:
+        reasons.append({"verdict": "rules_unread", "count": one["rules_unread"]})
+    yield "can_switch", "false" if reasons else "true"
+    yield "reasons", json.dumps(reasons)
+    for name, count in one.items():
+        yield name, str(count)
+    yield "new_url", question.new_url
+    yield "old_url", question.old_url or ""
+    yield "created_by", f"absolve {__version__}"
+    yield "schema_version", str(tables.SCHEMA_VERSION)
