@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.content.blocks import words
+from absolve.audit.content.text_blocks import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from collections import Counter
 from math import log
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.content.blocks import words
+from absolve.audit.content.text_blocks import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -63,6 +63,7 @@ class _Matching:
         self._threshold = threshold
         self._taken: set[int] = set()
         self._weights = self.score.weights
+        self._copies: list[tuple[Page, list[Page], str]] = []
         self._candidates: dict[int, list[Page]] = {}
 
     def run(self) -> None:
@@ -72,6 +73,9 @@ class _Matching:
         rest = [page for page in self.new.pages if page.number not in self._taken and page.blocks]
         if rest and any(page.number not in self.found and page.blocks for page in self.old.pages):
             self._assign(ByWords(rest))
+        for page, others, method in self._copies:  # more copies than before: the content of all is in the first one
+            if page.number not in self.found:
+                self._put_equal(page, others[0], others, method)
         self._inside()
 
     def of_pair(self, page: Page, other: Page) -> float:
@@ -109,8 +113,7 @@ class _Matching:
             return
         for page, other in zip(list(left.values()), list(free.values()), strict=False):
             self._put_equal(left.pop(page.number), other, new, method)
-        for page in left.values():  # more copies than before: the content of all is in the first one
-            self._put_equal(page, new[0], new, method)
+        self._copies += [(page, new, method) for page in left.values()]
 
     def _put_equal(self, page: Page, other: Page, others: list[Page], method: str) -> None:
         second = next((one for one in others if one is not other), None)

@@ -68,13 +68,14 @@ def _texts(root: etree._Element) -> Iterator[str]:
     """Yield the texts between the elements that end a block."""
     from lxml import etree
 
+    inline = _INLINE
     held: list[str] = []
     for event, element in etree.iterwalk(root, events=("start", "end")):
-        if element.tag not in _INLINE and held:
-            yield "".join(held)
-            held = []
         text = element.text if event == "start" else element.tail
-        if text:
+        if held and element.tag not in inline:
+            yield "".join(held) if len(held) > 1 else held[0]
+            held = []
+        if text is not None and (held or not text.isspace()):
             held.append(text)
     if held:
         yield "".join(held)
@@ -82,7 +83,7 @@ def _texts(root: etree._Element) -> Iterator[str]:
 
 def _cut(text: str) -> Iterator[str]:
     """Yield the blocks of a text: cut at blank lines, and at the ends of sentences where it is long."""
-    for paragraph in _BLANK_LINE.split(text) if "\n" in text else (text,):
+    for paragraph in _BLANK_LINE.split(text) if "\n" in text and _BLANK_LINE.search(text) else (text,):
         folded = " ".join(paragraph.split())
         if len(folded) > _LONG:
             yield from (part for part in _SENTENCE.split(folded) if part)
