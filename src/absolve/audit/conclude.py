@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve._version import __version__
 from absolve.audit import keys, tables
-from absolve.audit.judge import each, insert, locate, run
+from absolve.audit.judge import insert, locate, one, run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from absolve.audit.judge import Question
 
@@ -33,7 +33,7 @@ WHERE r.side = ? AND r.is_page
 
 
 def conclude(
-    connection: Any, question: Question, rules: Iterable[Sequence[Any]], failing: Collection[str], near: Near | None = None
+    connection: Any, question: Question, rules: Iterable[Sequence[Any]], failing: Collection[str], near: Callable[[Any], None] | None = None
 ) -> None:
     """Create the result tables. `rules` are the rows of the table of rules; `failing` are reasons not to switch."""
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
@@ -58,7 +58,7 @@ def conclude(
 
 def _folder(connection: Any, side: str) -> str:
     """Return the folder that all pages of a site are in."""
-    first, last = connection.execute(_ENDS, [side]).fetchone()
+    first, last = one(connection, _ENDS, [side])
     if first is None:
         return "/"
     size = 0
@@ -99,8 +99,8 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
         " UNION ALL SELECT verdict, count(*) FROM pages GROUP BY verdict"
     ).fetchall()
     by_verdict = dict(counts)
-    one = {
-        name: connection.execute(f"SELECT count(*) FROM {query}").fetchone()[0]  # noqa: S608 - queries of ours
+    numbers = {
+        name: one(connection, f"SELECT count(*) FROM {query}")[0]  # noqa: S608 - queries of ours
         for name, query in {
             "links": "links_in",
             "findings": "fixed_findings WHERE verdict NOT IN ('ok', 'same', 'external')",
@@ -114,11 +114,11 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
         }.items()
     }
     reasons = [{"verdict": verdict, "count": by_verdict[verdict]} for verdict in tables.VERDICTS if by_verdict.get(verdict) and verdict in failing]
-    if one["rules_unread"]:
-        reasons.append({"verdict": "rules_unread", "count": one["rules_unread"]})
+    if numbers["rules_unread"]:
+        reasons.append({"verdict": "rules_unread", "count": numbers["rules_unread"]})
     yield "can_switch", "false" if reasons else "true"
     yield "reasons", json.dumps(reasons)
-    for name, count in one.items():
+    for name, count in numbers.items():
         yield name, str(count)
     yield "new_url", question.new_url
     yield "old_url", question.old_url or ""

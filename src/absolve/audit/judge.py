@@ -273,7 +273,7 @@ def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterabl
         "CREATE OR REPLACE TABLE home AS SELECT resource FROM answers a JOIN scopes s ON s.side = 'new' AND s.is_main"
         " AND a.side = 'new' AND a.site = s.site AND a.key = s.prefix"
     )
-    if compared is None or not connection.execute(_UNDECIDED).fetchone()[0]:
+    if compared is None or not one(connection, _UNDECIDED)[0]:
         return
     pairs = connection.execute(_PAIRS).fetchall()
     matches: list[Match] = []
@@ -311,10 +311,9 @@ def judge(
     run(connection, "60_urls.sql", question)
     run(connection, "40_targets.sql", question)
     run(connection, "50_findings.sql", question)
-    if question.old_url is not None:
-        run(connection, "52_old_targets.sql", question)
-        locate(connection, question)
-        run(connection, "55_relocated.sql", question)
+    run(connection, "52_old_targets.sql", question)
+    locate(connection, question)
+    run(connection, "55_relocated.sql", question)
     _add_fixes(connection)
 
 
@@ -326,6 +325,12 @@ def _add_fixes(connection: Any) -> None:
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def one(connection: Any, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Return the only row of a query."""
+    (row,) = connection.execute(query, list(values)).fetchall()  # all, because an open result blocks the connection
+    return tuple(row)
 
 
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:

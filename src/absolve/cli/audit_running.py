@@ -128,8 +128,8 @@ def _question(connection: Any, options: argparse.Namespace, found: Sites, report
 
 
 def _guessed(connection: Any, side: str) -> str | None:
-    row = connection.execute(_GUESSED.format(side=side)).fetchone()
-    return row[0] if row is not None else None
+    rows = connection.execute(_GUESSED.format(side=side)).fetchall()
+    return rows[0][0] if rows else None
 
 
 def _write(connection: Any, options: argparse.Namespace) -> None:
