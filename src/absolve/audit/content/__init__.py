@@ -4,8 +4,8 @@ In: the bytes of pages. Out: their blocks of text, and for each old page the new
 URLs are opaque keys here; it knows no maps and no links.
 """
 
-from absolve.audit.content.text_blocks import blocks
 from absolve.audit.content.matching import match
 from absolve.audit.content.model import Match, PageText, Pair
+from absolve.audit.content.text_blocks import blocks
 
 __all__ = ["Match", "PageText", "Pair", "blocks", "match"]

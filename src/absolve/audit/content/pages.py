@@ -26,7 +26,9 @@ class Page:
 
     __slots__ = ("blocks", "digest", "key", "number", "title", "url", "weight")
 
-    def __init__(self, number: int, page: PageText, blocks: dict[int, tuple[str, int]], key: tuple[object, ...]) -> None:
+    def __init__(
+        self, number: int, page: PageText, blocks: dict[int, tuple[str, int]], key: tuple[object, ...]
+    ) -> None:
         self.number = number
         self.url = page.url
         self.digest = page.digest

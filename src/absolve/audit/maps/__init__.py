@@ -4,9 +4,10 @@ In: the bytes of a map file, or redirects that were recorded. Out: a `RuleSet` f
 by all of them. It does not know which pages exist; the caller passes a predicate.
 """
 
+from absolve.audit.maps.checks import Checked, checked
 from absolve.audit.maps.model import Move, Outcome, Rule, RuleSet
 from absolve.audit.maps.reading import FORMATS, read
 from absolve.audit.maps.recorded import recorded
 from absolve.audit.maps.rules import Rules
 
-__all__ = ["FORMATS", "Move", "Outcome", "Rule", "RuleSet", "Rules", "read", "recorded"]
+__all__ = ["FORMATS", "Checked", "Move", "Outcome", "Rule", "RuleSet", "Rules", "checked", "read", "recorded"]

@@ -42,7 +42,9 @@ class _State(NamedTuple):
 class Rewriting:
     """The steps of one server or folder. `in_folder`: paths are without the slash at their beginning (.htaccess)."""
 
-    def __init__(self, steps: Sequence[Step], tables: Mapping[str, Mapping[str, str]], base: str, *, in_folder: bool) -> None:
+    def __init__(
+        self, steps: Sequence[Step], tables: Mapping[str, Mapping[str, str]], base: str, *, in_folder: bool
+    ) -> None:
         self._steps = steps
         self._tables = tables
         self._in_folder = in_folder

@@ -31,6 +31,7 @@ class Directive(NamedTuple):
     block: tuple[Directive, ...] | None
     text: str
     problem: str | None = None
+    start: int = -1  # offset of its text in the decoded file
 
 
 class _Reader:
@@ -56,7 +57,7 @@ class _Reader:
                 return
             if word == ";":
                 if words:
-                    yield _made(line, words, None, text)
+                    yield _made(line, words, None, text)._replace(start=start)
             elif depth >= _DEEPEST:
                 yield Directive(line, "", (), None, text, "its blocks are nested too deep")
                 return
@@ -98,7 +99,7 @@ def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text
 
 def directives(data: bytes) -> list[Directive]:
     """Return the directives of a configuration file; those in blocks are in their directive."""
-    reader = _Reader(decoded(data).replace("\r\n", "\n"))
+    reader = _Reader(decoded(data))
     found: list[Directive] = []
     while reader._place < len(reader._text):  # noqa: SLF001 - a } too many ends a block early
         found += reader.block(0)
