@@ -278,8 +278,11 @@ def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterabl
     pairs = connection.execute(_PAIRS).fetchall()
     matches: list[Match] = []
     scores: list[Pair] = []
-    for one in compared(pairs):
-        (matches if isinstance(one, Match) else scores).append(one)  # type: ignore[arg-type]  # by its class
+    for found in compared(pairs):
+        if isinstance(found, Match):
+            matches.append(found)
+        else:
+            scores.append(found)
     insert(connection, "content_matches", matches)
     insert(connection, "pair_scores", scores)
 
