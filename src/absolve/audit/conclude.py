@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve._version import __version__
 from absolve.audit import keys, tables
+from absolve.audit.near import suggest
 from absolve.audit.judge import insert, locate, one, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from absolve.audit.judge import Question
 
@@ -33,7 +34,7 @@ WHERE r.side = ? AND r.is_page
 
 
 def conclude(
-    connection: Any, question: Question, rules: Iterable[Sequence[Any]], failing: Collection[str], near: Callable[[Any], None] | None = None
+    connection: Any, question: Question, rules: Iterable[Sequence[Any]], failing: Collection[str]
 ) -> None:
     """Create the result tables. `rules` are the rows of the table of rules; `failing` are reasons not to switch."""
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
@@ -46,8 +47,7 @@ def conclude(
     insert(connection, "folders", folders(connection.execute(_MOVED).fetchall()))
     connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
     connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
-    if near is not None:
-        near(connection)
+    suggest(connection)
     for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
         run(connection, name, question)
     connection.execute(tables.created("rules"))

@@ -87,11 +87,10 @@ class _Maps:
 
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of the table of rules."""
-        used = self.rules.used if self.rules is not None else {}
-        for one in self._sets:
-            for rule in one.rules:
-                yield rule.file, rule.line, rule.text, used.get((rule.file, rule.line), 0), rule.problem, None
+        """Yield the rows of the table of rules: those of the maps, without the redirects that were recorded."""
+        if self.rules is not None:
+            files = {one.file for one in self._sets}
+            yield from (one for one in maps.checked(self.rules) if one.file in files)
 
 
 def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str, report: Report) -> bool:
