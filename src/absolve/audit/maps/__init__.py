@@ -9,5 +9,21 @@ from absolve.audit.maps.model import Move, Outcome, Rule, RuleSet
 from absolve.audit.maps.reading import FORMATS, read
 from absolve.audit.maps.recorded import recorded
 from absolve.audit.maps.rules import Rules
+from absolve.audit.maps.writing import Written, form_of, rule_text, written
 
-__all__ = ["FORMATS", "Checked", "Move", "Outcome", "Rule", "RuleSet", "Rules", "checked", "read", "recorded"]
+__all__ = [
+    "FORMATS",
+    "Checked",
+    "Move",
+    "Outcome",
+    "Rule",
+    "RuleSet",
+    "Rules",
+    "Written",
+    "checked",
+    "form_of",
+    "read",
+    "recorded",
+    "rule_text",
+    "written",
+]

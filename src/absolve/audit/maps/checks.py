@@ -33,14 +33,14 @@ class Checked(NamedTuple):
 def checked(rules: Rules, exists: Callable[[str], bool] | None = None) -> Iterator[Checked]:
     """Yield each rule of all maps with its finding. `exists` is that of the last `chain`, if it is not given."""
     there = exists if exists is not None else rules.exists
-    for number, found in enumerate(rules.sets):
+    for found in rules.sets:
         for rule in found.rules:
             used = rules.used[rule.file, rule.line]
-            finding = None if rule.problem is not None else _finding(rules, number, rule, used, there)
+            finding = None if rule.problem is not None else _finding(rules, rule, used, there)
             yield Checked(rule.file, rule.line, rule.text, used, rule.problem, finding)
 
 
-def _finding(rules: Rules, number: int, rule: Rule, used: int, exists: Callable[[str], bool]) -> str | None:
+def _finding(rules: Rules, rule: Rule, used: int, exists: Callable[[str], bool]) -> str | None:
     """Return what is wrong with a rule: a loop first, then what other rules do to it, then where it leads."""
     urls = list(samples(rules, rule))
     seen = rules.seen.get((rule.file, rule.line))
@@ -48,7 +48,7 @@ def _finding(rules: Rules, number: int, rule: Rule, used: int, exists: Callable[
     own = [outcome for outcome in outcomes if outcome.rules and outcome.rules[0] == rule]
     if any(outcome.loop for outcome in own) or (seen is not None and seen.loop):
         return "loop"
-    other = _in_its_place(rules, number, rule, urls)
+    other = _in_its_place(rules, rule, urls)
     if other is not None:
         return other
     if any(_leads_to_nothing(rules, outcome, exists) for outcome in own) or (seen is not None and seen.nothing):
@@ -73,7 +73,7 @@ def samples(rules: Rules, rule: Rule) -> Iterator[str]:
             return
 
 
-def _in_its_place(rules: Rules, number: int, rule: Rule, urls: list[str]) -> str | None:
+def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
     """Return which earlier rule moves all that this one would; it contradicts if it leads elsewhere."""
     others = set()
     for url in urls:

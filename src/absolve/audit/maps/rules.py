@@ -101,6 +101,17 @@ class Rules:
         mark = "" if query is None else f"?{query}"
         return whatwg.parse(f"{scheme}://{host or self._home}{encoded(path)}{mark}")
 
+    def old(self, url: str) -> str | None:
+        """Return the URL of the old site with the same path as one of the new site; None without another host."""
+        asked = request(url)
+        if asked is None or self._base_old is None or _site(self._base_old) == asked.host:
+            return None
+        return whatwg.parse(url[url.find("/", url.find("://") + 3) :], self._base_old)
+
+    def absolute(self, target: str) -> str | None:
+        """Return the absolute URL of a target."""
+        return whatwg.parse(target, self._base_new)
+
     def is_new(self, url: str) -> bool:
         """Return whether a URL is one of the new site."""
         asked = request(url)
