@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,13 +19,13 @@ OLD: Final = "https://www.example.com"
 SECTIONS: Final = ("docs", "blog", "api", "guide", "reference", "images", "downloads", "community", "legal", "press")
 WORDS: Final = "install upgrade config network storage security backup index search query replica cluster node user role".split()
 VERDICTS: Final = {  # with their share of the findings
-    **{"broken": 30, "leftover": 22, "fragment": 14, "redirected": 10, "chain": 4, "case": 6, "slash": 5, "insecure": 4},
-    **{"encoding": 1, "mixed": 2, "loop": 1, "malformed": 1},
+    "broken": 30, "leftover": 22, "fragment": 14, "redirected": 10, "chain": 4, "case": 6, "slash": 5, "insecure": 4,
+    "encoding": 1, "mixed": 2, "loop": 1, "malformed": 1,
 }
 FIXED: Final = {"leftover", "redirected", "chain", "case", "slash", "encoding", "mixed"}
 HOSTILE: Final = (  # texts that a page may contain
     *("<script>document.title='harmed'</script>", "</script><img src=x onerror=\"document.title='harmed'\">"),
-    *("\x1b[2J\x1b[31mred\x1b]0;title\x07", "https://docs.example.org/\u202egnp.exe", "=HYPERLINK(\"http://evil\",\"x\")"),
+    *("\x1b[2J\x1b[31mred\x1b]0;title\x07", "https://docs.example.org/\u202egnp.exe", '=HYPERLINK("http://evil","x")'),
     *("https://user:secret@docs.example.org/a", "@SUM(1+1)", "]]>&<!--", "::error file=x::y", "`a` | <b>b</b> [x](javascript:1)"),
 )
 
@@ -40,7 +41,7 @@ def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Seq
 
 def made(findings: int = 200, *, ok: int = 100, hostile: bool = False, seed: int = 1808) -> duckdb.DuckDBPyConnection:
     """Return a connection with all result tables: so many findings on links, and so many links without."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     connection = duckdb.connect()
     for table in tables.TABLES:
         connection.execute(tables.created(table))
@@ -144,7 +145,15 @@ def summarize(connection: duckdb.DuckDBPyConnection, causes: list[tuple[str, str
         NOT IN ('ok', 'same', 'external')), (SELECT count(*) FROM causes), (SELECT count(*) FROM urls),
         (SELECT count(*) FROM urls WHERE verdict = 'lost')""").fetchall()[0]
     names = ("links", "findings", "causes", "urls", "lost")
-    summary = [*zip(names, map(str, counts), strict=True), ("rules_unread", "1"), ("can_switch", "no")]
-    summary += [("reasons", '["%d URLs of the old site lead nowhere.", "1 rule of the map could not be read."]' % counts[4])]
-    summary += [("new_url", f"{NEW}/"), ("old_url", f"{OLD}/"), ("created_by", "absolve 0.1.0"), ("schema", "1")]
+    summary = [*zip(names, map(str, counts), strict=True), ("rules_unread", "1"), ("can_switch", "false")]
+    summary += [("reasons", reasons(connection))]
+    summary += [("new_url", f"{NEW}/"), ("old_url", f"{OLD}/"), ("created_by", "absolve 0.1.0"), ("schema_version", "1")]
     insert(connection, "summary", summary)
+
+
+def reasons(connection: duckdb.DuckDBPyConnection) -> str:
+    rows = connection.execute(f"""SELECT verdict, count(*) FROM (SELECT verdict FROM links UNION ALL SELECT verdict FROM urls
+        UNION ALL SELECT verdict FROM pages) WHERE verdict NOT IN {tables.TOLERATED} GROUP BY verdict""").fetchall()  # noqa: S608
+    counts = dict(rows)
+    found = [{"verdict": verdict, "count": counts[verdict]} for verdict in tables.VERDICTS if verdict in counts]
+    return json.dumps([*found, {"verdict": "rules_unread", "count": 1}])

@@ -46,10 +46,10 @@ FORMATS: Final = {
 }
 # The ends of file names, longer ones first.
 SUFFIXES: Final = {
-    **{".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit", ".sqlite3": "sqlite"},
-    **{".sqlite": "sqlite", ".db": "sqlite", ".duckdb": "duckdb", ".parquet": "parquet", ".csv": "csv"},
-    **{".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx", ".html": "html", ".htm": "html", ".sarif": "sarif"},
-    **{".xml": "junit", ".github": "github", ".gitlab": "gitlab", ".md": "markdown", ".markdown": "markdown"},
+    ".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit", ".sqlite3": "sqlite",
+    ".sqlite": "sqlite", ".db": "sqlite", ".duckdb": "duckdb", ".parquet": "parquet", ".csv": "csv",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx", ".html": "html", ".htm": "html", ".sarif": "sarif",
+    ".xml": "junit", ".github": "github", ".gitlab": "gitlab", ".md": "markdown", ".markdown": "markdown",
 }
 BINARY: Final = frozenset({"sqlite", "duckdb", "parquet", "xlsx"})
 

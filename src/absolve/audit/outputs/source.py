@@ -33,7 +33,7 @@ class Source:
         self.connection = connection
         self.options = options
         if self.value(_FIND_FUNCTION, [_MASKED]) == 0:
-            connection.create_function(_MASKED, printable.masked, ["VARCHAR"], "VARCHAR")  # type: ignore[arg-type, list-item] # names of types do
+            connection.create_function(_MASKED, printable.masked, ["VARCHAR"], "VARCHAR")
         self._columns = {table: self._typed(table) for table in (*TABLES, "baseline")}
         self.tables = [table for table, columns in self._columns.items() if columns]
         self.summary: dict[str, str | None] = dict(self.rows("SELECT name, value FROM summary"))
