@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve._version import __version__
 from absolve.audit import keys, tables
-from absolve.audit.near import suggest
 from absolve.audit.judge import insert, locate, one, run
+from absolve.audit.near import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

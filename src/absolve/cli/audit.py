@@ -110,6 +110,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
             help="write to OUT, in the format of its suffix; may be repeated",
         )
     )
+    group.add_argument("--format", metavar="FORMAT", help="format of all outputs, whatever their suffix; for -o -")
     group.add_argument("--sql", metavar="QUERY", help="print the result of a query over the tables of results")
     shared.completes_files(group.add_argument("--queries", metavar="DIR", help="a folder with changed copies of queries"))
     shared.completes_files(

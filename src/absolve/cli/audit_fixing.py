@@ -10,7 +10,7 @@ import os
 import sys
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absolve.audit import load, repair
 from absolve.cli import audit_reading, many

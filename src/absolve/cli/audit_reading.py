@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit import load
 from absolve.cli import many
 from absolve.cli import options as shared
-from absolve.core.errors import DocumentError, UsageError
+from absolve.core.errors import DocumentError
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions, listed
