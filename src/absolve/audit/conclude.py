@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve._version import __version__
 from absolve.audit import keys, tables
-from absolve.audit.judge import insert, locate, one, run
+from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near import suggest
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _MOVED: Final = """
 SELECT url, elsewhere FROM judged_urls WHERE verdict IN ('moved', 'replaced') AND elsewhere IS NOT NULL ORDER BY url
 """
+_BROKEN: Final = """
+SELECT DISTINCT bare(url) FROM findings WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL AND NOT contains(url, '?')
+"""
+_ROOT: Final = 3  # slashes in the URL of a root
 _ENTRIES: Final = """
 CREATE OR REPLACE TABLE entries AS SELECT DISTINCT coalesce(l.resource, l.variant_resource) AS resource
 FROM wanted w JOIN located l USING (side, url) WHERE coalesce(l.resource, l.variant_resource) IS NOT NULL
@@ -48,6 +52,8 @@ def conclude(
     connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
     connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
     suggest(connection)
+    connection.execute("CREATE OR REPLACE TABLE missing_folders (url VARCHAR, folder VARCHAR)")
+    insert(connection, "missing_folders", _missing_folders(connection))
     for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
         run(connection, name, question)
     connection.execute(tables.created("rules"))
@@ -65,6 +71,26 @@ def _folder(connection: Any, side: str) -> str:
     while size < min(len(first), len(last)) and first[size] == last[size]:
         size += 1
     return str(first[: first.rfind("/", 0, max(size, 1)) + 1])
+
+
+def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
+    """Yield each broken URL in a folder of which nothing is there, if there are others, with the topmost such folder."""
+    held: set[str] = set()
+    for (folder,) in each(connection, "SELECT DISTINCT folder_of(bare(url)) FROM resources WHERE side = 'new'"):
+        while folder not in held and folder.count("/") >= _ROOT:
+            held.add(folder)
+            folder = folder[: folder.rfind("/", 0, -1) + 1]
+    found: dict[str, list[str]] = {}
+    for (url,) in each(connection, _BROKEN):
+        above = url[: url.rfind("/") + 1]
+        folder = ""
+        while above not in held and above.count("/") > _ROOT:
+            folder, above = above, above[: above.rfind("/", 0, -1) + 1]
+        if folder:
+            found.setdefault(folder, []).append(url)
+    for folder, urls in found.items():
+        if len(urls) > 1:
+            yield from ((url, folder) for url in urls)
 
 
 def folders(moved: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:

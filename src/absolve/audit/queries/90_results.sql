@@ -45,8 +45,8 @@ WITH of_links AS (
         arg_min(reference, (document, line, "column")) AS example_reference,
         CASE WHEN count(DISTINCT final) = 1 THEN any_value(final) ELSE arg_min(final, (document, line, "column")) END
             AS final,
-        arg_min(fix, (document, line, "column")) AS fix, arg_min(suggestion, (document, line, "column")) AS suggestion,
-        any_value(rule) AS rule, count(DISTINCT target) AS targets, any_value(target) AS target
+        arg_min(fix, (document, line, "column")) AS fix, CASE WHEN count(DISTINCT suggestion) = 1 THEN any_value(suggestion) END AS suggestion,
+        any_value(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
     FROM fixed_findings WHERE cause IS NOT NULL GROUP BY cause, verdict
 ), of_urls AS (
     SELECT cause, verdict, count(*) AS pages, min(url) AS url, arg_min(elsewhere, url) AS elsewhere,
@@ -62,18 +62,19 @@ SELECT cause, verdict, CASE
         WHEN 'malformed' THEN 'This is no URL: ' || example_reference
         WHEN 'unresolved' THEN 'No base URL is known for ' || example_reference
         WHEN 'divergent' THEN 'Browsers and the RFCs disagree where this leads: ' || example_reference
-        WHEN 'leftover' THEN 'Still names the old site: ' || coalesce(target, example_reference)
-        WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(target, example_reference)
-        WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(target, example_reference)
-        WHEN 'loop' THEN 'Redirected in a circle: ' || coalesce(target, example_reference)
-        WHEN 'chain' THEN 'Redirected more than once: ' || coalesce(target, example_reference)
-        WHEN 'redirected' THEN 'Redirected: ' || coalesce(target, example_reference)
-        WHEN 'case' THEN 'There in other letter case: ' || coalesce(target, example_reference)
-        WHEN 'slash' THEN 'There with or without the final slash: ' || coalesce(target, example_reference)
-        WHEN 'encoding' THEN 'There with other escapes or another Unicode form: ' || coalesce(target, example_reference)
-        WHEN 'fragment' THEN 'The page is there, the place in it is not: ' || coalesce(target, example_reference)
+        WHEN 'leftover' THEN 'Still names the old site: ' || coalesce(origin, example_reference)
+        WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(origin, example_reference)
+        WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(origin, example_reference)
+        WHEN 'loop' THEN 'Redirected in a circle: ' || coalesce(origin, example_reference)
+        WHEN 'chain' THEN 'Redirected more than once: ' || coalesce(origin, example_reference)
+        WHEN 'redirected' THEN 'Redirected: ' || coalesce(origin, example_reference)
+        WHEN 'case' THEN 'There in other letter case: ' || coalesce(origin, example_reference)
+        WHEN 'slash' THEN 'There with or without the final slash: ' || coalesce(origin, example_reference)
+        WHEN 'encoding' THEN 'There with other escapes or another Unicode form: ' || coalesce(origin, example_reference)
+        WHEN 'fragment' THEN 'The page is there, the place in it is not: ' || coalesce(origin, example_reference)
         ELSE CASE WHEN rule IS NOT NULL THEN 'A rule leads to nothing: ' || rule
-            WHEN targets = 1 THEN 'Not there: ' || coalesce(target, example_reference)
+            WHEN targets = 1 AND ends_with(origin, '/') THEN 'Nothing is there: ' || origin
+            WHEN targets = 1 THEN 'Not there: ' || coalesce(origin, example_reference)
             ELSE 'Leads nowhere from ' || pages || ' pages: ' || example_reference END
     END END AS title,
     links, pages, example_document, example_line, example_column, example_reference, final, fix, suggestion, rule
