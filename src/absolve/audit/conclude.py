@@ -93,9 +93,9 @@ def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
             yield from ((url, folder) for url in urls)
 
 
-def folders(moved: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+def folders(urls: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Yield for each URL that moved its cause and the rule to add: a moved folder is one cause for all pages in it."""
-    pairs = [(old, new, *_moved(old, new)) for old, new in moved]
+    pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
     for old, new, above, below in pairs:
         if counts[above, below] > 1 and above.endswith("/"):
@@ -104,7 +104,7 @@ def folders(moved: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
             yield old, f"moved:{_path(old)} -> {_path(new)}", f"{old},{new}"
 
 
-def _moved(old: str, new: str) -> tuple[str, str]:
+def moved(old: str, new: str) -> tuple[str, str]:
     """Return two URLs without the segments at the end that they share."""
     olds, news = old.split("/"), new.split("/")
     shared = 0

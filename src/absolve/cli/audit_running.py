@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import conclude, judge, keys, load, maps, outputs, repair, servers, texts
+from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, texts
 from absolve.audit.outputs import baseline
 from absolve.cli import audit_fixing, audit_reading, many
 from absolve.cli import options as shared
@@ -53,6 +53,8 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         rules = _Maps([one for one in sets if one is not None], question)
         compared = texts.comparing(connection, shared.reading(options), question.threshold)
         judge.judge(connection, question, rules.of, compared)
+        for diagnostic in checks.said(connection, question):
+            report.aside(diagnostic)
         conclude.conclude(connection, question, rules.rows(), failing)
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))

@@ -48,7 +48,7 @@ WITH scoped AS (
             AS final,
         CASE WHEN d.final IS NOT NULL THEN d.resource IS NOT NULL OR d.is_outside ELSE
             coalesce(p.resource IS NOT NULL, false) OR h.final IS NOT NULL END AS is_there,
-        coalesce(d.hops, 0) AS hops, d.rule
+        coalesce(d.hops, 0) AS hops, d.cause_rule AS rule
     FROM known k JOIN counterparts c ON c.url = k.url
     LEFT JOIN led d ON d.url = c.old_url
     LEFT JOIN located p ON p.side = 'new' AND p.url = c.new_url
@@ -81,7 +81,7 @@ SELECT k.target, k.url, k.fragment, k.site, k.path, k.is_inside, k.variant,
         WHEN k.resource IS NULL THEN k.variant IS NOT NULL AND NOT k.is_ambiguous ELSE false END AS is_sure,
     CASE WHEN k.other_case IS NOT NULL THEN k.url || '#' || k.other_case
         WHEN k.is_ambiguous THEN k.there END AS suggestion,
-    CASE WHEN k.is_leftover THEN f.rule ELSE d.rule END AS rule,
+    CASE WHEN k.is_leftover THEN f.rule ELSE CASE WHEN d.is_loop OR d.resource IS NOT NULL OR d.is_outside THEN d.cause_rule ELSE d.rule END END AS rule,
     coalesce(d.is_gone, false) AS is_gone,
     CASE WHEN starts_with(k.url, 'http:') AND k.resource IS NOT NULL
         THEN with_fragment('https' || k.url[5:], k.fragment) END AS secure
