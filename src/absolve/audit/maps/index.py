@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
-from absolve.audit.maps.model import EXACT, PREFIX
+from absolve.audit.maps.model import EXACT, NONE, PREFIX
 from absolve.audit.maps.patterns import PatternSet, matcher
 
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ class Index:
             return None
         if rule.how == EXACT:
             path, mark, _ = rule.source.partition("?")
+            if rule.query == NONE and not mark and request.query is not None:
+                return None
             is_same = self._bare(path) == self._bare(request.decoded)
             return (request.decoded,) if is_same and (not mark or rule.source == f"{path}?{request.query}") else None
         if rule.how == PREFIX:
@@ -168,7 +170,7 @@ def parameters(query: str | None) -> dict[str, str]:
 
 def _covers(first: Rule, rule: Rule) -> bool:
     """Return whether the first of two rules with the same key applies wherever the second would."""
-    if first.parameters or (rule.forced and not first.forced):
+    if first.parameters or (rule.forced and not first.forced) or (first.query == NONE != rule.query):
         return False
     if first.how == EXACT:
         return True

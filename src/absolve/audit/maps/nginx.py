@@ -45,7 +45,7 @@ class _Reader:
 
     def read(self, given: Sequence[Directive]) -> None:
         self._names(given)
-        lines = [one for one in given if one.name.startswith(("/", "~", "http"))]
+        lines = [one for one in given if one.name.startswith(("/", "~"))]
         for directive in _inside(given, "map"):
             self._map(directive)
         if lines:
@@ -65,7 +65,7 @@ class _Reader:
                 self.known.add(directive.arguments[1].removeprefix("$"))
             elif directive.name == "set" and directive.arguments:
                 self.known.add(directive.arguments[0].removeprefix("$"))
-            for text in directive.arguments:
+            for text in (directive.name, *directive.arguments):
                 if text.startswith(("~", "^")) or "(?" in text:
                     self.known |= _group_names(text)
             self._names(directive.block or ())
@@ -265,10 +265,10 @@ class _Reader:
 
     def _carried(
         self, directive: Directive, value: tuple[Part, ...] | None, status: int, pattern: str | None = None
-    ) -> Rule | None:
-        """Return the rule of a directive; None if the lines of a map are the rules."""
+    ) -> Rule:
+        """Return the rule of a directive; it is not listed if the lines of a map are the rules."""
         if value is not None and any(part.kind == "variable" and part.text in self.tables for part in value):
-            return None
+            return self._rule(directive)._replace(status=status)
         rule = self._rule(directive)._replace(status=status)
         if pattern is not None and self._around is None and value is not None and status != 200:
             rule = _simple(rule._replace(how=REGEX, source=pattern, query=APPEND), value)
@@ -362,10 +362,10 @@ def read(name: str, data: bytes) -> RuleSet:
 
     def mover(_tables: Mapping[str, Mapping[str, str]]) -> Mover:
         servers = reader.servers
-        own = by_host(servers) if any(server.names for server in servers) or len(servers) > 1 else servers[0].move
-        implied = reader.implied
-        if implied is None:
+        own = by_host(servers)
+        if reader.implied is None:
             return own
+        implied = by_host([Server((), (), reader.implied)])
         return lambda request, exists: own(request, exists) or implied(request, exists)
 
     return RuleSet(name, "nginx", rules, mover)

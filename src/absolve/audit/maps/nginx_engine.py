@@ -110,7 +110,7 @@ class Actions:
         if action.kind == "return":
             state.rule = None
             target = state.expanded(action.value, is_url=True) if action.value is not None else None
-            rule = action.rule or state.rule
+            rule = state.rule or action.rule
             return Found(rule, target or None, action.status) if rule is not None else None
         return _rewritten(action, state)
 
@@ -161,7 +161,7 @@ def _rewritten(action: Action, state: State) -> Found | str | None:
     state.matched(groups, action.names)
     state.rule = None
     target = state.expanded(action.value, is_url=True)
-    rule = action.rule or state.rule
+    rule = state.rule or action.rule
     if not target or rule is None:
         return None
     with_old = not target.endswith("?")

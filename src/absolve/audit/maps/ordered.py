@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote_plus
 
 from absolve.audit.maps.index import Index, parameters
-from absolve.audit.maps.model import APPEND, DROP, EXACT, Found
+from absolve.audit.maps.model import APPEND, DROP, EXACT, NONE, Found
 from absolve.audit.maps.request import encoded
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False) -> Mover:
                     is_there = exists(request.url)
                 if is_there:
                     continue
-            if rule.status == 404 and rule.how != EXACT:
+            if rule.status == 404 and rule.how != EXACT and rule.target is not None:
                 continue  # the page for whatever is not found, such as `/* /404.html 404`
             return Found(rule, filled(rule, groups, request), rule.status)
         return None
@@ -57,7 +57,7 @@ def filled(rule: Rule, groups: Groups, request: Request) -> str | None:
 def with_query(target: str, query: str | None, how: str) -> str:
     """Return a target with the query of the request, before its fragment."""
     bare, crosshatch, fragment = target.partition("#")
-    if query is None or how == DROP:
+    if query is None or how in {DROP, NONE}:
         return target
     if "?" not in bare:
         return f"{bare}?{query}{crosshatch}{fragment}"

@@ -6,6 +6,7 @@ one pass. Raise UsageError for a pattern that neither can match: look-around, ba
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _MOST_MEMORY: Final = 64 << 20  # bytes that one set of patterns, or one pattern, may use
 _AT_ONCE: Final = 256  # patterns in a set: the automaton of more is too large
+_GROUP_NAME: Final = re.compile(r"\(\?<(?=[A-Za-z_])")
 _NAMES: Final = {
     "(?!": "look-ahead",
     "(?=": "look-ahead",
@@ -71,9 +73,7 @@ def names(pattern: str, *, ignores_case: bool = False) -> dict[str, int]:
     """Return the numbers of the named groups of a pattern that `matcher` accepts."""
     library = _library()
     if library is None:
-        import re
-
-        return dict(re.compile(pattern).groupindex)
+        return dict(re.compile(_GROUP_NAME.sub("(?P<", pattern)).groupindex)
     return dict(library.compile(pattern, options=_options(ignores_case=ignores_case)).groupindex)
 
 
@@ -81,17 +81,14 @@ def groups(pattern: str) -> int:
     """Return the number of groups of a pattern that `matcher` accepts."""
     library = _library()
     if library is None:
-        import re
-
-        return re.compile(pattern).groups
+        return re.compile(_GROUP_NAME.sub("(?P<", pattern)).groups
     number: int = library.compile(pattern, options=_options(ignores_case=False)).groups
     return number
 
 
 def _automaton(pattern: str, *, ignores_case: bool) -> Matcher:
-    import re
-
     parser: Any = __import__("re._parser", fromlist=["parse"])
+    pattern = _GROUP_NAME.sub("(?P<", pattern)
     flags = re.IGNORECASE if ignores_case else 0
     try:
         tree = parser.parse(rf"(?s:.*?)({pattern})(?s:.*)", flags)
@@ -150,6 +147,7 @@ class PatternSet:
             else:
                 numbers.append(number)
         try:
+            made.Add("")  # matches any text: without it the memory was not enough for the others
             made.Compile()
         except _library().error:
             self._others += numbers
@@ -162,6 +160,7 @@ class PatternSet:
             return []
         found = list(self._others)
         for made, numbers in self._sets:
-            found += [numbers[place] for place in made.Match(text)]
+            matched = made.Match(text)
+            found += [numbers[place] for place in matched if place < len(numbers)] if matched else numbers
         found.sort()
         return found

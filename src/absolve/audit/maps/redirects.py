@@ -40,16 +40,14 @@ def read_netlify(name: str, data: bytes) -> RuleSet:
 def read_cloudflare(name: str, data: bytes) -> RuleSet:
     """Return the rules of a `_redirects` file for Cloudflare Pages."""
     rules: list[Rule] = []
-    static = dynamic = 0
+    left = {True: _STATIC, False: _DYNAMIC}  # by whether a rule is exact
     for line in _rule_lines(data):
         rule = _cloudflare(Rule(name, *line), line.text.split())
         if rule.problem is None:
-            if rule.how == EXACT:
-                static += 1
-            else:
-                dynamic += 1
-            if static > _STATIC or dynamic > _DYNAMIC:
-                most = _STATIC if rule.how == EXACT else _DYNAMIC
+            is_exact = rule.how == EXACT
+            left[is_exact] -= 1
+            if left[is_exact] < 0:
+                most = _STATIC if is_exact else _DYNAMIC
                 rule = rule._replace(problem=f"Cloudflare applies only the first {most} rules of its kind")
         rules.append(rule)
     return RuleSet(name, "cloudflare", rules)

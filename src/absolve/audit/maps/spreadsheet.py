@@ -1,7 +1,7 @@
 """Read a map in CSV: old URL, new URL, and perhaps a status, or exact, prefix or regex as in `--remap-file`.
 
 In: the bytes of the file; comma, semicolon or tab separate cells (RFC 4180). Out: a `RuleSet`. A rule without `how` is
-exact. Rules with the host of the old site apply also where the new site has a file of this path, other rules do not.
+exact; one with a query precedes one without. Rules with the host of the old site apply also where the new site has a file of this path, other rules do not.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import patterns
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.ordered import ordered
 from absolve.audit.maps.sources import source, target_fault
 from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
@@ -27,8 +28,13 @@ _SNIFFED: Final = 1 << 16
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a map in CSV."""
-    text = decoded(data)
-    return RuleSet(name, "csv", list(_rules(name, text)))
+    rules = list(_rules(name, decoded(data)))
+    return RuleSet(name, "csv", rules, lambda _tables: ordered(applied(rules)))
+
+
+def applied(rules: Sequence[Rule]) -> list[Rule]:
+    """Return rules in the order in which they apply: those for one query of a path before those for any."""
+    return sorted(rules, key=lambda rule: rule.how != EXACT or "?" not in rule.source)
 
 
 def _rules(name: str, text: str) -> Iterator[Rule]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps import forms
 from absolve.audit.maps.flattening import Flat, Flattening
 from absolve.audit.maps.in_place import edited
-from absolve.audit.maps.model import Rule
+from absolve.audit.maps.model import EXACT, PROGRAM, Rule
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.core.errors import UsageError
@@ -91,6 +91,8 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     texts: list[str] = []
     for found in rules.sets:
         flat = flattening.of_set(found)
+        if found.format == "csv" != form:
+            flat.sort(key=lambda one: one.rule.how != EXACT or "?" not in one.rule.source)
         if found.format == form and found.data:
             texts.append(edited(found, flat, _LINES[form], first))
             first = []
@@ -121,7 +123,7 @@ def _doubled(flat: Sequence[Flat], is_slash_ignored: bool, form: str) -> list[Fl
     for one in flat:
         found.append(one)
         path, mark, query = one.rule.source.partition("?")
-        if one.left_out is None and one.rule.how == "exact" and path != "/":
+        if one.left_out is None and one.rule.how == EXACT and path != "/":
             other = path.rstrip("/") if path.endswith("/") else f"{path}/"
             found.append(one._replace(rule=one.rule._replace(source=f"{other}{mark}{query}")))
     return found
@@ -131,7 +133,7 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
     """Return the lines of rules in a form; add those that it cannot express to `left_out`."""
     lines: list[str] = []
     for rule, reason, _ in flat:
-        made = _LINES[form](rule) if reason is None and rule.how != "program" else None
+        made = _LINES[form](rule) if reason is None and rule.how != PROGRAM else None
         if made is not None:
             lines += made
             continue
