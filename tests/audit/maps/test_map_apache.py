@@ -118,7 +118,7 @@ def test_a_condition_that_follows_from_the_url_decides(condition: str, url: str,
 
 
 def test_groups_of_the_last_condition_are_percent_numbers() -> None:
-    given = rules(r"RewriteCond %{QUERY_STRING} ^id=(\d+)" "\nRewriteRule ^p$ /n/%1? [R]", ".htaccess")
+    given = rules("RewriteCond %{QUERY_STRING} ^id=(\\d+)\nRewriteRule ^p$ /n/%1? [R]", ".htaccess")
     assert lead(given, "/p?id=12") == "/n/12"
 
 

@@ -160,6 +160,7 @@ class _Reader:
     def _server(self, block: Sequence[Directive]) -> None:
         names: list[str] = []
         ports: list[str] = []
+        is_default = False
         for directive in block:
             if directive.name == "server_name":
                 names += [name.lower().removeprefix(".") for name in directive.arguments if not name.startswith("~")]
@@ -167,6 +168,7 @@ class _Reader:
             elif directive.name == "listen" and directive.arguments:
                 port = directive.arguments[0].rpartition(":")[2]
                 ports += [port] if port.isdigit() else ["80"]
+                is_default = is_default or "default_server" in directive.arguments
         actions = self._actions(block)
         self._around = "@", ""
         named = {
@@ -177,7 +179,8 @@ class _Reader:
         self._around = None
         locations = self._locations(block)
         engine = Engine(actions, locations, named, self.tables, names[0] if names and "*" not in names[0] else "")
-        self.servers.append(Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), engine))
+        server = Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), engine)
+        self.servers.insert(0 if is_default else len(self.servers), server)
 
     def _locations(self, block: Sequence[Directive]) -> Locations:
         found = []

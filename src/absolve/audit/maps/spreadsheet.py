@@ -1,7 +1,8 @@
 """Read a map in CSV: old URL, new URL, and perhaps a status, or exact, prefix or regex as in `--remap-file`.
 
 In: the bytes of the file; comma, semicolon or tab separate cells (RFC 4180). Out: a `RuleSet`. A rule without `how` is
-exact; one with a query precedes one without. Rules with the host of the old site apply also where the new site has a file of this path, other rules do not.
+exact; one with a query precedes one without. Rules with a host, and those with a status such as `301!`, apply also
+where the new site has a file of this path, other rules do not.
 """
 
 from __future__ import annotations
@@ -108,11 +109,11 @@ def _of_path(rule: Rule, old: str) -> Rule:
     if rule.how == PREFIX and target is not None:
         if "?" in found.path:
             return rule._replace(problem="a prefix has no query")
-        target = _with_rest(str(target[0]), found.path)
+        target = with_rest(str(target[0]), found.path)
     return rule._replace(source=found.path, host=found.host, target=target, forced=found.host is not None)
 
 
-def _with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
+def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
     """Return the target of a prefix: the rest of the path follows the path of the new URL, with one slash between."""
     ends = min((place for mark in "?#" if (place := new.find(mark)) >= 0), default=len(new))
     head, tail = new[:ends], new[ends:]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps import forms
 from absolve.audit.maps.flattening import Flat, Flattening
 from absolve.audit.maps.in_place import edited
-from absolve.audit.maps.model import EXACT, PROGRAM, Rule
+from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, Rule
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
+from absolve.audit.maps.spreadsheet import with_rest
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def form_of(path: Path) -> str:
     raise UsageError(f"the name {path.name!r} does not say the format of the map: give one of {', '.join(FORMATS)}")
 
 
-def added_rule(rules: Rules, old: str, new: str) -> Rule | None:
-    """Return the rule that leads an old URL to a new one: by its path if both sites have one host, else by its URL."""
+def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
+    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL."""
     asked = request(old)
     if asked is None:
         return None
@@ -67,12 +68,16 @@ def added_rule(rules: Rules, old: str, new: str) -> Rule | None:
     if rules.is_new(new):
         start = new.find("/", new.find("://") + 3)
         target = new[start:] if start >= 0 else "/"
-    return Rule("", 0, f"{old} -> {new}", source=source, target=(target,), host=None)
+    rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
+    return rule._replace(how=PREFIX, source=asked.decoded, target=with_rest(target, asked.decoded)) if prefix else rule
 
 
-def rule_text(form: str, rules: Rules, old: str, new: str) -> str | None:
-    """Return the text of the rule to add to a map of this format; None if the format cannot express it."""
-    rule = added_rule(rules, old, new)
+def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = False) -> str | None:
+    """Return the text of the rule to add to a map of this format; None if the format cannot express it.
+
+    `prefix`: a rule for a folder with all in it.
+    """
+    rule = added_rule(rules, old, new, prefix=prefix)
     lines = _LINES[form](rule) if rule is not None else None
     return "\n".join(lines) if lines else None
 
@@ -150,11 +155,13 @@ def _servers(is_slash_ignored: bool, flat: Sequence[Flat], first: list[str], lef
     if not hosts:
         return "\n".join([*first, *_converted("nginx", flat, left_out)])
     lines: list[str] = []
-    for host in (*hosts, None):
+    for host in (None, *hosts):
         own = [one._replace(rule=one.rule._replace(host=None)) for one in flat if one.rule.host in {None, host}]
-        missing = left_out if host is None or host == next(iter(hosts)) else []
+        missing: list[tuple[Rule, str]] = []
         name, _, port = (host or "_").partition(":")
         lines += ["server {", *([f"    listen {port};"] if port else []), f"    server_name {name};"]
         lines += [f"    {line}" for line in [*first, *_converted("nginx", own, missing)]]
         lines.append("}")
+        own_lines = {(one.rule.file, one.rule.line) for one in flat if one.rule.host == host}
+        left_out += [(rule, reason) for rule, reason in missing if (rule.file, rule.line) in own_lines]
     return "\n".join(lines)
