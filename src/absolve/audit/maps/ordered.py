@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from absolve.audit.maps.request import Request
 
 
-def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False) -> Mover:
-    """Return a mover for rules in their order."""
-    index = Index(rules, is_slash_ignored=is_slash_ignored)
+def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_first: bool = False) -> Mover:
+    """Return a mover for rules in their order; `queries_first`: exact ones with a query precede all others."""
+    index = Index(rules, is_slash_ignored=is_slash_ignored, queries_first=queries_first)
 
     def move(request: Request, exists: Callable[[str], bool]) -> Found | None:
         is_there: bool | None = None

@@ -147,7 +147,7 @@ class Rules:
         """Follow a URL to its end, and store the outcome of every URL on the way."""
         way: list[tuple[str, Move]] = []
         places: dict[str, int] = {}
-        times: Counter[int] = Counter()
+        times: Counter[tuple[str, int]] = Counter()
         grows = False
         current = url
         while True:
@@ -166,8 +166,9 @@ class Rules:
             if counts:
                 self.used[move.rule.file, move.rule.line] += 1
             if move.rule.how != EXACT:
-                times[id(move.rule)] += 1
-                grows = times[id(move.rule)] > MOST_TIMES
+                place = move.rule.file, move.rule.line
+                times[place] += 1
+                grows = times[place] > MOST_TIMES
             places[current] = len(way)
             way.append((current, move))
             if move.rewrite or move.target is None or move.status in GONE:
