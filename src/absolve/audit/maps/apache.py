@@ -154,7 +154,7 @@ def read(name: str, data: bytes) -> RuleSet:
             for number, host in sorted(reader.hosts.items())
             if number
         ]
-        return by_host(servers) if servers else _mover(outer, None, given)
+        return by_host(servers or [Server((), (), _mover(outer, None, given))])
 
     return RuleSet(name, "apache", reader.rules, mover)
 

@@ -130,7 +130,7 @@ class Rewriting:
         if step.substitution is None:
             is_error = "r" in step.flags and not 300 <= step.rule.status < 400
             return Found(step.rule, None, step.rule.status) if is_error else state
-        text = values.expanded(step.substitution, is_url=True)
+        text = values.target(step.substitution, escapes="ne" not in step.flags and step.rule.status != 200)
         if "r" in step.flags and not 300 <= step.rule.status < 400:
             return Found(step.rule, None, step.rule.status)
         return self._substituted(step, text, state)
@@ -143,9 +143,6 @@ class Rewriting:
         if "qsa" in step.flags and "qsd" in step.flags:
             how = KEEP
         if is_redirect or _ABSOLUTE.match(text):
-            if "ne" not in step.flags:
-                path, mark, query = text.partition("?")
-                text = _ESCAPED.sub(lambda one: f"%{ord(one[0]):02X}", path) + mark + query
             text = with_query(text, state.query, how)
             return Found(step.rule, text.removesuffix("?"), step.rule.status if is_redirect else 200)
         path, mark, query = with_query(text, state.query, how).partition("?")
@@ -168,6 +165,7 @@ class _Values:
         self._state = state
         self._groups = groups
         self._last: Groups = ()
+        self._is_path = False  # what its groups are of
         self._exists = exists
 
     def hold(self, conditions: Sequence[Condition]) -> bool:
@@ -193,6 +191,7 @@ class _Values:
         groups = condition.match(value)
         if groups is not None and not condition.is_negated:
             self._last = groups
+            self._is_path = any(part.text == "REQUEST_URI" for part in condition.value)
         return (groups is not None) != condition.is_negated
 
     def _is_file(self, condition: Condition) -> bool:
@@ -206,16 +205,29 @@ class _Values:
             return self._exists(url if url.endswith("/") else f"{url}/")
         return not url.endswith("/") and self._exists(url)
 
-    def expanded(self, parts: Sequence[Part], *, is_url: bool = False) -> str:
-        """Return the text of these parts. `is_url`: it is a URL, so groups are escaped where they would end a path."""
+    def target(self, parts: Sequence[Part], *, escapes: bool) -> str:
+        """Return the URL of a substitution: decoded groups are escaped; with `escapes`, so is its text before `?`."""
+        found: list[str] = []
+        for part in parts:
+            text = self.expanded((part,))
+            if part.kind == "text":
+                path, mark, query = text.partition("?")
+                found.append((_ESCAPED.sub(_percent, path) if escapes else path) + mark + query)
+                escapes = escapes and not mark
+            else:
+                is_path = part.kind == "group" or (part.kind == "condition" and self._is_path)
+                found.append(encoded(text) if is_path else text)
+        return "".join(found)
+
+    def expanded(self, parts: Sequence[Part]) -> str:
+        """Return the text of these parts."""
         found = []
         for part in parts:
             if part.kind == "text":
                 found.append(part.text)
             elif part.kind in {"group", "condition"}:
                 groups = self._groups if part.kind == "group" else self._last
-                text = (groups[part.number] if part.number < len(groups) else None) or ""
-                found.append(encoded(text) if is_url and part.kind == "group" else text)
+                found.append((groups[part.number] if part.number < len(groups) else None) or "")
             elif part.kind == "variable":
                 found.append(self._variable(part.text))
             else:
@@ -252,3 +264,7 @@ class _Values:
 
 def _url(state: _State) -> str:
     return encoded(state.path) + ("" if state.query is None else f"?{state.query}")
+
+
+def _percent(found: re.Match[str]) -> str:
+    return f"%{ord(found[0]):02X}"

@@ -11,15 +11,16 @@ import io
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, REGEX
+from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PREFIX, REGEX
 from absolve.audit.maps.request import encoded
+from absolve.audit.maps.spreadsheet import with_rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from absolve.audit.maps.model import Rule
 
-_UNSAFE: Final = re.compile(r"[\s\"'<>\\^`{}|\x00-\x20\x7f]")
+_UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # what the URL Standard escapes in a path, too
 _PLACEHOLDER: Final = re.compile(r"[*:]")
 _CLOUDFLARE: Final = frozenset({200, 301, 302, 303, 307, 308})
 _STATUSES: Final = frozenset({301, 302, 303, 307, 308})
@@ -66,6 +67,10 @@ def csv_lines(rule: Rule) -> list[str] | None:
     if rule.how == EXACT:
         is_forced = rule.host is None or rule.forced
         return [_row(_old(rule, _path(rule.source)), _new(rule, str), status)] if is_forced else None
+    first = rule.target[0] if rule.target else None
+    if rule.how == PREFIX and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
+        is_forced = rule.host is None or rule.forced
+        return [_row(_old(rule, _path(rule.source)), _escaped(first), status, PREFIX)] if is_forced else None
     pattern = rule.source if rule.whole_url else pattern_of(rule)
     if pattern is None or rule.host is not None or not (rule.whole_url or pattern.startswith("^/")):
         return None
@@ -129,14 +134,10 @@ def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[
 
 def apache_lines(rule: Rule) -> list[str] | None:
     """Return RewriteCond and RewriteRule lines, for `.htaccess` or the server's files."""
-    if rule.parameters or rule.whole_url:
-        return None
-    path, mark, query = rule.source.partition("?")
-    pattern = pattern_of(rule._replace(source=path) if mark else rule)
-    if pattern is None or not pattern.startswith("^/"):
-        return None
+    path, mark, query = rule.source.partition("?") if rule.how == EXACT else (rule.source, "", "")
+    pattern = pattern_of(rule._replace(source=path))
     flags = _apache_flags(rule)
-    if flags is None:
+    if rule.parameters or pattern is None or flags is None:
         return None
     lines = []
     if rule.host is not None:
@@ -146,8 +147,16 @@ def apache_lines(rule: Rule) -> list[str] | None:
         flags.append("QSD")
     if not rule.forced:
         lines += [f"RewriteCond %{{REQUEST_FILENAME}} !{test}" for test in ("-f", "-d")]
-    new = "-" if rule.target is None or rule.status >= 400 else _new(rule, lambda number: f"${number}", _apache_literal)
-    return [*lines, f'RewriteRule "^/?{_quoted(pattern[2:])}" "{new}" [{",".join(flags)}]']
+    sign = "$"
+    if pattern.startswith("^/") and "|" not in pattern:
+        pattern = f"^/?{pattern[2:]}"  # paths have no slash at their beginning in .htaccess
+    else:
+        lines.append(f'RewriteCond %{{REQUEST_URI}} "{_quoted(pattern)}"{" [NC]" if rule.ignores_case else ""}')
+        sign, pattern = "%", "^"
+    new = "-"
+    if rule.target is not None and rule.status < 400:
+        new = _new(rule, lambda number: f"{sign}{number}", _apache_literal)
+    return [*lines, f'RewriteRule "{_quoted(pattern)}" "{new}" [{",".join(flags)}]']
 
 
 def _apache_flags(rule: Rule) -> list[str] | None:
@@ -155,7 +164,9 @@ def _apache_flags(rule: Rule) -> list[str] | None:
         return ["G"] if rule.status == 410 else [f"R={rule.status}"]
     if rule.status not in _STATUSES:
         return None
-    flags = [f"R={rule.status}", "L", "NE"]
+    flags = [f"R={rule.status}", "L"]
+    if any(isinstance(part, str) and re.search("[%#]", _escaped(part)) for part in rule.target):
+        flags.append("NE")
     if rule.ignores_case:
         flags.append("NC")
     if rule.query != KEEP:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from absolve.audit.maps.model import Rule, RuleSet
 
 _COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
-_SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*\n")
-_SERVER: Final = re.compile(r"(?m)(?:^|(?<=[\s;}]))server\s*\{[^\n]*\n?")
+_SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*$")
+_SERVER: Final = re.compile(r"(?m)(?:^|(?<=[\s;}]))server\s*\{")
 
 
 def edited(
@@ -71,8 +71,8 @@ def _inserted_in_blocks(text: str, added: Sequence[str], block: re.Pattern[str])
         return text
     if not block.search(text):
         return _inserted(text, added)
-    new = "".join(f"    {line}\n" for line in added)
-    return block.sub(lambda found: found[0] + ("" if found[0].endswith("\n") else "\n") + new, text)
+    new = "".join(f"\n    {line}" for line in added)
+    return block.sub(lambda found: found[0] + new, text)
 
 
 def _apache(one: Flat) -> list[str] | None:

@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
-from absolve.audit.maps.model import EXACT, PREFIX
+from absolve.audit.maps import exact_table
+from absolve.audit.maps.exact_table import HashTable
+from absolve.audit.maps.line_rules import LineRules
+from absolve.audit.maps.model import EXACT, NONE, PREFIX
 from absolve.audit.maps.patterns import PatternSet, matcher
 
 if TYPE_CHECKING:
@@ -35,20 +38,30 @@ class Match(NamedTuple):
 class Index:
     """Rules by what they match. `is_slash_ignored`: a slash at the end of a path makes no difference."""
 
-    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False) -> None:
+    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_first: bool = False) -> None:
         self._rules = rules
         self._is_slash_ignored = is_slash_ignored
+        self._queries_first = queries_first
         self._exact: dict[str, int | list[int]] = {}
         self._prefixes: dict[int, int | list[int]] = {}
         self._patterns: list[int] = []
         self._matchers: dict[int, Matcher] = {}
-        self._has_conditions = any(rule.parameters for rule in rules)
+        self._has_conditions = False
+        self._many = HashTable()
         hosts: set[str] = set()
-        for number, rule in enumerate(rules):
+        path_of = rules.exact_path if isinstance(rules, LineRules) else None
+        is_large = exact_table.is_large(len(rules))
+        for number in range(len(rules)):
+            path = path_of(number) if path_of is not None else None
+            if path is not None and is_large:
+                self._many.add(self._bare(path), number)
+                continue
+            rule = rules[number]
             if rule.problem is not None:
                 continue
             if rule.host is not None:
                 hosts.add(rule.host)
+            self._has_conditions = self._has_conditions or bool(rule.parameters)
             if rule.how == EXACT:
                 self._put(self._exact, _exact_key(rule.host or "", self._bare(rule.source) + _condition(rule)), number)
             elif rule.how == PREFIX:
@@ -65,7 +78,10 @@ class Index:
 
     def matches(self, request: Request) -> Iterator[Match]:
         """Yield the rules that match a request, in their order."""
-        for number in sorted(self._candidates(request)):
+        numbers = sorted(self._candidates(request))
+        if self._queries_first and len(numbers) > 1:
+            numbers.sort(key=lambda number: self._rules[number].how != EXACT or "?" not in self._rules[number].source)
+        for number in numbers:
             rule = self._rules[number]
             if rule.host != request.host and (rule.host is not None or not request.is_home):
                 continue
@@ -114,6 +130,8 @@ class Index:
         for host in hosts:
             for key in keys:
                 yield from _numbers(self._exact.get(_exact_key(host, key)))
+            if not host:
+                yield from self._many.get(path)
             if self._prefixes:
                 for hashed in _prefix_keys(host, request.decoded):
                     yield from _numbers(self._prefixes.get(hashed))
@@ -128,6 +146,8 @@ class Index:
             return None
         if rule.how == EXACT:
             path, mark, _ = rule.source.partition("?")
+            if rule.query == NONE and not mark and request.query is not None:
+                return None
             is_same = self._bare(path) == self._bare(request.decoded)
             return (request.decoded,) if is_same and (not mark or rule.source == f"{path}?{request.query}") else None
         if rule.how == PREFIX:
@@ -168,7 +188,7 @@ def parameters(query: str | None) -> dict[str, str]:
 
 def _covers(first: Rule, rule: Rule) -> bool:
     """Return whether the first of two rules with the same key applies wherever the second would."""
-    if first.parameters or (rule.forced and not first.forced):
+    if first.parameters or (rule.forced and not first.forced) or (first.query == NONE != rule.query):
         return False
     if first.how == EXACT:
         return True

@@ -17,10 +17,11 @@ PREFIX: Final = "prefix"
 REGEX: Final = "regex"
 PROGRAM: Final = "program"  # depends on what is around it in its file: only its own `mover` can apply it
 
-# Query of the old URL: appended unless the target has one; appended in any case; not appended.
+# Query of the old URL: appended unless the target has one; appended in any case; not appended; there is none.
 KEEP: Final = "keep"
 APPEND: Final = "append"
 DROP: Final = "drop"
+NONE: Final = "none"
 
 # RFC 9110 15.4 without 300 and 304, which do not lead to one other URL by themselves.
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})

@@ -45,7 +45,7 @@ class _Reader:
 
     def read(self, given: Sequence[Directive]) -> None:
         self._names(given)
-        lines = [one for one in given if one.name.startswith(("/", "~", "http"))]
+        lines = [one for one in given if one.name.startswith(("/", "~"))]
         for directive in _inside(given, "map"):
             self._map(directive)
         if lines:
@@ -65,7 +65,7 @@ class _Reader:
                 self.known.add(directive.arguments[1].removeprefix("$"))
             elif directive.name == "set" and directive.arguments:
                 self.known.add(directive.arguments[0].removeprefix("$"))
-            for text in directive.arguments:
+            for text in (directive.name, *directive.arguments):
                 if text.startswith(("~", "^")) or "(?" in text:
                     self.known |= _group_names(text)
             self._names(directive.block or ())
@@ -160,6 +160,7 @@ class _Reader:
     def _server(self, block: Sequence[Directive]) -> None:
         names: list[str] = []
         ports: list[str] = []
+        is_default = False
         for directive in block:
             if directive.name == "server_name":
                 names += [name.lower().removeprefix(".") for name in directive.arguments if not name.startswith("~")]
@@ -167,6 +168,7 @@ class _Reader:
             elif directive.name == "listen" and directive.arguments:
                 port = directive.arguments[0].rpartition(":")[2]
                 ports += [port] if port.isdigit() else ["80"]
+                is_default = is_default or "default_server" in directive.arguments
         actions = self._actions(block)
         self._around = "@", ""
         named = {
@@ -177,7 +179,8 @@ class _Reader:
         self._around = None
         locations = self._locations(block)
         engine = Engine(actions, locations, named, self.tables, names[0] if names and "*" not in names[0] else "")
-        self.servers.append(Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), engine))
+        server = Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), engine)
+        self.servers.insert(0 if is_default else len(self.servers), server)
 
     def _locations(self, block: Sequence[Directive]) -> Locations:
         found = []
@@ -265,10 +268,10 @@ class _Reader:
 
     def _carried(
         self, directive: Directive, value: tuple[Part, ...] | None, status: int, pattern: str | None = None
-    ) -> Rule | None:
-        """Return the rule of a directive; None if the lines of a map are the rules."""
+    ) -> Rule:
+        """Return the rule of a directive; it is not listed if the lines of a map are the rules."""
         if value is not None and any(part.kind == "variable" and part.text in self.tables for part in value):
-            return None
+            return self._rule(directive)._replace(status=status)
         rule = self._rule(directive)._replace(status=status)
         if pattern is not None and self._around is None and value is not None and status != 200:
             rule = _simple(rule._replace(how=REGEX, source=pattern, query=APPEND), value)
@@ -362,10 +365,10 @@ def read(name: str, data: bytes) -> RuleSet:
 
     def mover(_tables: Mapping[str, Mapping[str, str]]) -> Mover:
         servers = reader.servers
-        own = by_host(servers) if any(server.names for server in servers) or len(servers) > 1 else servers[0].move
-        implied = reader.implied
-        if implied is None:
+        own = by_host(servers)
+        if reader.implied is None:
             return own
+        implied = by_host([Server((), (), reader.implied)])
         return lambda request, exists: own(request, exists) or implied(request, exists)
 
     return RuleSet(name, "nginx", rules, mover)

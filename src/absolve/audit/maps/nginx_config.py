@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TOKEN: Final = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\#[^\n]*) | (?P<sign>[{};])
     | "(?P<double>(?:[^"\\]|\\.)*+)" | '(?P<single>(?:[^'\\]|\\.)*+)'
-    | (?P<word>(?:\$\{|\\.|[^\s;{}\\])++) | (?P<other>.)""",
+    | (?P<word>(?:\$\{\w*\}|\\.|[^\s;{}\\])++) | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _DEEPEST: Final = 50

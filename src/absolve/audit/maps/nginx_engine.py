@@ -110,9 +110,14 @@ class Actions:
         if action.kind == "return":
             state.rule = None
             target = state.expanded(action.value, is_url=True) if action.value is not None else None
-            rule = action.rule or state.rule
+            rule = _rule_of(state, action)
             return Found(rule, target or None, action.status) if rule is not None else None
         return _rewritten(action, state)
+
+
+def _rule_of(state: State, action: Action) -> Rule | None:
+    """Return the line of the map that gave the target, else the rule of the directive."""
+    return state.rule if state.rule is not None else action.rule
 
 
 def _literal(action: Action) -> tuple[str, str] | None:
@@ -161,7 +166,7 @@ def _rewritten(action: Action, state: State) -> Found | str | None:
     state.matched(groups, action.names)
     state.rule = None
     target = state.expanded(action.value, is_url=True)
-    rule = action.rule or state.rule
+    rule = _rule_of(state, action)
     if not target or rule is None:
         return None
     with_old = not target.endswith("?")

@@ -25,7 +25,6 @@ KNOWN: Final = frozenset(
     " server_port https request_filename document_root http_x_forwarded_proto server_protocol".split()
 )
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
-_MOST_DEPTH: Final = 20  # maps whose values name maps
 
 
 class Part(NamedTuple):
@@ -86,7 +85,7 @@ class State:
         self.changed_by: Rule | None = None
         self._tables = tables
         self._server_name = server_name
-        self._depth = 0
+        self._known: dict[tuple[str, bool], tuple[str, Rule | None]] = {}  # nginx computes a map once for a request
 
     def matched(self, groups: Groups, names: Mapping[str, int]) -> None:
         """Keep the groups of a match, also by name."""
@@ -114,7 +113,13 @@ class State:
         if name in self.variables:
             return self.variables[name]
         if name in self._tables:
-            return self._looked_up(self._tables[name], is_url=is_url)
+            known = self._known.get((name, is_url))
+            if known is None:
+                self._known[name, is_url] = "", None  # a map that looks itself up finds nothing
+                value = self._looked_up(self._tables[name], is_url=is_url)
+                known = self._known[name, is_url] = value, self.rule
+            value, self.rule = known
+            return value
         if name.startswith("arg_"):
             return self._argument(name[4:])
         request = self.request
@@ -148,22 +153,19 @@ class State:
         return ""
 
     def _looked_up(self, table: Table, *, is_url: bool) -> str:
-        if self._depth >= _MOST_DEPTH:
-            return ""
-        self._depth += 1
-        try:
-            key = self.expanded(table.source)
-            found = table.texts.get(key.lower())
-            if found is not None:
-                self.rule = found[1]
-                return self.expanded(found[0], is_url=is_url)
-            for number in table.candidates(key):
-                entry = table.entries[number]
-                groups = entry.match(key)
-                if groups is not None:
-                    self.matched(groups, entry.names)
-                    self.rule = entry.rule
-                    return self.expanded(entry.value, is_url=is_url)
-            return self.expanded(table.default, is_url=is_url)
-        finally:
-            self._depth -= 1
+        self.rule = None
+        key = self.expanded(table.source)
+        found = table.texts.get(key.lower())
+        if found is not None:
+            value = self.expanded(found[0], is_url=is_url)
+            self.rule = found[1]
+            return value
+        for number in table.candidates(key):
+            entry = table.entries[number]
+            groups = entry.match(key)
+            if groups is not None:
+                self.matched(groups, entry.names)
+                value = self.expanded(entry.value, is_url=is_url)
+                self.rule = entry.rule
+                return value
+        return self.expanded(table.default, is_url=is_url)

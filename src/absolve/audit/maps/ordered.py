@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote_plus
 
 from absolve.audit.maps.index import Index, parameters
-from absolve.audit.maps.model import APPEND, DROP, EXACT, Found
+from absolve.audit.maps.model import APPEND, DROP, EXACT, NONE, Found
 from absolve.audit.maps.request import encoded
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from absolve.audit.maps.request import Request
 
 
-def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False) -> Mover:
-    """Return a mover for rules in their order."""
-    index = Index(rules, is_slash_ignored=is_slash_ignored)
+def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_first: bool = False) -> Mover:
+    """Return a mover for rules in their order; `queries_first`: exact ones with a query precede all others."""
+    index = Index(rules, is_slash_ignored=is_slash_ignored, queries_first=queries_first)
 
     def move(request: Request, exists: Callable[[str], bool]) -> Found | None:
         is_there: bool | None = None
@@ -32,7 +32,7 @@ def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False) -> Mover:
                     is_there = exists(request.url)
                 if is_there:
                     continue
-            if rule.status == 404 and rule.how != EXACT:
+            if rule.status == 404 and rule.how != EXACT and rule.target is not None:
                 continue  # the page for whatever is not found, such as `/* /404.html 404`
             return Found(rule, filled(rule, groups, request), rule.status)
         return None
@@ -57,7 +57,7 @@ def filled(rule: Rule, groups: Groups, request: Request) -> str | None:
 def with_query(target: str, query: str | None, how: str) -> str:
     """Return a target with the query of the request, before its fragment."""
     bare, crosshatch, fragment = target.partition("#")
-    if query is None or how == DROP:
+    if query is None or how in {DROP, NONE}:
         return target
     if "?" not in bare:
         return f"{bare}?{query}{crosshatch}{fragment}"

@@ -6,7 +6,8 @@ one pass. Raise UsageError for a pattern that neither can match: look-around, ba
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from absolve.core.errors import UsageError
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _MOST_MEMORY: Final = 64 << 20  # bytes that one set of patterns, or one pattern, may use
+_ALL_SETS: Final = 512 << 20  # bytes that all sets may use together
+_MOST_COMPILED: Final = 4096
 _AT_ONCE: Final = 256  # patterns in a set: the automaton of more is too large
+_GROUP_NAME: Final = re.compile(r"\(\?<(?=[A-Za-z_])")
 _NAMES: Final = {
     "(?!": "look-ahead",
     "(?=": "look-ahead",
@@ -42,56 +46,57 @@ def _library() -> Any:
 
 
 @cache
-def _options(*, ignores_case: bool) -> Any:
+def _options(*, ignores_case: bool, memory: int = _MOST_MEMORY) -> Any:
     options = _library().Options()
     options.log_errors = False
-    options.max_mem = _MOST_MEMORY
+    options.max_mem = memory
     options.case_sensitive = not ignores_case
     return options
 
 
 def matcher(pattern: str, *, ignores_case: bool = False) -> Matcher:
-    """Return a matcher for a pattern, which may match anywhere in the text. Raise UsageError with the reason."""
-    library = _library()
-    if library is None:
+    """Return a matcher for a pattern, which may match anywhere in the text. Raise UsageError with the reason.
+
+    Compiled patterns are cached: a map may have more of them than memory can hold.
+    """
+    if _library() is None:
         return _automaton(pattern, ignores_case=ignores_case)
-    try:
-        compiled = library.compile(pattern, options=_options(ignores_case=ignores_case))
-    except library.error as error:
-        raise UsageError(_reason(pattern, error)) from error
+    _compiled(pattern, ignores_case)
 
     def search(text: str) -> tuple[str | None, ...] | None:
-        found = compiled.search(text)
+        found = _compiled(pattern, ignores_case).search(text)
         return None if found is None else (found[0], *found.groups())
 
     return search
 
 
+@lru_cache(maxsize=_MOST_COMPILED)
+def _compiled(pattern: str, ignores_case: bool) -> Any:
+    library = _library()
+    try:
+        return library.compile(pattern, options=_options(ignores_case=ignores_case))
+    except library.error as error:
+        raise UsageError(_reason(pattern, error)) from error
+
+
 def names(pattern: str, *, ignores_case: bool = False) -> dict[str, int]:
     """Return the numbers of the named groups of a pattern that `matcher` accepts."""
-    library = _library()
-    if library is None:
-        import re
-
-        return dict(re.compile(pattern).groupindex)
-    return dict(library.compile(pattern, options=_options(ignores_case=ignores_case)).groupindex)
+    if _library() is None:
+        return dict(re.compile(_GROUP_NAME.sub("(?P<", pattern)).groupindex)
+    return dict(_compiled(pattern, ignores_case).groupindex)
 
 
 def groups(pattern: str) -> int:
     """Return the number of groups of a pattern that `matcher` accepts."""
-    library = _library()
-    if library is None:
-        import re
-
-        return re.compile(pattern).groups
-    number: int = library.compile(pattern, options=_options(ignores_case=False)).groups
+    if _library() is None:
+        return re.compile(_GROUP_NAME.sub("(?P<", pattern)).groups
+    number: int = _compiled(pattern, False).groups
     return number
 
 
 def _automaton(pattern: str, *, ignores_case: bool) -> Matcher:
-    import re
-
     parser: Any = __import__("re._parser", fromlist=["parse"])
+    pattern = _GROUP_NAME.sub("(?P<", pattern)
     flags = re.IGNORECASE if ignores_case else 0
     try:
         tree = parser.parse(rf"(?s:.*?)({pattern})(?s:.*)", flags)
@@ -134,13 +139,15 @@ class PatternSet:
         if library is None or len(given) < 4:
             self._others = list(range(len(given)))
             return
+        memory = max(_ALL_SETS // (len(given) // _AT_ONCE + 1), 1 << 20)
+        self._memory = min(memory, _MOST_MEMORY)
         for ignores_case in (False, True):
             numbers = [number for number, (_, ignoring) in enumerate(given) if ignoring == ignores_case]
             for start in range(0, len(numbers), _AT_ONCE):
                 self._add([(number, given[number][0]) for number in numbers[start : start + _AT_ONCE]], ignores_case)
 
     def _add(self, chunk: Sequence[tuple[int, str]], ignores_case: bool) -> None:
-        made = _library().Set.SearchSet(_options(ignores_case=ignores_case))
+        made = _library().Set.SearchSet(_options(ignores_case=ignores_case, memory=self._memory))
         numbers = []
         for number, pattern in chunk:
             try:
@@ -150,6 +157,7 @@ class PatternSet:
             else:
                 numbers.append(number)
         try:
+            made.Add("")  # matches any text: without it the memory was not enough for the others
             made.Compile()
         except _library().error:
             self._others += numbers
@@ -162,6 +170,7 @@ class PatternSet:
             return []
         found = list(self._others)
         for made, numbers in self._sets:
-            found += [numbers[place] for place in made.Match(text)]
+            matched = made.Match(text)
+            found += [numbers[place] for place in matched if place < len(numbers)] if matched else numbers
         found.sort()
         return found

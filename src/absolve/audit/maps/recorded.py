@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.audit.maps.model import DROP, Rule, RuleSet
+from absolve.audit.maps.model import NONE, Rule, RuleSet
 from absolve.audit.maps.sources import Source, source
 
 if TYPE_CHECKING:
@@ -33,6 +33,6 @@ def recorded(rows: Iterable[Recorded | tuple[str, str, int, str, int]], name: st
         if isinstance(found, Source):
             text = f"{url} -> {target} ({status})"
             path = found.path
-            rule = Rule(document, line, text, source=path, target=(target,), status=status, host=found.host, query=DROP)
+            rule = Rule(document, line, text, source=path, target=(target,), status=status, host=found.host, query=NONE)
             rules.append(rule._replace(forced=False))
     return RuleSet(name, "recorded", rules)

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.sources import Source, short, source, target_fault
-from absolve.audit.maps.text import Line, lines
+from absolve.audit.maps.text import Line, decoded, line, lines, with_line_feeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,10 @@ _PLACEHOLDER: Final = re.compile(r":([A-Za-z]\w*)", re.ASCII)
 _PARAMETER: Final = re.compile(r"([^=\s:/?#]+)=(\S*)")
 _CONDITIONS: Final = frozenset({"country", "language", "role", "cookie"})
 _SOURCE_PART: Final = re.compile(r"\*|:[A-Za-z]\w*", re.ASCII)
+# Two paths of ASCII that need no decoding, without placeholders, and perhaps a status.
+_SIMPLE: Final = re.compile(
+    r"(/(?:[\w.~-][\w./~-]*)?)[ \t]+(/(?:[\w.~-][\w./~-]*)?)(?:[ \t]+(30[12378])(!?))?", re.ASCII
+)
 _STATIC: Final = 2000
 _DYNAMIC: Final = 100
 _CHARACTERS: Final = 1000
@@ -33,33 +38,43 @@ _CHARACTERS: Final = 1000
 
 def read_netlify(name: str, data: bytes) -> RuleSet:
     """Return the rules of a `_redirects` file for Netlify."""
-    rules = [_netlify(Rule(name, *line), line.text.split()) for line in _rule_lines(data)]
+
+    def read_line(number: int, text: str) -> Rule:
+        simple = _SIMPLE.fullmatch(text) if len(text) <= LONGEST else None
+        if simple is not None:
+            status = int(simple[3] or 301)
+            return Rule(
+                name, number, text, source=simple[1], target=(simple[2],), status=status, forced=bool(simple[4])
+            )
+        found = line(number, text)
+        found = found._replace(text=_without_comment(found.text.strip()))
+        return _netlify(Rule(name, *found), found.text.split())
+
+    rules = LineRules(with_line_feeds(decoded(data)), read_line, _SIMPLE)
     return RuleSet(name, "netlify", rules, is_slash_ignored=True)
 
 
 def read_cloudflare(name: str, data: bytes) -> RuleSet:
     """Return the rules of a `_redirects` file for Cloudflare Pages."""
     rules: list[Rule] = []
-    static = dynamic = 0
-    for line in _rule_lines(data):
-        rule = _cloudflare(Rule(name, *line), line.text.split())
+    left = {True: _STATIC, False: _DYNAMIC}  # by whether a rule is exact
+    for found in _rule_lines(data):
+        rule = _cloudflare(Rule(name, *found), found.text.split())
         if rule.problem is None:
-            if rule.how == EXACT:
-                static += 1
-            else:
-                dynamic += 1
-            if static > _STATIC or dynamic > _DYNAMIC:
-                most = _STATIC if rule.how == EXACT else _DYNAMIC
+            is_exact = rule.how == EXACT
+            left[is_exact] -= 1
+            if left[is_exact] < 0:
+                most = _STATIC if is_exact else _DYNAMIC
                 rule = rule._replace(problem=f"Cloudflare applies only the first {most} rules of its kind")
         rules.append(rule)
     return RuleSet(name, "cloudflare", rules)
 
 
 def _rule_lines(data: bytes) -> Iterator[Line]:
-    for line in lines(data):
-        text = line.text.strip()
-        if line.problem is not None or (text and not text.startswith("#")):
-            yield line._replace(text=_without_comment(text))
+    for found in lines(data):
+        text = found.text.strip()
+        if found.problem is not None or (text and not text.startswith("#")):
+            yield found._replace(text=_without_comment(text))
 
 
 def _without_comment(text: str) -> str:

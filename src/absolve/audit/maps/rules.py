@@ -147,16 +147,17 @@ class Rules:
         """Follow a URL to its end, and store the outcome of every URL on the way."""
         way: list[tuple[str, Move]] = []
         places: dict[str, int] = {}
-        times: Counter[int] = Counter()
+        times: Counter[tuple[str, int]] = Counter()
+        grows = False
         current = url
         while True:
             known = self._known.entries.get(current)
             if known is not None:
                 break
-            if current in places or len(way) >= MOST_HOPS or max(times.values(), default=0) > MOST_TIMES:
-                self._loop(way, places.get(current, 0))
-                way = way[: places.get(current, 0)]
-                known = self._known.entries.get(current) or Outcome(0, None, loop=True)
+            if current in places or len(way) >= MOST_HOPS or grows:
+                start = places.get(current, 0)  # 0 for a URL that grows without end
+                known = self._loop(way[start:])
+                way = way[:start]
                 break
             move = self.move(current, exists)
             if move is None:
@@ -165,7 +166,9 @@ class Rules:
             if counts:
                 self.used[move.rule.file, move.rule.line] += 1
             if move.rule.how != EXACT:
-                times[id(move.rule)] += 1
+                place = move.rule.file, move.rule.line
+                times[place] += 1
+                grows = times[place] > MOST_TIMES
             places[current] = len(way)
             way.append((current, move))
             if move.rewrite or move.target is None or move.status in GONE:
@@ -177,14 +180,16 @@ class Rules:
             known = self._known.put(passed, _before(move, known))
         return known
 
-    def _loop(self, way: list[tuple[str, Move]], start: int) -> None:
-        """Store the outcome of every URL of a circle: the number of its steps."""
-        circle = way[start:]
-        for number, (url, _) in enumerate(circle):
-            rules = tuple(
-                circle[(number + offset) % len(circle)][1].rule for offset in range(min(len(circle), _MOST_RULES))
-            )
-            self._known.put(url, Outcome(len(circle), None, loop=True, rules=rules, status=circle[number][1].status))
+    def _loop(self, circle: list[tuple[str, Move]]) -> Outcome:
+        """Store the outcome of every URL of a circle: the number of its steps. Return that of the first."""
+        size = len(circle)
+        outcomes = []
+        for number, (_, move) in enumerate(circle):
+            rules = tuple(circle[(number + offset) % size][1].rule for offset in range(min(size, _MOST_RULES)))
+            outcomes.append(Outcome(size, None, loop=True, rules=rules, status=move.status))
+        for (url, _), outcome in zip(circle, outcomes, strict=True):
+            self._known.put(url, outcome)
+        return outcomes[0]
 
 
 def _site(base: str) -> str:

@@ -34,14 +34,16 @@ def by_host(servers: Sequence[Server]) -> Mover:
         server = _chosen(servers, request)
         if server is None or (not request.is_home and not _named(server, request)):
             return None
-        return server.move(request, exists)
+        return server.move(request._replace(is_home=True), exists)
 
     return move
 
 
 def _chosen(servers: Sequence[Server], request: Request) -> Server | None:
     port = request.host.rpartition(":")[2] if ":" in request.host else _PORTS[request.scheme]
-    listening = [server for server in servers if not server.ports or port in server.ports] or servers
+    listening = [server for server in servers if not server.ports or port in server.ports]
+    if not listening and port in _PORTS.values():
+        listening = list(servers)
     for server in listening:
         if _named(server, request):
             return server

@@ -1,7 +1,8 @@
 """Read a map in CSV: old URL, new URL, and perhaps a status, or exact, prefix or regex as in `--remap-file`.
 
 In: the bytes of the file; comma, semicolon or tab separate cells (RFC 4180). Out: a `RuleSet`. A rule without `how` is
-exact. Rules with the host of the old site apply also where the new site has a file of this path, other rules do not.
+exact; one with a query precedes one without. Rules with a host, and those with a status such as `301!`, apply also
+where the new site has a file of this path, other rules do not.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import patterns
+from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.ordered import ordered
 from absolve.audit.maps.sources import source, target_fault
 from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
@@ -22,13 +25,45 @@ if TYPE_CHECKING:
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
 _GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
 _STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
+# Two paths of ASCII that need no decoding, and perhaps a status.
+_SIMPLE: Final = (
+    r"(/(?:[!$&'()*+\-.0-9:=@A-Z_a-z~][!$&'()*+\-./0-9:=@A-Z_a-z~]*)?),(/(?:[\w.~-][\w./~-]*)?)(?:,(30[12378]))?"
+)
 _SNIFFED: Final = 1 << 16
 
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a map in CSV."""
     text = decoded(data)
-    return RuleSet(name, "csv", list(_rules(name, text)))
+    rules: Sequence[Rule] = (
+        _by_line(name, text) if '"' not in text and "\r" not in text.replace("\r\n", "") else list(_rules(name, text))
+    )
+    return RuleSet(name, "csv", rules, lambda _tables: ordered(rules, queries_first=True))
+
+
+def _by_line(name: str, text: str) -> LineRules:
+    """Return the rules of a map without quotes: each has a line of its own."""
+    text = text.replace("\r\n", "\n")
+    delimiter = _delimiter(text)
+
+    def read_line(number: int, line: str) -> Rule:
+        found = simple.fullmatch(line) if len(line) <= LONGEST else None
+        if found is not None:
+            return Rule(
+                name, number, line, source=found[1], target=(found[2],), status=int(found[3] or 301), forced=False
+            )
+        row = [cell.strip() for cell in line.split(delimiter)]
+        while row and not row[-1]:
+            row.pop()
+        return _rule(name, number, row, delimiter)
+
+    simple = re.compile(_SIMPLE.replace(",", re.escape(delimiter)), re.ASCII)
+    first = next(
+        (line for line in text.split("\n", 100)[:100] if line.strip() and not line.lstrip().startswith("#")), ""
+    )
+    cells = [cell.strip() for cell in first.split(delimiter)]
+    header = text.count("\n", 0, text.find(first)) + 1 if len(cells) > 1 and _is_header(cells) else 0
+    return LineRules(text, read_line, simple, header + 1)
 
 
 def _rules(name: str, text: str) -> Iterator[Rule]:
@@ -102,11 +137,11 @@ def _of_path(rule: Rule, old: str) -> Rule:
     if rule.how == PREFIX and target is not None:
         if "?" in found.path:
             return rule._replace(problem="a prefix has no query")
-        target = _with_rest(str(target[0]), found.path)
+        target = with_rest(str(target[0]), found.path)
     return rule._replace(source=found.path, host=found.host, target=target, forced=found.host is not None)
 
 
-def _with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
+def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
     """Return the target of a prefix: the rest of the path follows the path of the new URL, with one slash between."""
     ends = min((place for mark in "?#" if (place := new.find(mark)) >= 0), default=len(new))
     head, tail = new[:ends], new[ends:]

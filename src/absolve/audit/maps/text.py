@@ -43,7 +43,7 @@ def decoded(data: bytes) -> str:
 
 def lines(data: bytes) -> Iterator[Line]:
     """Yield the lines of a map file."""
-    text = decoded(data).replace("\r\n", "\n").replace("\r", "\n")
+    text = with_line_feeds(decoded(data))
     text = text.removesuffix("\n")
     number = start = 0
     end = -1
@@ -54,6 +54,11 @@ def lines(data: bytes) -> Iterator[Line]:
             end = len(text)
         number += 1
         yield line(number, text[start:end])
+
+
+def with_line_feeds(text: str) -> str:
+    """Return a text whose lines all end with a line feed."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def line(number: int, text: str) -> Line:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps import forms
 from absolve.audit.maps.flattening import Flat, Flattening
 from absolve.audit.maps.in_place import edited
-from absolve.audit.maps.model import Rule
+from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, Rule
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
+from absolve.audit.maps.spreadsheet import with_rest
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def form_of(path: Path) -> str:
     raise UsageError(f"the name {path.name!r} does not say the format of the map: give one of {', '.join(FORMATS)}")
 
 
-def added_rule(rules: Rules, old: str, new: str) -> Rule | None:
-    """Return the rule that leads an old URL to a new one: by its path if both sites have one host, else by its URL."""
+def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
+    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL."""
     asked = request(old)
     if asked is None:
         return None
@@ -67,12 +68,16 @@ def added_rule(rules: Rules, old: str, new: str) -> Rule | None:
     if rules.is_new(new):
         start = new.find("/", new.find("://") + 3)
         target = new[start:] if start >= 0 else "/"
-    return Rule("", 0, f"{old} -> {new}", source=source, target=(target,), host=None)
+    rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
+    return rule._replace(how=PREFIX, source=asked.decoded, target=with_rest(target, asked.decoded)) if prefix else rule
 
 
-def rule_text(form: str, rules: Rules, old: str, new: str) -> str | None:
-    """Return the text of the rule to add to a map of this format; None if the format cannot express it."""
-    rule = added_rule(rules, old, new)
+def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = False) -> str | None:
+    """Return the text of the rule to add to a map of this format; None if the format cannot express it.
+
+    `prefix`: a rule for a folder with all in it.
+    """
+    rule = added_rule(rules, old, new, prefix=prefix)
     lines = _LINES[form](rule) if rule is not None else None
     return "\n".join(lines) if lines else None
 
@@ -91,6 +96,8 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     texts: list[str] = []
     for found in rules.sets:
         flat = flattening.of_set(found)
+        if found.format == "csv" != form:
+            flat.sort(key=lambda one: one.rule.how != EXACT or "?" not in one.rule.source)
         if found.format == form and found.data:
             texts.append(edited(found, flat, _LINES[form], first))
             first = []
@@ -121,7 +128,7 @@ def _doubled(flat: Sequence[Flat], is_slash_ignored: bool, form: str) -> list[Fl
     for one in flat:
         found.append(one)
         path, mark, query = one.rule.source.partition("?")
-        if one.left_out is None and one.rule.how == "exact" and path != "/":
+        if one.left_out is None and one.rule.how == EXACT and path != "/":
             other = path.rstrip("/") if path.endswith("/") else f"{path}/"
             found.append(one._replace(rule=one.rule._replace(source=f"{other}{mark}{query}")))
     return found
@@ -131,7 +138,7 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
     """Return the lines of rules in a form; add those that it cannot express to `left_out`."""
     lines: list[str] = []
     for rule, reason, _ in flat:
-        made = _LINES[form](rule) if reason is None and rule.how != "program" else None
+        made = _LINES[form](rule) if reason is None and rule.how != PROGRAM else None
         if made is not None:
             lines += made
             continue
@@ -148,11 +155,13 @@ def _servers(is_slash_ignored: bool, flat: Sequence[Flat], first: list[str], lef
     if not hosts:
         return "\n".join([*first, *_converted("nginx", flat, left_out)])
     lines: list[str] = []
-    for host in (*hosts, None):
+    for host in (None, *hosts):
         own = [one._replace(rule=one.rule._replace(host=None)) for one in flat if one.rule.host in {None, host}]
-        missing = left_out if host is None or host == next(iter(hosts)) else []
+        missing: list[tuple[Rule, str]] = []
         name, _, port = (host or "_").partition(":")
         lines += ["server {", *([f"    listen {port};"] if port else []), f"    server_name {name};"]
         lines += [f"    {line}" for line in [*first, *_converted("nginx", own, missing)]]
         lines.append("}")
+        own_lines = {(one.rule.file, one.rule.line) for one in flat if one.rule.host == host}
+        left_out += [(rule, reason) for rule, reason in missing if (rule.file, rule.line) in own_lines]
     return "\n".join(lines)

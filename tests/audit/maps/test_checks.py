@@ -1,0 +1,74 @@
+"""What is wrong with the rules of a map: unused, shadowed, contradicting, chains, circles, dead ends."""
+
+from __future__ import annotations
+
+import pytest
+from moving import NEW, OLD, full, rules
+
+from absolve.audit import maps
+
+
+def findings(made: maps.Rules, asked: tuple[str, ...] = (), files: tuple[str, ...] = ()) -> list[str | None]:
+    there = {full(one) for one in files}
+    for url in asked:
+        made.chain(full(url), there.__contains__)
+    return [one.finding for one in maps.checked(made, there.__contains__)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "asked", "expected"),
+    [
+        ("/a,/x", "map.csv", ("/a",), [None]),
+        ("/a,/x", "map.csv", (), ["unused"]),
+        ("/a,/x,410", "map.csv", ("/a",), [None]),
+        ("/a,https://other.example/", "map.csv", ("/a",), [None]),
+        ("/a,/no", "map.csv", ("/a",), ["leads to nothing"]),
+        ("/a,/no", "map.csv", (), ["leads to nothing"]),
+        ("/a,/b\n/b,/x", "map.csv", ("/a",), ["chain", None]),
+        ("/a,/b\n/b,/x", "map.csv", (), ["chain", "unused"]),
+        ("/a,/b\n/b,/a", "map.csv", (), ["loop", "loop"]),
+        ("/a,/a", "map.csv", (), ["loop"]),
+        ("/a,/x\n/a,/x", "map.csv", ("/a",), [None, "shadowed by 1"]),
+        ("/a,/x\n/a,/y", "map.csv", ("/a",), [None, "contradicts 1"]),
+        ("/a,/x\n/a,/x,302", "map.csv", ("/a",), [None, "contradicts 1"]),
+        ("/a,/x,prefix\n/a/b,/y", "map.csv", ("/a/b",), ["leads to nothing", "shadowed by 1"]),
+        ("/a/b,/y\n/a,/x,prefix", "map.csv", ("/a/b", "/a"), [None, None]),
+        ("/a,/x,prefix\n/a/b,/y,prefix", "map.csv", ("/a",), [None, "shadowed by 1"]),
+        ("/a/*,/b\n/a/(.*),/x,regex", "map.csv", ("/a/1",), ["leads to nothing", None]),
+        ("http://old.example/a,/x\n/a,/y", "map.csv", (OLD + "a", "/a"), [None, None]),
+        ("/a/* /x\n/a/b /y\n/* /x", "_redirects", ("/a/c",), [None, "shadowed by 1", "unused"]),
+        ("/a /x\n/a /y 301!", "_redirects", ("/a",), [None, "unused"]),
+        ("/p id=1 /x\n/p /y", "_redirects", ("/p?id=1",), [None, "unused"]),
+        ("Redirect /a /x\nRedirect /a/b /y", ".htaccess", ("/a",), [None, "shadowed by 1"]),
+        ("RewriteRule ^a$ /x [R]\nRewriteRule ^a$ /y [R]", ".htaccess", ("/a",), [None, "contradicts 1"]),
+        ("RewriteRule ^b$ /y [R]\nRedirect /b /x", ".htaccess", ("/b",), [None, "unused"]),
+        ("location = /a { return 301 /x; }\nlocation /b { return 301 /y; }", "site.conf", ("/a", "/b"), [None, None]),
+        ("map $uri $m { /a /x;\n/b /y; }", "site.conf", ("/a",), [None, "unused"]),
+        ("/n/(.*),/m/\\1,regex\n/m/(.*),/x,regex", "map.csv", ("/n/1",), ["chain", None]),
+        ("/n/(.*),/n/x/\\1,regex", "map.csv", ("/n/1",), ["loop"]),
+        ("/a,http://[", "map.csv", (), [None]),
+    ],
+)
+def test_a_rule_has_its_finding(text: str, name: str, asked: tuple[str, ...], expected: list[str | None]) -> None:
+    assert findings(rules(text, name), asked, ("/x", "/y")) == expected
+
+
+def test_a_rule_of_another_map_is_named_with_its_file() -> None:
+    made = rules("/a,/x\n", "one.csv", ("/a,/y\n", "two.csv"))
+    assert findings(made, ("/a",), ("/x", "/y")) == [None, "contradicts one.csv:1"]
+
+
+def test_each_rule_has_its_text_the_urls_that_it_moved_and_why_it_could_not_be_read() -> None:
+    made = rules("/a,/x\n/b/,/x,prefix\nnonsense\n", "map.csv")
+    for url in ("a", "a#x", "b/1", "b/2"):
+        made.chain(NEW + url, {NEW + "x"}.__contains__)
+    rows = list(maps.checked(made))
+    assert rows[0] == maps.Checked("map.csv", 1, "/a,/x", 1, None, None)
+    assert (rows[1].used, rows[2].used) == (2, 0)
+    assert rows[2].problem == "it has no target"
+
+
+def test_the_predicate_of_the_last_chain_is_used_by_default() -> None:
+    made = rules("/a,/x\n", "map.csv")
+    made.chain(NEW + "a", {NEW + "x"}.__contains__)
+    assert [one.finding for one in maps.checked(made)] == [None]
