@@ -17,11 +17,11 @@ report.PAGE = 60; // rows that a table asks for at once
 
 /* A table whose rows come from `rows(page)`: Tabulator asks for more when the last ones come into view. */
 report.table = function (element, columns, rows, options) {
-  return new Tabulator(element, {
+  return new tabulator.Tabulator(element, {
     columns, layout: "fitColumns", height: options.height, placeholder: options.placeholder, index: "number",
     ajaxURL: "about:blank", ajaxRequestFunc: (url, config, params) => Promise.resolve(rows(params.page, params.size)),
     progressiveLoad: "scroll", progressiveLoadScrollMargin: 600, paginationSize: report.PAGE, sortMode: "remote", headerSortClickElement: "header",
-    dataLoader: false, columnDefaults: {headerSort: false, resizable: false}, ...options.more,
+    dataLoader: false, columnDefaults: {headerSort: false}, ...options.more,
   });
 };
 
