@@ -17,12 +17,21 @@ report.PAGE = 60; // rows that a table asks for at once
 
 /* A table whose rows come from `rows(page)`: Tabulator asks for more when the last ones come into view. */
 report.table = function (element, columns, rows, options) {
-  return new tabulator.Tabulator(element, {
+  const table = new tabulator.Tabulator(element, {
     columns, layout: "fitColumns", height: options.height, placeholder: options.placeholder, index: "number",
     ajaxURL: "about:blank", ajaxRequestFunc: (url, config, params) => Promise.resolve(rows(params.page, params.size)),
     progressiveLoad: "scroll", progressiveLoadScrollMargin: 600, paginationSize: report.PAGE, sortMode: "remote", headerSortClickElement: "header",
     dataLoader: false, columnDefaults: {headerSort: false}, ...options.more,
   });
+  table.on("tableBuilt", () => {
+    // Rows are in the group that scrolls: a grid may contain only rows and groups of rows.
+    const holder = table.element.querySelector(".tabulator-tableholder");
+    table.element.removeAttribute("aria-owns");
+    holder.setAttribute("role", "rowgroup");
+    holder.setAttribute("aria-label", options.label);
+    holder.querySelector(".tabulator-table").setAttribute("role", "none");
+  });
+  return table;
 };
 
 report.page = (numbers, page, size, row) => ({
@@ -38,15 +47,22 @@ report.List = class {
     this.found = {rows: [], counts: null};
     const {make} = report;
     const n = cell => make("span", {text: cell.getValue().toLocaleString("en")});
-    this.table = report.table("#list", [
-      {title: "Verdict", field: "verdict", width: 160, minWidth: 110, formatter: cell => this.badge(cell.getValue())},
+    const wide = [
+      {title: "Verdict", field: "verdict", width: 166, formatter: cell => this.badge(cell.getValue())},
       {title: "Cause", field: "title", minWidth: 180, widthGrow: 3, formatter: cell => this.button(cell.getData())},
       {title: "Findings", field: "count", width: 100, hozAlign: "right", headerHozAlign: "right", formatter: n},
       {title: "Pages", field: "pages", width: 86, hozAlign: "right", headerHozAlign: "right", formatter: n},
-      {title: "Repair", field: "repair", minWidth: 160, widthGrow: 2, cssClass: "wide", formatter: cell => this.repair(cell.getData())},
-    ], (page, size) => report.page(this.found.rows, page, size, number => this.row(number)), {
+      {title: "Repair", field: "repair", minWidth: 160, widthGrow: 2, formatter: cell => this.repair(cell.getData())},
+    ];
+    const narrow = [
+      {title: "Cause", field: "title", minWidth: 120, widthGrow: 1, formatter: cell => this.stacked(cell.getData())},
+      {title: "Findings", field: "count", width: 92, hozAlign: "right", headerHozAlign: "right", formatter: n},
+    ];
+    const media = matchMedia("(max-width: 700px)");
+    media.addEventListener("change", () => this.table.setColumns(media.matches ? narrow : wide));
+    this.table = report.table("#list", media.matches ? narrow : wide, (page, size) => report.page(this.found.rows, page, size, number => this.row(number)), {
       height: "min(72vh, 46rem)", placeholder: "No cause matches these filters.",
-      more: {initialSort: []},
+      label: "Causes",
     });
     this.ready = new Promise(done => this.table.on("tableBuilt", done));
     this.table.on("rowClick", (event, row) => { if (!event.target.closest("button")) this.open(row.getData().number); });
@@ -65,6 +81,8 @@ report.List = class {
     return report.make("button", {type: "button", class: "open", text: row.title, title: row.title, "aria-haspopup": "dialog", click: () => this.open(row.number)});
   }
 
+  stacked(row) { return report.make("div", {class: "stacked"}, this.badge(row.verdict), this.button(row), this.repair(row)); }
+
   repair(row) {
     const {make} = report;
     for (const [name, word] of [["fix", "Write "], ["rule", "Add "], ["suggestion", "Perhaps "]]) {
@@ -76,6 +94,7 @@ report.List = class {
   async show(found) {
     this.found = found;
     await this.ready;
+    document.getElementById("list").setAttribute("aria-rowcount", String(found.rows.length + 1));
     return this.table.setData("about:blank");
   }
 };
@@ -116,7 +135,7 @@ report.Detail = class {
     let numbers = Array.from({length: causes.count[number]}, (_, at) => start[number] + at);
     const at = section ? this.data.sections.indexOf(section) : -1;
     if (at >= 0) numbers = numbers.filter(one => this.data.findings.section[one] === at);
-    this.list(holder, numbers, kinds[causes.kind[number]], verdict.id);
+    this.list(holder, numbers, kinds[causes.kind[number]]);
   }
 
   copier(value) {
@@ -125,7 +144,7 @@ report.Detail = class {
     }});
   }
 
-  list(holder, numbers, kind, verdict) {
+  list(holder, numbers, kind) {
     const {make} = report, {findings, documents, texts, lines} = this.data;
     const row = at => ({number: at, document: documents[findings.document[at]], line: findings.line[at], column: findings.column[at],
       reference: texts[findings.reference[at]], source: lines[findings.source[at]], fix: texts[findings.fix[at]], final: texts[findings.final[at]]});
@@ -143,10 +162,7 @@ report.Detail = class {
       {title: kind === "links" ? "Link, repair, source line" : "Detail", field: "reference", minWidth: 160, widthGrow: 3, formatter: cell => content(cell.getData()), variableHeight: true},
     ];
     this.table?.destroy();
-    const known = new Set(numbers.slice(0, 1));
     const height = numbers.length > 8 ? "min(52vh, 32rem)" : false;
-    this.table = report.table(holder, columns, (page, size) => report.page(numbers, page, size, row), {height, placeholder: "Nothing.", more: {}});
-    void known;
-    void verdict;
+    this.table = report.table(holder, columns, (page, size) => report.page(numbers, page, size, row), {height, placeholder: "Nothing.", label: "Findings of this cause"});
   }
 };

@@ -127,7 +127,8 @@ def _reasons(source: Source) -> Iterable[dict[str, Any]]:
     except (ValueError, TypeError, KeyError):
         return
     for verdict, count in sorted(found, key=lambda pair: -pair[1]):
-        yield {"text": reason(verdict, count), "verdict": "unread-rule" if verdict == "rules_unread" else verdict}
+        what, _, meaning = reason(verdict, count).partition(". ")
+        yield {"what": what, "meaning": meaning, "verdict": "unread-rule" if verdict == "rules_unread" else verdict}
 
 
 def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
@@ -137,6 +138,9 @@ def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
         columns = ("Section", "Verdict", "Links", "Pages", "Old URLs")
         where = "Area is the number of links, pages or old URLs with that verdict."
         yield Picture("treemap", "Where the findings are", where, columns, _ranked(findings), ("section", "verdict"))
+    if rows.get("baseline"):
+        changed = [[words(verdict).name, change, count] for verdict, change, count in rows["baseline"]]
+        yield Picture("baseline", "Against the baseline", "New and healed findings.", ("Verdict", "Change", "Findings"), changed)
     if rows["sections"]:
         yield Picture(
             "bars", "Verdicts by section", "All that was judged, also what is fine.",
@@ -147,9 +151,6 @@ def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
         note = "Old sections on the left, new ones on the right; URLs that are lost lead to “nowhere”."
         columns = ("Old section", "New section", "Verdict", "Old URLs")
         yield Picture("flows", "Where the old URLs lead", note, columns, moved, ("section", "", "verdict"))
-    if rows.get("baseline"):
-        changed = [[words(verdict).name, change, count] for verdict, change, count in rows["baseline"]]
-        yield Picture("baseline", "Against the baseline", "New and healed findings.", ("Verdict", "Change", "Findings"), changed)
     if rows["hosts"]:
         yield Picture("hosts", "Hosts linked to", "The hosts that most links lead to.", ("Host", "Links"), rows["hosts"])
     if rows["layers"]:

@@ -3,6 +3,13 @@
 
 report.colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#888";
 
+/* A colour between two of the style sheet, written as #rrggbb. */
+report.blend = (one, other, share) => {
+  const parts = colour => [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
+  const [a, b] = [parts(one), parts(other)];
+  return `#${a.map((value, at) => Math.round(value * share + b[at] * (1 - share)).toString(16).padStart(2, "0")).join("")}`;
+};
+
 report.Pictures = class {
   constructor(data, filter) {
     this.data = data;
@@ -10,7 +17,12 @@ report.Pictures = class {
     this.area = 2;
     this.charts = new Map();
     this.tip = document.getElementById("tip");
-    const size = new ResizeObserver(() => { for (const chart of this.charts.values()) chart.resize(); });
+    let width = 0;
+    const size = new ResizeObserver(() => {
+      if (width === document.body.clientWidth) return;
+      width = document.body.clientWidth;
+      for (const chart of this.charts.values()) chart.resize();
+    });
     for (const element of document.querySelectorAll(".picture")) {
       const name = element.id.replace("picture-", "");
       const chart = echarts.init(element, null, {renderer: "svg"});
@@ -49,13 +61,14 @@ report.Pictures = class {
 
   verdict(name) { return report.colour(`v-${name}`); }
 
-  name(verdict) { return this.names?.get(verdict) ?? verdict; }
+  /* The colour of a verdict for an area: calmer than that of a badge. */
+  area_(name, share) { return report.blend(this.verdict(name), this.back, share); }
 
   base() {
     return {animation: false, textStyle: {fontFamily: "system-ui, sans-serif", color: this.text, fontSize: 12}};
   }
 
-  treemap() {
+  treemap(chart) {
     const {sections, quiet} = this.data.pictures;
     const tree = new Map();
     for (const row of sections) {
@@ -64,18 +77,21 @@ report.Pictures = class {
       if (!tree.has(section)) tree.set(section, {name: section, children: [], filter: {section}});
       tree.get(section).children.push({
         name: verdict, value, filter: {section, verdict}, tip: `${section} · ${verdict}: ${value.toLocaleString("en")}`,
-        itemStyle: {color: this.verdict(verdict)},
+        itemStyle: {color: this.area_(verdict, 0.5)},
       });
     }
     const roots = [...tree.values()];
+    const sum = children => children.reduce((total, child) => total + child.value, 0);
+    const unit = chart.getWidth() * chart.getHeight() / Math.max(1, roots.reduce((total, root) => total + sum(root.children), 0));
     for (const root of roots) {
-      const sum = root.children.reduce((total, child) => total + child.value, 0);
-      root.tip = `${root.name}: ${sum.toLocaleString("en")}`;
+      root.tip = `${root.name}: ${sum(root.children).toLocaleString("en")}`;
+      root.upperLabel = {show: sum(root.children) * unit > 4500};
+      for (const child of root.children) child.label = {show: child.value * unit > 3000}; // pixels
     }
     return {...this.base(), series: [{
       type: "treemap", data: roots, nodeClick: false, roam: false, breadcrumb: {show: false},
       left: 0, right: 0, top: 0, bottom: 0,
-      label: {show: true, fontSize: 11, overflow: "truncate", color: report.colour("on-verdict"), padding: [2, 4], position: "insideTopLeft"},
+      label: {show: true, fontSize: 11, overflow: "truncate", color: this.text, padding: [2, 4], position: "insideTopLeft"},
       upperLabel: {show: true, height: 20, color: this.text, fontWeight: 600, fontSize: 12, padding: [0, 4], overflow: "truncate"},
       itemStyle: {borderColor: this.back, borderWidth: 1, gapWidth: 1},
       levels: [
@@ -95,14 +111,17 @@ report.Pictures = class {
     }
     const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 14).map(one => one[0]).reverse();
     const values = new Map(sections.map(([section, verdict, links, , urls]) => [`${section}\n${verdict}`, links + urls]));
-    const rank = this.data.order || order;
-    order.sort((a, b) => rank.indexOf(a) - rank.indexOf(b));
+    const total = verdict => top.reduce((sum, section) => sum + (values.get(`${section}\n${verdict}`) || 0), 0);
+    const {quiet} = this.data.pictures;
+    order.sort((a, b) => quiet.includes(a) - quiet.includes(b) || total(b) - total(a));
+    this.legend(chart, order);
     const narrow = chart.getWidth() < 480;
+    this.fit(chart, top.length + 1);
     return {...this.base(), grid: {left: 4, right: 16, top: 4, bottom: 4, containLabel: true},
       xAxis: {type: "value", max: 100, axisLabel: {formatter: "{value} %", color: this.soft}, splitLine: {lineStyle: {color: this.line}}},
       yAxis: this.categories(top, narrow ? 90 : 150),
       series: order.map(verdict => ({
-        type: "bar", stack: "all", barMaxWidth: 22, itemStyle: {color: this.verdict(verdict), borderColor: this.back, borderWidth: 0.5},
+        type: "bar", stack: "all", barMaxWidth: 22, itemStyle: {color: this.area_(verdict, quiet.includes(verdict) ? 0.45 : 0.8), borderColor: this.back, borderWidth: 0.5},
         data: top.map(section => {
           const value = values.get(`${section}\n${verdict}`) || 0;
           const share = 100 * value / sums.get(section);
@@ -111,13 +130,34 @@ report.Pictures = class {
       }))};
   }
 
+  /* Name the verdicts of the bars, in their order. */
+  legend(chart, verdicts) {
+    const {make} = report, {quiet} = this.data.pictures;
+    const items = verdicts.map(verdict => {
+      const dot = make("i", {class: "dot"});
+      dot.style.background = this.area_(verdict, quiet.includes(verdict) ? 0.45 : 0.8);
+      return make("li", {}, dot, verdict);
+    });
+    const old = chart.getDom().parentNode.querySelector(".legend");
+    const list = make("ul", {class: "legend", "aria-hidden": "true"}, ...items);
+    if (old) old.replaceWith(list);
+    else chart.getDom().after(list);
+  }
+
   categories(names, width) {
     return {type: "category", data: names, axisTick: {show: false}, axisLine: {lineStyle: {color: this.line}},
       axisLabel: {color: this.text, width, overflow: "truncate"}};
   }
 
-  horizontal(rows, colour, filter) {
+  /* Give a picture the height of its rows. */
+  fit(chart, rows) {
+    chart.getDom().style.height = `${Math.max(3, rows) * 27 + 16}px`;
+    chart.resize();
+  }
+
+  horizontal(chart, rows, colour, filter) {
     const shown = rows.slice(0, 12).reverse();
+    this.fit(chart, shown.length);
     return {...this.base(), grid: {left: 4, right: 56, top: 4, bottom: 4, containLabel: true},
       xAxis: {type: "value", axisLabel: {show: false}, splitLine: {show: false}},
       yAxis: this.categories(shown.map(row => row[0]), 160),
@@ -126,9 +166,9 @@ report.Pictures = class {
         data: shown.map(row => ({value: row[1], shown: row[1].toLocaleString("en"), tip: `${row[0]}: ${row[1].toLocaleString("en")}`, filter: filter?.(row)}))}]};
   }
 
-  hosts() { return this.horizontal(this.data.pictures.hosts, report.colour("accent")); }
+  hosts(chart) { return this.horizontal(chart, this.data.pictures.hosts, report.colour("accent")); }
 
-  layers() { return this.horizontal(this.data.pictures.layers, report.colour("accent-2")); }
+  layers(chart) { return this.horizontal(chart, this.data.pictures.layers, report.colour("accent-2")); }
 
   flows(chart) {
     const nodes = new Map(), links = new Map();
@@ -172,6 +212,7 @@ report.Pictures = class {
       sums.set(verdict, both);
     }
     const names = [...sums.keys()].reverse();
+    this.fit(chart, names.length + 1);
     const bar = (change, colour) => ({type: "bar", stack: "all", barMaxWidth: 18, itemStyle: {color: colour},
       data: names.map(verdict => {
         const value = sums.get(verdict)[change];
