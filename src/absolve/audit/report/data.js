@@ -11,11 +11,13 @@ report.read = async function () {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const data = JSON.parse(await new Response(stream).text());
   const {causes, findings, length} = data;
+  const summed = values => { for (let at = 1; at < values.length; at++) values[at] += values[at - 1]; };
   for (const name of Object.keys(causes)) causes[name] = Int32Array.from(causes[name]);
+  for (const name of ["title", "final", "fix", "suggestion", "rule"]) summed(causes[name]);
   for (const name of ["document", "section", "line", "column", "reference", "source", "fix", "final"]) {
     findings[name] = Int32Array.from(findings[name] || new Int32Array(length));
   }
-  for (let at = 1; at < length; at++) findings.document[at] += findings.document[at - 1];
+  for (const name of ["document", "reference", "source", "fix", "final"]) summed(findings[name]);
   const count = causes.verdict.length;
   const start = new Int32Array(count + 1);
   for (let at = 0; at < count; at++) start[at + 1] = start[at] + causes.count[at];
@@ -102,10 +104,9 @@ report.Index = class {
   /* The rank of each cause by a text, so that sorting compares numbers. */
   rank(name) {
     if (!this.ranks.has(name)) {
-      const {causes, texts, verdicts, count} = this.data;
-      const values = name === "verdict" ? verdicts.map(one => one.name) : texts;
-      const compare = new Intl.Collator("en", {numeric: true}).compare;
-      const used = [...new Set(causes[name])].sort((a, b) => compare(values[a], values[b]));
+      const {causes, verdicts} = this.data;
+      const values = name === "verdict" ? verdicts.map(one => one.name) : this.texts();
+      const used = [...new Set(causes[name])].sort((a, b) => values[a] < values[b] ? -1 : values[a] > values[b] ? 1 : 0);
       const places = new Map(used.map((value, at) => [value, at]));
       this.ranks.set(name, Int32Array.from(causes[name], value => places.get(value)));
     }

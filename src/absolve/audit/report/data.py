@@ -6,6 +6,7 @@ In: a `Source`. Out: a JSON value. Findings are sorted by cause, so a cause is a
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.findings import UNREAD, placed, section_of_path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 KINDS: Final = ("links", "old URLs", "pages", "map")
+NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences are small
+    ("title", "final", "fix", "suggestion", "rule", "document", "reference", "source")
+)
 MOST_LINES: Final = 1_200_000  # characters of source lines
 LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
 MOST_FLOWS: Final = 60  # bands of the Sankey diagram
@@ -81,9 +85,10 @@ class Causes:
 
     def value(self) -> dict[str, Any]:
         """Return all columns as JSON values. Columns whose values are all 0 are left out."""
-        findings = {name: values for name, values in self.findings.items() if any(values)}
-        if "document" in findings:
-            findings["document"] = deltas(findings["document"])
+        causes = {name: deltas(values) if name in NUMBERS else values for name, values in self.causes.items()}
+        findings = {
+            name: deltas(values) if name in NUMBERS else values for name, values in self.findings.items() if any(values)
+        }
         return {
             "verdicts": [self._verdict(verdict) for verdict in self.verdicts],
             "kinds": KINDS,
@@ -91,7 +96,7 @@ class Causes:
             "documents": self.documents.shown(),
             "sections": self.sections.shown(),
             "lines": self.lines.shown(),
-            "causes": self.causes,
+            "causes": causes,
             "findings": findings,
             "length": len(self.findings["line"]),
         }
@@ -205,9 +210,8 @@ def pictures(source: Source) -> dict[str, Any]:
 def largest(data: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
     """Yield the first causes in words, for the table that needs no script."""
     columns, texts = data["causes"], data["texts"]
-    at = 0
-    for number in range(min(most, len(columns["verdict"]))):
-        verdict = data["verdicts"][columns["verdict"][number]]
-        found = {name: texts[columns[name][number]] for name in ("title", "final", "fix", "suggestion", "rule")}
-        yield {**found, "verdict": verdict, "count": columns["count"][number], "pages": columns["pages"][number], "at": at}
-        at += columns["count"][number]
+    names = ("title", "final", "fix", "suggestion", "rule")
+    numbers = {name: list(accumulate(columns[name][:most])) for name in names}
+    for at, number in enumerate(columns["verdict"][:most]):
+        found = {name: texts[numbers[name][at]] for name in names}
+        yield {**found, "verdict": data["verdicts"][number], "count": columns["count"][at], "pages": columns["pages"][at]}

@@ -13,7 +13,7 @@ report.make = function (name, properties, ...children) {
   return element;
 };
 
-report.PAGE = 60; // rows that a table asks for at once
+report.PAGE = 40; // rows that a table asks for at once
 
 /* A table whose rows come from `rows(page)`: Tabulator asks for more when the last ones come into view. */
 report.table = function (element, columns, rows, options) {

@@ -21,7 +21,7 @@ report.Pictures = class {
     const size = new ResizeObserver(() => {
       if (width === document.body.clientWidth) return;
       width = document.body.clientWidth;
-      for (const chart of this.charts.values()) chart.resize();
+      this.resize();
     });
     for (const element of document.querySelectorAll(".picture")) {
       const name = element.id.replace("picture-", "");
@@ -39,6 +39,8 @@ report.Pictures = class {
     }
     this.draw();
   }
+
+  resize() { for (const chart of this.charts.values()) chart.resize(); }
 
   show(event) {
     const text = event.data?.tip;
@@ -86,7 +88,7 @@ report.Pictures = class {
     for (const root of roots) {
       root.tip = `${root.name}: ${sum(root.children).toLocaleString("en")}`;
       root.upperLabel = {show: sum(root.children) * unit > 4500};
-      for (const child of root.children) child.label = {show: child.value * unit > 3000}; // pixels
+      for (const child of root.children) child.label = {show: child.value * unit > 4200}; // pixels
     }
     return {...this.base(), series: [{
       type: "treemap", data: roots, nodeClick: false, roam: false, breadcrumb: {show: false},
@@ -166,9 +168,9 @@ report.Pictures = class {
         data: shown.map(row => ({value: row[1], shown: row[1].toLocaleString("en"), tip: `${row[0]}: ${row[1].toLocaleString("en")}`, filter: filter?.(row)}))}]};
   }
 
-  hosts(chart) { return this.horizontal(chart, this.data.pictures.hosts, report.colour("accent")); }
+  hosts(chart) { return this.horizontal(chart, this.data.pictures.hosts, report.blend(report.colour("accent"), this.back, 0.8)); }
 
-  layers(chart) { return this.horizontal(chart, this.data.pictures.layers, report.colour("accent-2")); }
+  layers(chart) { return this.horizontal(chart, this.data.pictures.layers, report.blend(report.colour("accent-2"), this.back, 0.8)); }
 
   flows(chart) {
     const nodes = new Map(), links = new Map();

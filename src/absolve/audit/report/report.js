@@ -64,9 +64,14 @@ report.start = async function () {
     });
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => pictures.draw());
-  matchMedia("print").addEventListener("change", () => pictures.draw());
+  matchMedia("print").addEventListener("change", event => {
+    for (const one of document.querySelectorAll(".reasons details")) one.open = event.matches;
+    pictures.resize();
+    pictures.draw();
+  });
   await update();
   document.documentElement.dataset.ready = "true";
+  setTimeout(() => index.rank("title"), 50); // before somebody asks for it
 };
 
 report.start().catch(error => {
