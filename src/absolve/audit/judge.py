@@ -8,6 +8,7 @@ move, and odd spellings.
 from __future__ import annotations
 
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _FETCHED: Final = 10_000  # rows at once
-_INSERTED: Final = 2048  # rows in one statement
 HTML: Final = ("text/html", "application/xhtml+xml")
 
 
@@ -273,13 +273,16 @@ def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterabl
         "CREATE OR REPLACE TABLE home AS SELECT resource FROM answers a JOIN scopes s ON s.side = 'new' AND s.is_main"
         " AND a.side = 'new' AND a.site = s.site AND a.key = s.prefix"
     )
-    if compared is None or not connection.execute(_UNDECIDED).fetchone()[0]:
+    if compared is None or not one(connection, _UNDECIDED)[0]:
         return
     pairs = connection.execute(_PAIRS).fetchall()
     matches: list[Match] = []
     scores: list[Pair] = []
-    for one in compared(pairs):
-        (matches if isinstance(one, Match) else scores).append(one)  # type: ignore[arg-type]  # by its class
+    for found in compared(pairs):
+        if isinstance(found, Match):
+            matches.append(found)
+        else:
+            scores.append(found)
     insert(connection, "content_matches", matches)
     insert(connection, "pair_scores", scores)
 
@@ -311,10 +314,9 @@ def judge(
     run(connection, "60_urls.sql", question)
     run(connection, "40_targets.sql", question)
     run(connection, "50_findings.sql", question)
-    if question.old_url is not None:
-        run(connection, "52_old_targets.sql", question)
-        locate(connection, question)
-        run(connection, "55_relocated.sql", question)
+    run(connection, "52_old_targets.sql", question)
+    locate(connection, question)
+    run(connection, "55_relocated.sql", question)
     _add_fixes(connection)
 
 
@@ -328,6 +330,12 @@ def _add_fixes(connection: Any) -> None:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
+def one(connection: Any, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Return the only row of a query."""
+    (row,) = connection.execute(query, list(values)).fetchall()  # all, because an open result blocks the connection
+    return tuple(row)
+
+
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a query; other queries may run on the connection meanwhile."""
     cursor = connection.cursor().execute(query, list(values))
@@ -339,20 +347,18 @@ def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows into a table, by way of Arrow."""
     import pyarrow as pa
 
-    description = connection.execute(f"SELECT * FROM {table} LIMIT 0").fetch_arrow_table().schema  # noqa: S608 - ours
-    waiting: list[Sequence[Any]] = []
-
-    def flush() -> None:
-        if not waiting:
-            return
-        columns = [pa.array(cells, field.type) for cells, field in zip(zip(*waiting, strict=True), description, strict=True)]
-        connection.register("more_rows", pa.Table.from_arrays(columns, schema=description))
-        connection.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - ours
+    kinds = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "VARCHAR": pa.string()}
+    columns = connection.execute(f"DESCRIBE {table}").fetchall()
+    schema = pa.schema([(column[0], kinds[column[1]]) for column in columns])
+    for some in batched(rows, _FETCHED):
+        arrays = [pa.array(cells, field.type) for cells, field in zip(zip(*some, strict=True), schema, strict=True)]
+        connection.register("more_rows", pa.Table.from_arrays(arrays, schema=schema))
+        connection.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - the name of a table of ours
         connection.unregister("more_rows")
-        waiting.clear()
 
-    for row in rows:
-        waiting.append(row)
-        if len(waiting) >= _FETCHED:
-            flush()
-    flush()
+
+def batched(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
+    """Yield lists of at most `size` rows, as itertools.batched of Python 3.12."""
+    iterator = iter(rows)
+    while some := list(islice(iterator, size)):
+        yield some

@@ -4,9 +4,26 @@ In: the bytes of a map file, or redirects that were recorded. Out: a `RuleSet` f
 by all of them. It does not know which pages exist; the caller passes a predicate.
 """
 
+from absolve.audit.maps.checks import Checked, checked
 from absolve.audit.maps.model import Move, Outcome, Rule, RuleSet
 from absolve.audit.maps.reading import FORMATS, read
 from absolve.audit.maps.recorded import recorded
 from absolve.audit.maps.rules import Rules
+from absolve.audit.maps.writing import Written, form_of, rule_text, written
 
-__all__ = ["FORMATS", "Move", "Outcome", "Rule", "RuleSet", "Rules", "read", "recorded"]
+__all__ = [
+    "FORMATS",
+    "Checked",
+    "Move",
+    "Outcome",
+    "Rule",
+    "RuleSet",
+    "Rules",
+    "Written",
+    "checked",
+    "form_of",
+    "read",
+    "recorded",
+    "rule_text",
+    "written",
+]

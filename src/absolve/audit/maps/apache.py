@@ -8,13 +8,12 @@ conditions whose result follows from the URL. mod_rewrite runs before mod_alias.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import apache_rewrite, patterns
 from absolve.audit.maps.apache_config import Directive, Section, directives, words
 from absolve.audit.maps.apache_engine import Rewriting
-from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Found, Rule, RuleSet
+from absolve.audit.maps.model import PREFIX, PROGRAM, REGEX, Found, Rule, RuleSet
 from absolve.audit.maps.ordered import ordered
 from absolve.audit.maps.servers import Server, by_host
 from absolve.audit.maps.sources import source, target_fault
@@ -94,8 +93,10 @@ class _Reader:
         rule = Rule(self._name, directive.line, directive.text)
         fault = _unknown_section(directive, also={"location"})
         made = rule._replace(problem=fault) if fault else _alias(rule, directive)
-        self.rules.append(made)
         host.aliases.append(made)
+        if host.section is not None:
+            made = made._replace(how=PROGRAM)
+        self.rules.append(made)
 
     # --- mod_rewrite --------------------------------------------------------------------------------------------------
 
@@ -106,7 +107,7 @@ class _Reader:
             host.fault = host.fault or f"its condition in line {directive.line}: {error.message}"
 
     def _rewrite(self, host: _Host, directive: Directive) -> None:
-        rule = Rule(self._name, directive.line, directive.text, how=REGEX)
+        rule = Rule(self._name, directive.line, directive.text, how=PROGRAM)
         conditions, fault = tuple(host.conditions), host.fault
         host.conditions, host.fault = [], None
         fault = _unknown_section(directive) or fault
@@ -125,8 +126,10 @@ class _Reader:
         if fault is not None or made is None:
             self.rules.append(rule._replace(problem=fault))
             return
-        self.rules.append(made.rule)
         in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
+        if host.section is None:
+            made = made._replace(rule=apache_rewrite.labelled(made, in_folder=in_folder))
+        self.rules.append(made.rule)
         host.steps.append((made, in_folder))
 
     def _check_maps(self, step: Step) -> None:
@@ -159,7 +162,9 @@ def read(name: str, data: bytes) -> RuleSet:
 def _mover(host: _Host, outer: _Host | None, tables: Mapping[str, Mapping[str, str]]) -> Mover:
     """Return the rules of a host: mod_rewrite of the server, of its folders, then mod_alias, also from outside."""
     rewriting = [
-        Rewriting([step for step, of_folder in one.steps if of_folder == in_folder], tables, one.base, in_folder=in_folder)
+        Rewriting(
+            [step for step, of_folder in one.steps if of_folder == in_folder], tables, one.base, in_folder=in_folder
+        )
         for one, in_folder in ((host, False), (host, True), (outer, True))
         if one is not None
     ]
@@ -212,7 +217,9 @@ def _alias(rule: Rule, directive: Directive) -> Rule:
         given = [location.arguments[0], *given]
     leads = 300 <= status < 400
     if len(given) != 1 + leads:
-        return rule._replace(problem="it needs a path and a URL" if leads else f"with status {status} it has a path only")
+        return rule._replace(
+            problem="it needs a path and a URL" if leads else f"with status {status} it has a path only"
+        )
     fault = target_fault(given[1]) if leads and not given[1].startswith("$") else None
     if fault is not None:
         return rule._replace(problem=fault)

@@ -85,7 +85,7 @@ def words(text: str, *, is_raw: bool = False) -> list[str]:
         word: list[str] = []
         while place < len(text) and (text[place] != quote if quote else not text[place].isspace()):
             following = text[place + 1 : place + 2]
-            if text[place] == "\\" and following and (is_raw or following == "\\" or following == quote):
+            if text[place] == "\\" and following and (is_raw or following in {"\\", quote}):
                 word.append(following if following == quote or not is_raw else text[place] + following)
                 place += 2
                 continue

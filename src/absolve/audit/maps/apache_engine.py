@@ -42,7 +42,9 @@ class _State(NamedTuple):
 class Rewriting:
     """The steps of one server or folder. `in_folder`: paths are without the slash at their beginning (.htaccess)."""
 
-    def __init__(self, steps: Sequence[Step], tables: Mapping[str, Mapping[str, str]], base: str, *, in_folder: bool) -> None:
+    def __init__(
+        self, steps: Sequence[Step], tables: Mapping[str, Mapping[str, str]], base: str, *, in_folder: bool
+    ) -> None:
         self._steps = steps
         self._tables = tables
         self._in_folder = in_folder
@@ -198,7 +200,8 @@ class _Values:
         if condition.test in {"-l", "-h", "-L", "-x"}:
             return False
         path = self.expanded(tuple(part for part in condition.value if part.text not in _ROOTS))
-        url = f"{self._request.scheme}://{self._request.host}{encoded(path) if path.startswith('/') else '/' + encoded(path)}"
+        slash = "" if path.startswith("/") else "/"
+        url = f"{self._request.scheme}://{self._request.host}{slash}{encoded(path)}"
         if condition.test == "-d":
             return self._exists(url if url.endswith("/") else f"{url}/")
         return not url.endswith("/") and self._exists(url)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps import patterns
 from absolve.audit.maps.apache_config import words
+from absolve.audit.maps.model import EXACT, REGEX
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -201,3 +202,29 @@ def _part(text: str, token: re.Match[str], place: int) -> tuple[Part, int]:
     if text[place : place + 1] == "|":
         default, place = _parsed(text, place + 1, "}")
     return Part("map", token["map"], key=key, default=default), place + 1
+
+
+def labelled(step: Step, *, in_folder: bool) -> Rule:
+    """Return the rule of a step in the general form, where it has one: a redirect without conditions."""
+    rule, pattern = step.rule, step.pattern
+    special = {"c", "s", "p", "qsa", "qsd"} & step.flags.keys()
+    if step.conditions or step.is_negated or special or not 300 <= rule.status < 400 or step.substitution is None:
+        return rule
+    if any(part.kind not in {"text", "group"} for part in step.substitution) or not pattern.startswith("^"):
+        return rule
+    target = tuple(part.number if part.kind == "group" else part.text for part in step.substitution)
+    if not target or not isinstance(target[0], str) or not target[0].startswith(("/", "http:", "https:")):
+        return rule
+    if "%" in "".join(part for part in target if isinstance(part, str)) and "ne" not in step.flags:
+        return rule
+    pattern = (
+        pattern[1:].removeprefix("/?") if pattern.startswith("^/?") or in_folder else pattern[1:].removeprefix("/")
+    )
+    rule = rule._replace(target=target, ignores_case=step.ignores_case)
+    if pattern.endswith("$") and _is_literal(pattern[:-1]) and not step.ignores_case:
+        return rule._replace(how=EXACT, source="/" + re.sub(r"\\(\W)", r"\1", pattern[:-1]))
+    return rule._replace(how=REGEX, source=f"^/{pattern}")
+
+
+def _is_literal(pattern: str) -> bool:
+    return re.fullmatch(r"(?:\\\W|[^\\.^$*+?()\[\]{}|])*", pattern) is not None

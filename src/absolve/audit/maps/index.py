@@ -185,9 +185,7 @@ def _condition(rule: Rule) -> str:
 
 def _has_parameters(rule: Rule, request: Request) -> bool:
     given = parameters(request.query)
-    return all(
-        name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters
-    )
+    return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
 
 
 def _numbers(found: int | list[int] | None) -> tuple[int, ...]:

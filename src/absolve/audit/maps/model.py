@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 EXACT: Final = "exact"
 PREFIX: Final = "prefix"
 REGEX: Final = "regex"
+PROGRAM: Final = "program"  # depends on what is around it in its file: only its own `mover` can apply it
 
 # Query of the old URL: appended unless the target has one; appended in any case; not appended.
 KEEP: Final = "keep"
@@ -35,7 +36,8 @@ class Rule(NamedTuple):
     decoded paths. `target` is a sequence of texts and group numbers; group 1 of a prefix is the rest of the path;
     None for a status without target. `host`: the only host to which the rule applies, with a non-default port; None
     for the hosts of both sites. `forced`: the rule applies where a file exists, too. `whole_url`: the regular
-    expression is for URLs (scheme and host in lower case). `parameters`: those that the query must have, with a text or a group number as value.
+    expression is for URLs (scheme and host in lower case). `parameters`: those that the query must have, with a text or
+    a group number as value. `start`: the offset of its text in the decoded file, where lines do not delimit rules.
     """
 
     file: str
@@ -52,6 +54,7 @@ class Rule(NamedTuple):
     whole_url: bool = False
     ignores_case: bool = False
     parameters: tuple[tuple[str, str | int], ...] = ()
+    start: int = -1
 
     @property
     def place(self) -> str:
@@ -86,7 +89,7 @@ class RuleSet(NamedTuple):
     """One map: its rules in the order of the file, also those that could not be read.
 
     `mover` compiles the rules, given the tables of other maps by the name of their file; None for the rules in order.
-    `table` has the pairs of a RewriteMap text file. `notes` are about the file as a whole.
+    `table` has the pairs of a RewriteMap text file. `data` are the bytes of the file.
     """
 
     file: str
@@ -95,7 +98,7 @@ class RuleSet(NamedTuple):
     mover: Callable[[Mapping[str, Mapping[str, str]]], Mover] | None = None
     table: Mapping[str, str] | None = None
     is_slash_ignored: bool = False
-    notes: tuple[str, ...] = ()
+    data: bytes = b""
 
 
 class Move(NamedTuple):

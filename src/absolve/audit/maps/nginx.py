@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import patterns
-from absolve.audit.maps.model import EXACT, REGEX, Rule, RuleSet
+from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PROGRAM, REGEX, Rule, RuleSet
 from absolve.audit.maps.nginx_config import Directive, directives
 from absolve.audit.maps.nginx_engine import Action, Actions, Engine, Location, Locations, Test
 from absolve.audit.maps.nginx_values import Entry, Part, Table, parts
@@ -40,6 +40,8 @@ class _Reader:
         self.known: set[str] = set()
         self._used: set[str] = set()
         self.servers: list[Server] = []
+        self.implied: Engine | None = None
+        self._around: tuple[str, str] | None = None  # the location or condition that is read
 
     def read(self, given: Sequence[Directive]) -> None:
         self._names(given)
@@ -49,7 +51,9 @@ class _Reader:
         if lines:
             self._table(_LINES, (Part("variable", "uri"),), lines)
         servers = _inside(given, "server")
-        bare = [one for one in given if one.name not in {"http", "server", "map", "upstream", "events"} and one not in lines]
+        bare = [
+            one for one in given if one.name not in {"http", "server", "map", "upstream", "events"} and one not in lines
+        ]
         for block in [server.block or () for server in servers] or [tuple(bare)]:
             self._server(block)
         self._implied()
@@ -66,8 +70,9 @@ class _Reader:
                     self.known |= _group_names(text)
             self._names(directive.block or ())
 
-    def _rule(self, directive: Directive, how: str = REGEX, problem: str | None = None) -> Rule:
-        return Rule(self._name, directive.line, directive.text, problem or directive.problem, how=how)
+    def _rule(self, directive: Directive, problem: str | None = None) -> Rule:
+        problem = problem or directive.problem
+        return Rule(self._name, directive.line, directive.text, problem, how=PROGRAM, start=directive.start)
 
     def _unread(self, directive: Directive, problem: str) -> None:
         self.rules.append(self._rule(directive, problem=problem))
@@ -107,14 +112,16 @@ class _Reader:
                 default = made
                 continue
             pattern, ignores_case = _pattern(directive.name)
-            rule = self._rule(directive, EXACT if pattern is None else REGEX)
+            rule = _labelled(self._rule(directive), source, pattern, made, ignores_case=ignores_case)
             self.rules.append(rule)
             if rule.problem is not None:
                 continue
             if pattern is None:
                 texts.setdefault(directive.name.removeprefix("\\").lower(), (made, rule))
                 continue
-            entries.append(Entry(patterns.matcher(pattern, ignores_case=ignores_case), patterns.names(pattern), made, rule))
+            entries.append(
+                Entry(patterns.matcher(pattern, ignores_case=ignores_case), patterns.names(pattern), made, rule)
+            )
             compared.append((pattern, ignores_case))
         candidates = patterns.PatternSet(compared).candidates
         self.tables[name] = Table(source, texts, candidates, entries, default)
@@ -137,13 +144,16 @@ class _Reader:
             return
         actions = [Action("return", None, value=(Part("variable", name),), status=301) for name in unused]
         tests = [
-            Action("if", None, test=Test((Part("variable", name),), "", (), None, {}, is_negated=False), block=Actions([action]))
+            Action(
+                "if",
+                None,
+                test=Test((Part("variable", name),), "", (), None, {}, is_negated=False),
+                block=Actions([action]),
+            )
             for name, action in zip(unused, actions, strict=True)
         ]
         engine = Engine(Actions(tests), Locations([]), {}, self.tables, "")
         self.implied = engine
-
-    implied: Engine | None = None
 
     # --- servers ------------------------------------------------------------------------------------------------------
 
@@ -158,11 +168,13 @@ class _Reader:
                 port = directive.arguments[0].rpartition(":")[2]
                 ports += [port] if port.isdigit() else ["80"]
         actions = self._actions(block)
+        self._around = "@", ""
         named = {
             one.arguments[0]: self._actions(one.block or ())
             for one in block
             if one.name == "location" and one.arguments and one.arguments[0].startswith("@")
         }
+        self._around = None
         locations = self._locations(block)
         engine = Engine(actions, locations, named, self.tables, names[0] if names and "*" not in names[0] else "")
         self.servers.append(Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), engine))
@@ -195,7 +207,10 @@ class _Reader:
                 return None
             names = patterns.names(text)
         inner = self._locations(block) if any(one.name == "location" for one in block) else None
-        return Location(sign, text, match, names, self._actions(block), inner, self._fallback(block))
+        self._around = sign, text
+        actions = self._actions(block)
+        self._around = None
+        return Location(sign, text, match, names, actions, inner, self._fallback(block))
 
     def _fallback(self, block: Sequence[Directive]) -> tuple[Rule, str, tuple[Part, ...]] | None:
         for directive in block:
@@ -248,11 +263,17 @@ class _Reader:
             raise UsageError("the file that it includes is not read: give it as a map of its own")
         return None
 
-    def _carried(self, directive: Directive, value: tuple[Part, ...] | None) -> Rule | None:
+    def _carried(
+        self, directive: Directive, value: tuple[Part, ...] | None, status: int, pattern: str | None = None
+    ) -> Rule | None:
         """Return the rule of a directive; None if the lines of a map are the rules."""
         if value is not None and any(part.kind == "variable" and part.text in self.tables for part in value):
             return None
-        rule = self._rule(directive)
+        rule = self._rule(directive)._replace(status=status)
+        if pattern is not None and self._around is None and value is not None and status != 200:
+            rule = _simple(rule._replace(how=REGEX, source=pattern, query=APPEND), value)
+        elif pattern is None and self._around is not None and self._around[0] == "=":
+            rule = _simple(rule._replace(how=EXACT, source=self._around[1], query=DROP), value)
         self.rules.append(rule)
         return rule
 
@@ -262,16 +283,16 @@ class _Reader:
             raise UsageError("return has a status, a URL, or both")
         if not given[0].isdigit():
             value = self._parts(given[0])
-            return Action("return", self._carried(directive, value), value=value, status=302)
+            return Action("return", self._carried(directive, value, 302), value=value, status=302)
         status = int(given[0])
         if not 300 <= status < 400:
             if status < 300:
                 raise UsageError(f"return with status {status} sends a text, not a file")
-            return Action("return", self._carried(directive, None), status=status)
+            return Action("return", self._carried(directive, None, status), status=status)
         if len(given) != 2:
             raise UsageError(f"return with status {status} needs a URL")
         value = self._parts(given[1])
-        return Action("return", self._carried(directive, value), value=value, status=status)
+        return Action("return", self._carried(directive, value, status), value=value, status=status)
 
     def _rewrite(self, directive: Directive) -> Action:
         given = directive.arguments
@@ -284,7 +305,9 @@ class _Reader:
         value = self._parts(given[1])
         if flag == "" and value and value[0] == Part("variable", "scheme"):
             flag = "redirect"
-        rule = self._carried(directive, value)
+        is_redirect = flag in {"redirect", "permanent"} or given[1].startswith(("http://", "https://"))
+        status = (301 if flag == "permanent" else 302) if is_redirect else 200
+        rule = self._carried(directive, value, status, given[0])
         return Action("rewrite", rule, match, patterns.names(given[0]), given[0], value, flag)
 
     def _if(self, directive: Directive) -> Action:
@@ -300,7 +323,10 @@ class _Reader:
                 if one.name in {"return", "rewrite"}:
                     self._unread(one, f"its condition in line {directive.line}: {error.message}")
             return Action("if", None)
-        return Action("if", None, test=test, block=self._actions(directive.block or ()))
+        around, self._around = self._around, ("if", "")
+        block = self._actions(directive.block or ())
+        self._around = around
+        return Action("if", None, test=test, block=block)
 
     def _test(self, words: Sequence[str]) -> Test:
         if len(words) == 1:
@@ -318,7 +344,14 @@ class _Reader:
             return Test(value, "=", self._parts(words[2]), None, {}, is_negated=is_negated)
         if any(part.text in {"request_filename", "document_root"} for part in value):
             raise UsageError("the value of $request_filename depends on the server's folders")
-        return Test(value, "~", (), _matcher(words[2], ignores_case=sign == "~*"), patterns.names(words[2]), is_negated=is_negated)
+        return Test(
+            value,
+            "~",
+            (),
+            _matcher(words[2], ignores_case=sign == "~*"),
+            patterns.names(words[2]),
+            is_negated=is_negated,
+        )
 
 
 def read(name: str, data: bytes) -> RuleSet:
@@ -336,6 +369,34 @@ def read(name: str, data: bytes) -> RuleSet:
         return lambda request, exists: own(request, exists) or implied(request, exists)
 
     return RuleSet(name, "nginx", rules, mover)
+
+
+def _labelled(
+    rule: Rule, source: tuple[Part, ...], pattern: str | None, value: tuple[Part, ...], *, ignores_case: bool
+) -> Rule:
+    """Return the rule of a line of a map, in the general form if the path alone is looked up."""
+    if len(source) != 1 or source[0].text not in {"uri", "document_uri", "request_uri"}:
+        return rule
+    if pattern is not None:
+        return _simple(rule._replace(how=REGEX, source=pattern, ignores_case=ignores_case, query=DROP), value)
+    text = rule.text.split(None, 1)[0].strip("\"'")
+    if not text.startswith("/"):
+        return rule
+    return _simple(rule._replace(how=EXACT, source=text, query=DROP), value)
+
+
+def _simple(rule: Rule, value: tuple[Part, ...] | None) -> Rule:
+    """Return a rule with its target in the general form; a program if it has other variables than the query."""
+    if value is None:
+        return rule
+    if [part.text for part in value[-2:]] == ["is_args", "args"]:
+        rule, value = rule._replace(query=KEEP), value[:-2]
+    if any(part.kind == "variable" for part in value):
+        return rule._replace(how=PROGRAM, source="")
+    target = tuple(int(part.text) if part.kind == "group" else part.text for part in value)
+    if target and isinstance(target[-1], str) and target[-1].endswith("?") and rule.query == APPEND:
+        rule, target = rule._replace(query=DROP), (*target[:-1], target[-1][:-1])
+    return rule._replace(target=target)
 
 
 def _inside(given: Sequence[Directive], name: str) -> list[Directive]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\#[^\n]*) | (?P<sign>[{};])
-    | "(?P<double>(?:[^"\\]|\\.)*+)" | '(?P<single>(?:[^'\\]|\\.)*+)' | (?P<word>(?:\$\{|\\.|[^\s;{}\\])++) | (?P<other>.)""",
+    | "(?P<double>(?:[^"\\]|\\.)*+)" | '(?P<single>(?:[^'\\]|\\.)*+)'
+    | (?P<word>(?:\$\{|\\.|[^\s;{}\\])++) | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _DEEPEST: Final = 50
@@ -31,6 +32,7 @@ class Directive(NamedTuple):
     block: tuple[Directive, ...] | None
     text: str
     problem: str | None = None
+    start: int = -1  # offset of its text in the decoded file
 
 
 class _Reader:
@@ -56,7 +58,7 @@ class _Reader:
                 return
             if word == ";":
                 if words:
-                    yield _made(line, words, None, text)
+                    yield _made(line, words, None, text)._replace(start=start)
             elif depth >= _DEEPEST:
                 yield Directive(line, "", (), None, text, "its blocks are nested too deep")
                 return
@@ -98,7 +100,7 @@ def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text
 
 def directives(data: bytes) -> list[Directive]:
     """Return the directives of a configuration file; those in blocks are in their directive."""
-    reader = _Reader(decoded(data).replace("\r\n", "\n"))
+    reader = _Reader(decoded(data))
     found: list[Directive] = []
     while reader._place < len(reader._text):  # noqa: SLF001 - a } too many ends a block early
         found += reader.block(0)

@@ -120,7 +120,11 @@ def _literal(action: Action) -> tuple[str, str] | None:
     test = action.test
     if action.kind != "if" or test is None or test.sign != "=" or test.is_negated or len(test.value) != 1:
         return None
-    if any(part.kind != "text" for part in test.text) or test.value[0].text not in {"uri", "request_uri", "document_uri"}:
+    if any(part.kind != "text" for part in test.text) or test.value[0].text not in {
+        "uri",
+        "request_uri",
+        "document_uri",
+    }:
         return None
     return test.value[0].text, "".join(part.text for part in test.text)
 

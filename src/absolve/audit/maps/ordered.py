@@ -47,9 +47,7 @@ def filled(rule: Rule, groups: Groups, request: Request) -> str | None:
     query = request.query
     if rule.parameters:
         groups, query = _with_parameters(rule, groups, request)
-    parts = [
-        part if isinstance(part, str) else _group(groups, part, is_encoded=rule.whole_url) for part in rule.target
-    ]
+    parts = [part if isinstance(part, str) else _group(groups, part, is_encoded=rule.whole_url) for part in rule.target]
     target = "".join(parts)
     if rule.whole_url or (rule.how == EXACT and "?" in rule.source):
         return target

@@ -33,7 +33,9 @@ _APACHE: Final = re.compile(
     r"^[ \t]*(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Rule|Cond|Engine|Base|Map)|ServerName|<\w+)[ \t>]",
     re.MULTILINE | re.IGNORECASE,
 )
-_NGINX: Final = re.compile(r"^[^#\n]*?(?:[{;]|^)\s*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", re.MULTILINE)
+_NGINX: Final = re.compile(
+    r"^[^#\n]*?(?:[{;]|^)\s*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", re.MULTILINE
+)
 
 
 def read(path: Path, data: bytes, *, format: str | None = None) -> RuleSet:  # noqa: A002 - the option has this name
@@ -43,7 +45,7 @@ def read(path: Path, data: bytes, *, format: str | None = None) -> RuleSet:  # n
     """
     if format is not None and format not in _READERS:
         raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {format!r}")
-    return _READERS[format or recognised(path.name, data)](str(path), data)
+    return _READERS[format or recognised(path.name, data)](str(path), data)._replace(data=data)
 
 
 def recognised(name: str, data: bytes) -> str:
@@ -58,7 +60,9 @@ def recognised(name: str, data: bytes) -> str:
     text = decoded(data[:_LOOKED_AT])
     if name.endswith(".map"):
         return "nginx" if "{" in text or ";" in text else "rewritemap"
-    if _NGINX.search(text) and not re.search(r"^[ \t]*(?:Rewrite(?:Rule|Cond)|<\w+)", text, re.MULTILINE | re.IGNORECASE):
+    if _NGINX.search(text) and not re.search(
+        r"^[ \t]*(?:Rewrite(?:Rule|Cond)|<\w+)", text, re.MULTILINE | re.IGNORECASE
+    ):
         return "nginx"
     if _APACHE.search(text):
         return "apache"

@@ -7,18 +7,18 @@ rule that applies counts. Each URL is computed once, and a chain shares the resu
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, Move, Outcome
 from absolve.audit.maps.ordered import ordered
-from absolve.audit.maps.request import Request, request
+from absolve.audit.maps.request import encoded, request
 from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from absolve.audit.maps.model import Found, Mover, Rule, RuleSet
+    from absolve.audit.maps.model import Found, Mover, RuleSet
 
 _MOST_KNOWN: Final = 1 << 16
 _MOST_RULES: Final = 8  # of one outcome
@@ -28,12 +28,22 @@ def _never(_url: str) -> bool:
     return False
 
 
+class Seen(NamedTuple):
+    """What became of the URLs that a rule moved: whether one went in a circle or in more hops, or all to nothing."""
+
+    loop: bool = False
+    chain: bool = False
+    nothing: bool = True
+
+
 class Rules:
     """All maps of an audit. `used` counts the distinct URLs that each rule moved, by file and line."""
 
     def __init__(self, sets: Iterable[RuleSet], base_old: str | None, base_new: str) -> None:
         self.sets = list(sets)
         self.used: Counter[tuple[str, int]] = Counter()
+        self.seen: dict[tuple[str, int], Seen] = {}
+        self.exists: Callable[[str], bool] = _never
         self._base_new = base_new
         self._base_old = base_old
         self._home = _site(base_new)
@@ -85,17 +95,55 @@ class Rules:
                 target = None
         return Move(target, found.status, found.rule, found.rule.forced, found.is_rewrite)
 
-    def chain(self, url: str, exists: Callable[[str], bool] = _never) -> Outcome:
-        """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4)."""
+    def url(self, host: str | None, path: str, query: str | None) -> str | None:
+        """Return the URL of a decoded path on a host, by default that of the new site; None if it is no URL."""
+        scheme = "http" if self._base_new.startswith("http:") else "https"
+        mark = "" if query is None else f"?{query}"
+        return whatwg.parse(f"{scheme}://{host or self._home}{encoded(path)}{mark}")
+
+    def old(self, url: str) -> str | None:
+        """Return the URL of the old site with the same path as one of the new site; None without another host."""
+        asked = request(url)
+        if asked is None or self._base_old is None or _site(self._base_old) == asked.host:
+            return None
+        return whatwg.parse(url[url.find("/", url.find("://") + 3) :], self._base_old)
+
+    def absolute(self, target: str) -> str | None:
+        """Return the absolute URL of a target."""
+        return whatwg.parse(target, self._base_new)
+
+    def is_new(self, url: str) -> bool:
+        """Return whether a URL is one of the new site."""
+        asked = request(url)
+        return asked is not None and asked.host == self._home
+
+    def chain(self, url: str, exists: Callable[[str], bool] = _never, *, counts: bool = True) -> Outcome:
+        """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4).
+
+        `exists` must be the same in all calls: outcomes are cached. `counts`: rules that move it are used.
+        """
+        self.exists = exists
         bare, crosshatch, fragment = url.partition("#")
         outcome = self._known.entries.get(bare)
         if outcome is None:
-            outcome = self._followed(bare, exists)
+            outcome = self._followed(bare, exists, counts=counts)
+        if counts and outcome.rules:
+            self._see(outcome, exists)
         if crosshatch and outcome.final is not None and "#" not in outcome.final:
             return outcome._replace(final=f"{outcome.final}#{fragment}")
         return outcome
 
-    def _followed(self, url: str, exists: Callable[[str], bool]) -> Outcome:
+    def _see(self, outcome: Outcome, exists: Callable[[str], bool]) -> None:
+        """Keep what became of the URLs that a rule moved, for the findings about it."""
+        rule = outcome.rules[0]
+        seen = self.seen.get((rule.file, rule.line)) or Seen()
+        end = outcome.served or outcome.final
+        is_nothing = not outcome.gone and (end is None or (self.is_new(end) and not exists(end.partition("#")[0])))
+        self.seen[rule.file, rule.line] = Seen(
+            seen.loop or outcome.loop, seen.chain or outcome.hops > 1, seen.nothing and is_nothing
+        )
+
+    def _followed(self, url: str, exists: Callable[[str], bool], *, counts: bool) -> Outcome:
         """Follow a URL to its end, and store the outcome of every URL on the way."""
         way: list[tuple[str, Move]] = []
         places: dict[str, int] = {}
@@ -114,7 +162,8 @@ class Rules:
             if move is None:
                 known = Outcome(0, current)
                 break
-            self.used[move.rule.file, move.rule.line] += 1
+            if counts:
+                self.used[move.rule.file, move.rule.line] += 1
             if move.rule.how != EXACT:
                 times[id(move.rule)] += 1
             places[current] = len(way)
@@ -132,7 +181,9 @@ class Rules:
         """Store the outcome of every URL of a circle: the number of its steps."""
         circle = way[start:]
         for number, (url, _) in enumerate(circle):
-            rules = tuple(circle[(number + offset) % len(circle)][1].rule for offset in range(min(len(circle), _MOST_RULES)))
+            rules = tuple(
+                circle[(number + offset) % len(circle)][1].rule for offset in range(min(len(circle), _MOST_RULES))
+            )
             self._known.put(url, Outcome(len(circle), None, loop=True, rules=rules, status=circle[number][1].status))
 
 

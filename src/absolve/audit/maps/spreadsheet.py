@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
 _GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
-_NUMBER: Final = re.compile(r"[1-5][0-9][0-9]")
+_STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
 _SNIFFED: Final = 1 << 16
 
 
@@ -71,26 +71,27 @@ def _rule(name: str, number: int, row: Sequence[str], delimiter: str) -> Rule:
     rule = Rule(name, number, found.text, found.problem)
     if found.problem is not None:
         return rule
-    how, status, fault = _extras(row[2:])
+    how, status, is_forced, fault = _extras(row[2:])
     if fault is None and status < 400:
         fault = target_fault(row[1]) if len(row) > 1 and how != REGEX else None if len(row) > 1 else "it has no target"
     if fault is not None:
         return rule._replace(problem=fault)
     rule = rule._replace(how=how, status=status, target=None if status >= 400 else (row[1],))
-    return _of_pattern(rule, row[0]) if how == REGEX else _of_path(rule, row[0])
+    rule = _of_pattern(rule, row[0]) if how == REGEX else _of_path(rule, row[0])
+    return rule._replace(forced=True) if is_forced else rule
 
 
-def _extras(cells: Sequence[str]) -> tuple[str, int, str | None]:
-    """Return how a row matches, its status, and the reason why one of its further cells is neither."""
-    how, status = EXACT, 301
+def _extras(cells: Sequence[str]) -> tuple[str, int, bool, str | None]:
+    """Return how a row matches, its status, whether it is forced (`301!`), and why one of its cells is neither."""
+    how, status, is_forced = EXACT, 301, False
     for cell in cells:
         if cell.lower() in _HOW:
             how = cell.lower()
-        elif _NUMBER.fullmatch(cell):
-            status = int(cell)
+        elif (found := _STATUS.fullmatch(cell)) is not None:
+            status, is_forced = int(found[1]), bool(found[2])
         elif cell:
-            return how, status, f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex"
-    return how, status, None
+            return how, status, False, f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex"
+    return how, status, is_forced, None
 
 
 def _of_path(rule: Rule, old: str) -> Rule:

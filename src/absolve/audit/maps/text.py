@@ -44,8 +44,7 @@ def decoded(data: bytes) -> str:
 def lines(data: bytes) -> Iterator[Line]:
     """Yield the lines of a map file."""
     text = decoded(data).replace("\r\n", "\n").replace("\r", "\n")
-    if text.endswith("\n"):
-        text = text[:-1]
+    text = text.removesuffix("\n")
     number = start = 0
     end = -1
     while end < len(text):

@@ -2,8 +2,8 @@
 
 -- Claims of a base are no links here.
 CREATE OR REPLACE VIEW links_in AS
-    SELECT *, list_contains(problems, 'insecure') AS is_insecure
-    FROM new_links_all
+    SELECT rowid AS id, *, list_contains(problems, 'insecure') AS is_insecure
+    FROM new_links
     WHERE NOT (element = 'base' AND attribute = 'href') AND attribute NOT IN ('xml:base', 'codebase')
     AND NOT (element = 'header' AND attribute IN ('base', 'content-base', 'content-location'));
 

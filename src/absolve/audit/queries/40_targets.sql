@@ -1,6 +1,6 @@
 -- targets: one row for each distinct target of a link, with the verdict that does not depend on the link itself.
 
-CREATE OR REPLACE TABLE places AS -- what a fragment can lead to (HTML 7.4.6.4)
+CREATE OR REPLACE TABLE anchors AS -- what a fragment can lead to (HTML 7.4.6.4)
     SELECT r.resource, unnest(d.anchors) AS place
     FROM resources r JOIN new_documents d ON d.document = r.document AND d.entity = r.entity
     WHERE r.side = 'new' AND r.has_places
@@ -17,14 +17,14 @@ WITH fragments AS (
     SELECT *, CASE WHEN contains(raw, '%') THEN coalesce(TRY(url_decode(raw)), raw) ELSE raw END AS decoded
     FROM fragments WHERE raw <> ''
 ), found AS (
-    SELECT w.resource, w.fragment FROM wanted_places w SEMI JOIN places p ON p.resource = w.resource AND p.place = w.raw
+    SELECT w.resource, w.fragment FROM wanted_places w SEMI JOIN anchors p ON p.resource = w.resource AND p.place = w.raw
     UNION ALL
     SELECT w.resource, w.fragment FROM wanted_places w
-    SEMI JOIN places p ON p.resource = w.resource AND p.place = w.decoded
+    SEMI JOIN anchors p ON p.resource = w.resource AND p.place = w.decoded
 )
 SELECT w.resource, w.fragment, min(p.place) AS other_case
 FROM wanted_places w ANTI JOIN found f ON f.resource = w.resource AND f.fragment = w.fragment
-LEFT JOIN places p ON p.resource = w.resource AND lower(p.place) = lower(w.decoded)
+LEFT JOIN anchors p ON p.resource = w.resource AND lower(p.place) = lower(w.decoded)
 WHERE lower(w.decoded) <> 'top'
 GROUP BY w.resource, w.fragment;
 

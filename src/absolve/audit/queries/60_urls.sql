@@ -44,19 +44,20 @@ WITH ruled AS (
     LEFT JOIN named mn ON mn.resource = m.new_resource
     LEFT JOIN named sn ON sn.resource = m.second_resource
     LEFT JOIN home h ON h.resource = p.led_resource AND p.is_ruled AND NOT p.is_loop
+), twice AS ( -- new files that are the same as old ones at the same URL
+    SELECT DISTINCT there_resource FROM known WHERE digest = there_digest
 ), counted AS ( -- a rule that leads many pages to the home page
     SELECT *, count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER (PARTITION BY rule) AS of_rule,
         count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER () AS of_all
-    FROM known, (SELECT threshold FROM settings)
+    FROM (SELECT k.*, t.there_resource IS NOT NULL AS is_held_twice FROM known k
+        LEFT JOIN twice t ON t.there_resource = k.digest_resource) k, (SELECT threshold FROM settings)
 )
 SELECT *, CASE
     WHEN there_resource IS NOT NULL AND NOT is_ruled THEN CASE
         WHEN digest IS NULL OR there_digest IS NULL OR digest = there_digest THEN 'kept'
         WHEN is_page AND there_is_page THEN
             CASE WHEN there_score IS NULL OR there_score >= threshold THEN 'kept' ELSE 'replaced' END
-        WHEN digest_resource IS NOT NULL AND digest_url <> there
-            AND digest_resource NOT IN (SELECT there_resource FROM known k WHERE k.digest = k.there_digest)
-            THEN 'replaced'
+        WHEN digest_resource IS NOT NULL AND digest_url <> there AND NOT is_held_twice THEN 'replaced'
         ELSE 'kept' END
     WHEN is_ruled AND is_gone THEN 'gone'
     WHEN is_ruled AND is_loop THEN 'lost'

@@ -30,6 +30,35 @@ SELECT *, count(DISTINCT coalesce(led::VARCHAR, target, reference)) OVER (PARTIT
 FROM claims WHERE regexp_matches(lower(rel), '(^| )canonical( |$)')
 QUALIFY row_number() OVER (PARTITION BY resource, coalesce(target, reference) ORDER BY start) = 1;
 
+-- The languages of each page, and where their links lead (HTML 4.6.7.1; LANGUAGE=URL).
+CREATE OR REPLACE TABLE alternates AS
+WITH listed AS (
+    SELECT p.resource, p.url, p.document, unnest(d.alternates) AS alternate
+    FROM site_pages p JOIN new_documents d ON d.document = p.document AND d.entity = p.entity
+    WHERE len(d.alternates) > 0
+), parts AS (
+    SELECT resource, url, document, lower(split_part(alternate, '=', 1)) AS language,
+        substr(alternate, instr(alternate, '=') + 1) AS target
+    FROM listed
+)
+SELECT DISTINCT a.*, t.resource AS led, coalesce(x.verdict, 'ok') AS verdict
+FROM parts a LEFT JOIN led_targets t ON t.target = a.target LEFT JOIN exceptions x ON x.target = a.target;
+
+CREATE OR REPLACE TABLE language_findings AS
+SELECT url, document, CASE verdict
+    WHEN 'leftover' THEN 'its link for ' || language || ' names the old site: ' || target
+    WHEN 'broken' THEN 'its link for ' || language || ' leads nowhere: ' || target
+    WHEN 'external' THEN NULL
+    ELSE 'its link for ' || language || ' is redirected or spelled otherwise (' || verdict || '): ' || target END AS detail
+FROM alternates WHERE verdict NOT IN ('ok', 'external', 'fragment')
+UNION ALL
+SELECT p.url, p.document, 'no return link to ' || a.url || ', which names it for ' || a.language
+FROM alternates a JOIN site_pages p ON p.resource = a.led
+WHERE a.led <> a.resource AND NOT EXISTS (SELECT 1 FROM alternates b WHERE b.resource = a.led AND b.led = a.resource)
+UNION ALL
+SELECT url, document, 'two pages for one language, ' || language || ': ' || min(target) || ' and ' || max(target)
+FROM alternates GROUP BY resource, url, document, language HAVING count(DISTINCT coalesce(led::VARCHAR, target)) > 1;
+
 CREATE OR REPLACE TABLE pages AS
 SELECT p.url, p.document, 'orphan' AS verdict, 'no page links to it, and no sitemap lists it' AS detail
 FROM site_pages p
@@ -50,6 +79,8 @@ SELECT c.url, c.document, 'canonical', CASE
 FROM canonicals c LEFT JOIN canonicals o ON o.resource = c.led AND c.led <> c.resource AND o.led <> o.resource
 WHERE c.claimed > 1 OR c.verdict NOT IN ('ok', 'same', 'external', 'divergent', 'fragment') OR o.resource IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY c.resource ORDER BY c.start) = 1
+UNION ALL
+SELECT url, document, 'hreflang', min(detail) FROM language_findings GROUP BY url, document
 UNION ALL
 SELECT url, document, 'sitemap', CASE verdict
     WHEN 'leftover' THEN 'the sitemap lists a URL of the old site'

@@ -65,22 +65,44 @@ def add_tables(
 def _first(
     database: Any, first: str, schemas: Mapping[str, Any], chunks: Iterable[tuple[str, Any]], prefix: str
 ) -> Iterator[Any]:
-    """Yield the chunks of the first table, and insert those of the others: many at once, since an insert is slow."""
+    """Yield the chunks of the first table, and insert those of the others: many at once, since an insert is slow.
+
+    A chunk of another table may be a list of rows, which are encoded here.
+    """
     waiting: dict[str, list[Any]] = {table: [] for table in schemas}
+    rows: dict[str, list[Any]] = {table: [] for table in schemas}
+
+    def flush(name: str) -> None:
+        if rows[name]:
+            waiting[name].append(arrow_batches.batch(schemas[name].names, rows[name]))
+            rows[name].clear()
+        _insert(database, prefix + name, waiting[name], schemas[name])
+        waiting[name].clear()
+
     size = 0
     for table, chunk in chunks:
         if table == first:
             yield chunk
             continue
-        waiting[table].append(chunk)
-        size += chunk.nbytes
-        if size >= arrow_batches.MOST_BYTES or len(waiting[table]) >= AT_ONCE:
-            for name, some in waiting.items():
-                _insert(database, prefix + name, some, schemas[name])
-                some.clear()
+        if isinstance(chunk, list):
+            rows[table] += chunk
+            size += sum(map(_size, chunk))
+        else:
+            waiting[table].append(chunk)
+            size += chunk.nbytes
+        if size >= arrow_batches.MOST_BYTES or len(waiting[table]) + len(rows[table]) >= AT_ONCE:
+            for name in waiting:
+                flush(name)
             size = 0
-    for name, some in waiting.items():
-        _insert(database, prefix + name, some, schemas[name])
+    for name in waiting:
+        flush(name)
+
+
+def _size(row: Sequence[Any]) -> int:
+    """Return an estimate of the bytes of a row: texts, and lists of texts."""
+    return 8 * len(row) + sum(
+        len(cell) if isinstance(cell, str) else sum(map(len, cell)) for cell in row if isinstance(cell, (str, list))
+    )
 
 
 def _insert(database: Any, table: str, chunks: Iterable[Any], schema: Any) -> None:
