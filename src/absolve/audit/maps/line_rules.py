@@ -25,8 +25,11 @@ class LineRules(Sequence["Rule"]):
     `simple` matches lines that surely are exact rules without a host; its first group is the decoded path.
     """
 
-    def __init__(self, text: str, read: Callable[[int, str], Rule], simple: re.Pattern[str], first: int = 1) -> None:
-        """Find the lines that are rules, from line `first` on: neither blank nor comments."""
+    def __init__(
+        self, text: str, read: Callable[[int, str], Rule], simple: re.Pattern[str], first: int = 1, empty: str = ""
+    ) -> None:
+        """Find the lines that are rules, from line `first` on: neither comments nor only white space and `empty`."""
+        self._empty = empty
         self._text = text
         self._read = read
         self._simple = simple
@@ -44,10 +47,11 @@ class LineRules(Sequence["Rule"]):
             start = end + 1
 
     def _is_rule(self, start: int, end: int) -> bool:
-        if not self._text[start].isspace() and self._text[start] != "\ufeff":
+        first = self._text[start]
+        if not first.isspace() and first not in self._empty:
             return True
         line = self._text[start:end].strip()
-        return bool(line) and not line.startswith(_COMMENT)
+        return not line.startswith(_COMMENT) and any(not one.isspace() and one not in self._empty for one in line)
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -52,18 +52,15 @@ def _by_line(name: str, text: str) -> LineRules:
             return Rule(
                 name, number, line, source=found[1], target=(found[2],), status=int(found[3] or 301), forced=False
             )
-        row = [cell.strip() for cell in line.split(delimiter)]
-        while row and not row[-1]:
-            row.pop()
-        return _rule(name, number, row, delimiter)
+        return _rule(name, number, _cells(line.split(delimiter)), delimiter)
 
     simple = re.compile(_SIMPLE.replace(",", re.escape(delimiter)), re.ASCII)
     first = next(
         (line for line in text.split("\n", 100)[:100] if line.strip() and not line.lstrip().startswith("#")), ""
     )
-    cells = [cell.strip() for cell in first.split(delimiter)]
+    cells = _cells(first.split(delimiter))
     header = text.count("\n", 0, text.find(first)) + 1 if len(cells) > 1 and _is_header(cells) else 0
-    return LineRules(text, read_line, simple, header + 1)
+    return LineRules(text, read_line, simple, header + 1, empty=delimiter)
 
 
 def _rules(name: str, text: str) -> Iterator[Rule]:
@@ -79,9 +76,7 @@ def _rules(name: str, text: str) -> Iterator[Rule]:
         except csv.Error as error:
             yield Rule(name, number, "", f"it is no CSV: {error}")
             continue
-        row = [cell.strip() for cell in row]
-        while row and not row[-1]:
-            row.pop()
+        row = _cells(row)
         if not row or row[0].startswith("#"):
             continue
         if is_first and len(row) > 1 and _is_header(row):
@@ -89,6 +84,14 @@ def _rules(name: str, text: str) -> Iterator[Rule]:
             continue
         is_first = False
         yield _rule(name, number, row, delimiter)
+
+
+def _cells(row: Sequence[str]) -> list[str]:
+    """Return the cells of a row without white space around them, and without empty ones at the end."""
+    found = [cell.strip() for cell in row]
+    while found and not found[-1]:
+        found.pop()
+    return found
 
 
 def _delimiter(text: str) -> str:
