@@ -29,6 +29,7 @@ _STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
 _SIMPLE: Final = (
     r"(/(?:[!$&'()*+\-.0-9:=@A-Z_a-z~][!$&'()*+\-./0-9:=@A-Z_a-z~]*)?),(/(?:[\w.~-][\w./~-]*)?)(?:,(30[12378]))?"
 )
+_LOOKED_AT: Final = 100  # lines in which the header may be, behind comments
 _SNIFFED: Final = 1 << 16
 
 
@@ -55,11 +56,12 @@ def _by_line(name: str, text: str) -> LineRules:
         return _rule(name, number, _cells(line.split(delimiter)), delimiter)
 
     simple = re.compile(_SIMPLE.replace(",", re.escape(delimiter)), re.ASCII)
-    first = next(
-        (line for line in text.split("\n", 100)[:100] if line.strip() and not line.lstrip().startswith("#")), ""
-    )
-    cells = _cells(first.split(delimiter))
-    header = text.count("\n", 0, text.find(first)) + 1 if len(cells) > 1 and _is_header(cells) else 0
+    header = 0
+    for number, head in enumerate(text.split("\n", _LOOKED_AT)[:_LOOKED_AT], start=1):
+        cells = _cells(head.split(delimiter))
+        if cells and not cells[0].startswith("#"):
+            header = number if _is_header(cells) else 0
+            break
     return LineRules(text, read_line, simple, header + 1, empty=delimiter)
 
 
@@ -79,7 +81,7 @@ def _rules(name: str, text: str) -> Iterator[Rule]:
         row = _cells(row)
         if not row or row[0].startswith("#"):
             continue
-        if is_first and len(row) > 1 and _is_header(row):
+        if is_first and _is_header(row):
             is_first = False
             continue
         is_first = False
@@ -101,7 +103,7 @@ def _delimiter(text: str) -> str:
 
 
 def _is_header(row: Sequence[str]) -> bool:
-    return all(re.fullmatch(r"[^/:]*", cell) for cell in row[:2])
+    return len(row) > 1 and all(re.fullmatch(r"[^/:]+", cell) for cell in row[:2])
 
 
 def _rule(name: str, number: int, row: Sequence[str], delimiter: str) -> Rule:
