@@ -76,3 +76,20 @@ class LineRules(Sequence["Rule"]):
         end = self._end(start)
         found = self._simple.fullmatch(self._text, start, end) if end - start <= LONGEST else None
         return found[1] if found is not None else None
+
+    def exact_pair(self, number: int) -> tuple[str, str] | None:
+        """Return the paths of such a rule: the decoded one that it matches, and that of its target."""
+        start = self._starts[number]
+        end = self._end(start)
+        found = self._simple.fullmatch(self._text, start, end) if end - start <= LONGEST else None
+        return (found[1], found[2]) if found is not None else None
+
+    def line(self, number: int) -> tuple[int, str]:
+        """Return the number and the text of the line of a rule."""
+        start = self._starts[number]
+        return self._numbers[number], self._text[start : self._end(start)]
+
+    def is_unforced(self, number: int) -> bool:
+        """Return whether a rule surely does not apply where a file exists."""
+        number, line = self.line(number)
+        return "!" not in line and len(line) <= LONGEST and self._simple.fullmatch(line) is not None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps import patterns
 from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
-from absolve.audit.maps.ordered import ordered
+from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.sources import source, target_fault
 from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
@@ -39,7 +39,7 @@ def read(name: str, data: bytes) -> RuleSet:
     rules: Sequence[Rule] = (
         _by_line(name, text) if '"' not in text and "\r" not in text.replace("\r\n", "") else list(_rules(name, text))
     )
-    return RuleSet(name, "csv", rules, lambda _tables: ordered(rules, queries_first=True))
+    return RuleSet(name, "csv", rules, lambda _tables: Ordered(rules, queries_first=True))
 
 
 def _by_line(name: str, text: str) -> LineRules:
