@@ -16,7 +16,8 @@ from absolve.audit.report.source_lines import SourceLines
 from absolve.audit.tables import FINE, QUIET, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from absolve.audit.outputs.source import Source
 
@@ -34,7 +35,7 @@ _UNUSED: Final = "rule"  # the verdict of rules with a finding
 class Causes:
     """The columns of causes, and those of their findings."""
 
-    def __init__(self, roots: Any) -> None:
+    def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
         self.lines = Texts()
         self.verdicts: list[str] = []
@@ -44,7 +45,7 @@ class Causes:
         self.findings: dict[str, list[int]] = {
             name: [] for name in ("document", "section", "line", "column", "reference", "source", "fix", "final")
         }
-        self._source_lines = SourceLines(roots)
+        self._source_lines = SourceLines(roots, credentials=credentials)
         self._of_cause = 0
         self._seen: set[int] = set()
 
@@ -110,7 +111,7 @@ class Causes:
 
 def collected(source: Source) -> dict[str, Any]:
     """Return the data of the report."""
-    causes = Causes(source.options.roots)
+    causes = Causes(source.options.roots, credentials=source.options.credentials)
     _links(source, causes)
     _urls(source, causes)
     _pages(source, causes)
