@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
-import pyarrow
+import pyarrow as pa
 
 from absolve.audit import tables
 
@@ -33,9 +33,9 @@ HOSTILE: Final = (  # texts that a page may contain
 def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Any]]) -> None:
     """Insert rows, as columns: row by row is slow."""
     names = list(tables.TABLES[table])
-    found = pyarrow.table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+    found = pa.table({name: [row[at] for row in rows] for at, name in enumerate(names)})
     connection.register("made", found)
-    connection.execute(f"INSERT INTO {table} SELECT * FROM made")
+    connection.execute(f"INSERT INTO {table} SELECT * FROM made")  # noqa: S608
     connection.unregister("made")
 
 
@@ -56,7 +56,7 @@ def made(findings: int = 200, *, ok: int = 100, hostile: bool = False, seed: int
     insert(connection, "links", links)
     connection.execute("CREATE TABLE places (document VARCHAR, entity VARCHAR, url VARCHAR, section VARCHAR)")
     rows = [[f"new/{path}", "", f"{NEW}/{path}", f"/{path.partition('/')[0]}/"] for path in sorted(set(pages))]
-    connection.register("made", pyarrow.table({n: [row[i] for row in rows] for i, n in enumerate(("document", "entity", "url", "section"))}))
+    connection.register("made", pa.table({n: [row[i] for row in rows] for i, n in enumerate(("document", "entity", "url", "section"))}))
     connection.execute("INSERT INTO places SELECT * FROM made")
     insert(connection, "urls", [old_url(chance, number) for number in range(max(40, findings // 30))])
     insert(connection, "pages", [
@@ -121,7 +121,7 @@ def old_url(chance: random.Random, number: int) -> list[Any]:
 
 def summarize(connection: duckdb.DuckDBPyConnection, causes: list[tuple[str, str, str, str]]) -> None:
     """Fill the tables that count."""
-    connection.register("named", pyarrow.table({"cause": [c[0] for c in causes], "title": [c[2] for c in causes]}))
+    connection.register("named", pa.table({"cause": [c[0] for c in causes], "title": [c[2] for c in causes]}))
     connection.execute("""
         INSERT INTO causes SELECT l.cause, any_value(verdict), any_value(n.title), count(*), count(DISTINCT document),
             arg_min(document, line), min(line), arg_min("column", line), any_value(reference), any_value(final),

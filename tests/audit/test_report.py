@@ -17,6 +17,7 @@ import pytest
 from made_tables import HOSTILE, made
 
 from absolve.audit import outputs, report
+from absolve.audit.outputs import baseline
 from absolve.audit.report.columns import MOST_TEXT, shown
 from absolve.audit.report.source_lines import SourceLines
 
@@ -77,7 +78,7 @@ def test_the_page_refers_to_nothing_outside_itself(tree: Element) -> None:
 
 
 def test_no_attribute_is_a_handler_or_a_style(tree: Element) -> None:
-    assert not [name for one in tree.iter() for name in one.keys() if name.startswith("on") or name == "style"]
+    assert not [name for one in tree.iter() for name, _ in one.items() if name.startswith("on") or name == "style"]
 
 
 def test_texts_of_pages_stay_texts(page: bytes, tree: Element) -> None:
@@ -144,6 +145,22 @@ def test_a_source_line_is_what_is_around_the_reference(tmp_path: Path) -> None:
     assert line == "…" + "y" * 51 + '<a href="b.html">' + r"\x1b[31m</a>" + "z" * 49
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<a href="//u:secret@h/"></a><a href="b.html">', '<a href="b.html"></a><a href="http://u:secret@h/">',
+        f'<a href="http://u:{"secret" * 20}@h/"></a><a href="b.html">', f'<a href="b.html"></a><a href="http://u:{"secret" * 20}@h/">',
+    ],
+)  # fmt: skip
+def test_a_source_line_shows_no_user_information(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.html").write_text(text)
+    start = text.index("b.html")
+    line = SourceLines([tmp_path]).line(str(tmp_path / "a.html"), start, start + 6, "b.html")
+    assert "b.html" in line
+    assert "secret" not in line
+    assert "secret" in SourceLines([tmp_path], credentials=True).line(str(tmp_path / "a.html"), start, start + 6, "b.html")
+
+
 @pytest.mark.parametrize("roots", [[], ["other"], ["si"]])
 def test_a_document_below_no_input_is_not_opened(tmp_path: Path, roots: list[str]) -> None:
     (tmp_path / "site").mkdir()
@@ -174,3 +191,17 @@ def test_the_vendored_files_have_their_licences_and_the_pinned_versions() -> Non
         assert f"{name} {version} (" in licences
         assert f"| {name} | {version} |" in third_party
     assert {path.name for path in VENDOR.iterdir()} == {f"{name}.min.js" for name in script["ENTRIES"]} | {"tabulator.min.css", "LICENSES.txt"}
+
+
+def test_the_baseline_is_a_sentence_and_a_picture(tmp_path: Path) -> None:
+    with closing(made(60)) as connection:
+        outputs.write(connection, tmp_path / "a.sqlite")
+        baseline.compare(connection, tmp_path / "a.sqlite")
+        page = rendered(connection, tmp_path)
+        assert b"<b>0 new</b> and <b>0 healed</b> findings" in page
+        assert b'id="picture-baseline"' not in page
+        connection.execute("UPDATE links SET verdict = 'ok' WHERE rowid = (SELECT min(rowid) FROM links WHERE verdict = 'broken')")
+        baseline.compare(connection, tmp_path / "a.sqlite")
+        page = rendered(connection, tmp_path)
+        assert b"<b>0 new</b> and <b>1 healed</b> finding." in page
+        assert data_of(page)["pictures"]["baseline"] == [["broken", "healed", 1]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from contextlib import closing
 from importlib import resources
@@ -233,3 +235,28 @@ def test_print_shows_the_table_in_place_of_the_list(devtools: DevTools, reports:
     assert page.value(display.format(".static")) == "table"
     assert page.value(display.format("#list")) == "none"
     assert page.value("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_hostile_site_has_a_harmless_report(devtools: DevTools, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    attack = "<script>document.title='harmed'</script>"
+    links = [attack.replace("'", "%27"), "\u202egnp.exe", "\x1b[2Jx", "</script><img src=x onerror=document.title=1>", "a&quot;b", "=cmd|x", "//u:secret@new.example/b"]
+    body = "".join(f'<a href="{link}">{attack}</a>\n' for link in links)
+    (tmp_path / "new/index.html").write_text(f"<!DOCTYPE html><meta charset=utf-8><title>&lt;/title>{attack}</title>{body}", "utf-8")
+    (tmp_path / "new/a<b>.html").write_text("<!DOCTYPE html><title>x</title><a href='no'>no</a>")
+    argv = [sys.executable, "-m", "absolve", "audit", "new", "--url", "https://new.example/", "-o", "report.html", "--quiet"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    page = Page(devtools, tmp_path / "report.html")
+    for number in range(page.value("document.querySelectorAll('#list .open').length")):
+        page.value(f"document.querySelectorAll('#list .open')[{number}].click()")
+        page.value("new Promise(done => setTimeout(done, 100))")
+        page.value("document.querySelector('#detail').close()")
+    assert page.value("document.title") == "Audit of https://new.example/"
+    assert page.reports == []
+    assert page.requests == [(tmp_path / "report.html").as_uri()]
+    text = page.value("document.body.innerText + report.data.texts.join() + report.data.lines.join() + report.data.documents.join()")
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "secret" not in text
+    assert "document.title=" in text

@@ -176,7 +176,12 @@ def _guessed(connection: Any, side: str) -> str | None:
 
 def _write(connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites) -> None:
     """Write the outputs."""
-    how = outputs.Options(frozenset(failing), credentials=options.show_credentials, format=options.format)
+    how = outputs.Options(
+        frozenset(failing),
+        credentials=options.show_credentials,
+        format=options.format,
+        roots=tuple(map(Path, options.inputs)),  # not what an inventory names
+    )
     for name in options.outputs:
         outputs.write(connection, Path(name), how)
 

@@ -7,7 +7,6 @@ masked in every format; cells of spreadsheets are never formulas.
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.tables import TOLERATED, VERDICTS
@@ -15,6 +14,8 @@ from absolve.core.errors import UsageError
 from absolve.run import outputs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
 
@@ -81,7 +82,7 @@ def is_stream(name: str) -> bool:
     return FORMATS[name].how == "stream" and name != "xlsx"
 
 
-def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options = Options()) -> list[Path]:
+def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | None = None) -> list[Path]:
     """Write the results to a path in the format of its suffix, and return the paths of the files.
 
     Formats with one file a table write NAME.TABLE.SUFFIX. Raise OSError where a file cannot be written (then all are as
@@ -89,6 +90,7 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options = 
     """
     from absolve.audit.outputs.source import Source
 
+    options = options or Options()
     name = options.format or format_of(path.name)
     form = FORMATS[name]
     module: Any = import_module(form.module)

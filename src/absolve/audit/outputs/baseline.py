@@ -26,8 +26,8 @@ COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")
 
 # Findings of each table, in those columns; `{}` is the database with a dot.
 FINDINGS: Final = {
-    "links": f"SELECT verdict, document, entity, reference, '', '' FROM {{}}links WHERE verdict NOT IN {QUIET}",  # noqa: S608
-    "urls": f"SELECT verdict, '', '', '', url, '' FROM {{}}urls WHERE verdict NOT IN {FINE}",  # noqa: S608
+    "links": f"SELECT verdict, document, entity, reference, '', '' FROM {{}}links WHERE verdict NOT IN {QUIET}",  # noqa: S608 - names of ours
+    "urls": f"SELECT verdict, '', '', '', url, '' FROM {{}}urls WHERE verdict NOT IN {FINE}",  # noqa: S608 - names of ours
     "pages": "SELECT verdict, coalesce(document, ''), '', '', coalesce(url, ''), coalesce(detail, '') FROM {}pages",
     "rules": "SELECT 'unread-rule', '', '', text, file, problem FROM {}rules WHERE problem IS NOT NULL",
 }
@@ -53,13 +53,13 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
         reason = str(error).partition("\n")[0]
         raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
     for table, select in FINDINGS.items():
-        masked = f"SELECT {', '.join(map(source.masked, COLUMNS))} FROM ({select.format('')}) t({', '.join(COLUMNS)})"  # noqa: S608
-        connection.execute(f"INSERT INTO temp.current SELECT '{table}', * FROM ({masked})")  # noqa: S608 - of ours
+        masked = f"SELECT {', '.join(map(source.masked, COLUMNS))} FROM ({select.format('')}) t({', '.join(COLUMNS)})"  # noqa: S608 - names of ours
+        connection.execute(f"INSERT INTO temp.current SELECT '{table}', * FROM ({masked})")  # noqa: S608 - names of ours
     connection.execute(_CREATE)
     counts = []
     for change, one, other in (("new", "current", "earlier"), ("healed", "earlier", "current")):
-        difference = f"SELECT * FROM temp.{one} EXCEPT ALL SELECT * FROM temp.{other}"  # noqa: S608 - of ours
-        connection.execute(f"INSERT INTO baseline SELECT '{change}', * FROM ({difference}) ORDER BY ALL")  # noqa: S608
+        difference = f"SELECT * FROM temp.{one} EXCEPT ALL SELECT * FROM temp.{other}"  # noqa: S608 - names of ours
+        connection.execute(f"INSERT INTO baseline SELECT '{change}', * FROM ({difference}) ORDER BY ALL")  # noqa: S608 - names of ours
         found = connection.execute("SELECT count(*) FROM baseline WHERE change = ?", [change]).fetchall()
         counts.append(int(found[0][0]))
     connection.execute("DROP TABLE temp.current; DROP TABLE temp.earlier")
@@ -72,11 +72,11 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str) -> None:
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: str, rows: list[tuple[Any, ...]]) -> None:
-    import pyarrow
+    import pyarrow as pa
 
-    arrays = {column: pyarrow.array(values, "string") for column, values in zip(COLUMNS, zip(*rows, strict=True))}  # noqa: B905
-    connection.register("more", pyarrow.table(arrays))
-    connection.execute(f"INSERT INTO temp.{name} SELECT '{table}', * FROM more")  # noqa: S608 - of ours
+    arrays = {column: pa.array(values, "string") for column, values in zip(COLUMNS, zip(*rows, strict=True))}  # noqa: B905
+    connection.register("more", pa.table(arrays))
+    connection.execute(f"INSERT INTO temp.{name} SELECT '{table}', * FROM more")  # noqa: S608 - names of ours
     connection.unregister("more")
 
 
@@ -113,4 +113,4 @@ def _check(database: Any, path: Path) -> None:
     summary = dict(database.execute("SELECT name, value FROM summary").fetchall())
     version = summary.get("schema_version")
     if version != str(SCHEMA_VERSION):
-        raise UsageError(f"{path}: the result of an audit of version {version}, and this is {SCHEMA_VERSION}: audit again")
+        raise UsageError(f"{path}: the result of version {version} of an audit, not {SCHEMA_VERSION}: audit again")

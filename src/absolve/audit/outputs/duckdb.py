@@ -26,7 +26,7 @@ def write(source: Source, path: Path) -> None:
         try:
             for table in source.tables:
                 connection.execute(f'CREATE TABLE {_OUT}."{table}" AS {source.select(table)}')
-            connection.execute(f"CREATE VIEW {_OUT}.findings AS SELECT * FROM links WHERE verdict NOT IN {QUIET}")  # noqa: S608 - of ours
+            connection.execute(f"CREATE VIEW {_OUT}.findings AS SELECT * FROM links WHERE verdict NOT IN {QUIET}")  # noqa: S608 - names of ours
         finally:
             connection.execute(f"DETACH {_OUT}")
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # e.g. a full disk

@@ -93,7 +93,7 @@ def _of_links(source: Source) -> Iterator[Finding]:
 
 def _of_urls(source: Source) -> Iterator[Finding]:
     names = f"url, verdict, final, suggestion, rule, {section_of_path('url')}"
-    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE}"  # noqa: S608 - of ours
+    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE}"  # noqa: S608 - names of ours
     for url, verdict, final, suggestion, rule, section in source.rows(select):
         message = _message(verdict, final, suggestion, None, url=url)
         if verdict == "moved" and rule:
@@ -104,7 +104,7 @@ def _of_urls(source: Source) -> Iterator[Finding]:
 
 def _of_pages(source: Source) -> Iterator[Finding]:
     names = f"coalesce(url, ''), coalesce(document, ''), verdict, detail, {section_of_path('url')}"
-    for url, document, verdict, detail, section in source.rows(f"SELECT {names} FROM ({source.select('pages')})"):  # noqa: S608 - of ours
+    for url, document, verdict, detail, section in source.rows(f"SELECT {names} FROM ({source.select('pages')})"):  # noqa: S608 - names of ours
         message = _message(verdict, None, None, None, url=url or document)
         if detail:
             message = f"{message}: {printable(detail)}"
@@ -114,7 +114,7 @@ def _of_pages(source: Source) -> Iterator[Finding]:
 
 def _of_rules(source: Source) -> Iterator[Finding]:
     for file, line, text, problem in source.rows(
-        f"SELECT file, line, text, problem FROM ({source.select('rules')}) WHERE problem IS NOT NULL"  # noqa: S608
+        f"SELECT file, line, text, problem FROM ({source.select('rules')}) WHERE problem IS NOT NULL"  # noqa: S608 - names of ours
     ):
         message = _message(UNREAD, None, None, None, detail=problem, reference=text)
         identity = sha256(repr((file, text)).encode()).hexdigest()[:32]
@@ -135,14 +135,14 @@ def _message(verdict: str, final: str | None, suggestion: str | None, fix: str |
         text = f"{text}; it leads to {printable(final)}"
     if suggestion:
         text = f"{text}; perhaps {printable(suggestion)}"
-    return f"{text[:1].upper()}{text[1:]}." if text[:1].isalpha() and not text.startswith(("http", "www")) else f"{text}."
+    return f"{text[:1].upper()}{text[1:]}." if text.startswith("the ") else f"{text}."
 
 
 def uri_of(document: str) -> str:
     """Return the URI of a document: relative for a file in or below the working directory, absolute for any other."""
     if "://" in document[:40]:
         return quote(document, safe="!#$%&'()*+,/:;=?@[]~")
-    path = os.path.relpath(document) if os.path.isabs(document) else os.path.normpath(document)  # noqa: PTH117
+    path = os.path.relpath(document) if os.path.isabs(document) else os.path.normpath(document)  # noqa: PTH117 - a text
     if path.startswith(".."):
         return Path(document).resolve().as_uri()
     return quote(path.replace(os.sep, "/"), safe="/!$&'()*+,;=@~")

@@ -31,7 +31,7 @@ def write(source: Source, file: IO[bytes]) -> None:
             message += f"; {name}: {printable(value)}" if value else ""
         _line(source, file, verdict, document, line, column, message)
     for path, line, text, problem in source.rows(
-        f"SELECT file, line, text, problem FROM ({source.select('rules')}) WHERE problem IS NOT NULL"  # noqa: S608
+        f"SELECT file, line, text, problem FROM ({source.select('rules')}) WHERE problem IS NOT NULL"  # noqa: S608 - names of ours
     ):
         _line(source, file, UNREAD, path, line, None, f"{printable(problem)}: {printable(text or '')}")
 

@@ -57,7 +57,8 @@ def _document(source: Source, suites: dict[str, Suite]) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f'<testsuites name="absolve audit" tests="{tests}" failures="{failures}" errors="0">\n'
     for name, suite in sorted(suites.items()):
-        yield f'<testsuite name={quoteattr(name)} tests="{len(_CASES)}" failures="{suite.failures(source)}" errors="0">\n'
+        counts = f'tests="{len(_CASES)}" failures="{suite.failures(source)}" errors="0"'
+        yield f"<testsuite name={quoteattr(name)} {counts}>\n"
         for verdict in _CASES:
             yield from _case(source, name, suite, verdict)
         yield "</testsuite>\n"
@@ -74,7 +75,7 @@ def _case(source: Source, name: str, suite: Suite, verdict: str) -> Iterator[str
     more = [f"and {count - len(lines)} more"] if count > len(lines) else []
     text = escape("\n".join([*lines, *more]))
     if level(verdict, source) == "error":
-        message = quoteattr(f"{count} × {words(verdict).name}: {words(verdict).meaning}")
+        message = quoteattr(f"{count:,} findings. {words(verdict).meaning}")
         yield f"{head}><failure type={quoteattr(verdict)} message={message}>{text}</failure></testcase>\n"
     else:
         yield f"{head}><system-out>{text}</system-out></testcase>\n"

@@ -78,14 +78,14 @@ _VERDICTS: Final = f"""
         SELECT verdict, count(*) AS links, 0 AS urls, 0 AS pages FROM links GROUP BY verdict
         UNION ALL SELECT verdict, 0, count(*), 0 FROM urls GROUP BY verdict
         UNION ALL SELECT verdict, 0, 0, count(*) FROM pages GROUP BY verdict)
-    WHERE {_CONDITION} GROUP BY verdict ORDER BY list_position({list(VERDICTS)}, verdict)"""  # noqa: S608 - of ours
+    WHERE {_CONDITION} GROUP BY verdict ORDER BY list_position({list(VERDICTS)}, verdict)"""  # noqa: S608 - names of ours
 
 
 def _causes(source: Source) -> str:
     select = source.select("causes")
     example = "concat_ws(':', example_document, example_line, example_column)"
     return (
-        f"SELECT title, verdict, links, pages, {example} FROM ({select}) WHERE {_CONDITION}"  # noqa: S608 - of ours
+        f"SELECT title, verdict, links, pages, {example} FROM ({select}) WHERE {_CONDITION}"  # noqa: S608 - names of ours
         f" ORDER BY links DESC, cause LIMIT {MOST_CAUSES}"
     )
 
@@ -98,8 +98,10 @@ def _table(source: Source, title: str, query: str, columns: tuple[str, ...]) -> 
     yield from ("", f"### {title}", "", f"| {' | '.join(columns)} |")
     yield f"|{'|'.join('--:' if at in numbers else '---' for at in range(len(columns)))}|"
     for row in rows:
-        cells = [_cell(name, words(row[0]).meaning if name == "meaning" else value) for name, value in zip(columns, row, strict=True)]
-        yield f"| {' | '.join(cells)} |"
+        named = dict(zip(columns, row, strict=True))
+        if "meaning" in named:
+            named["meaning"] = words(named["verdict"]).meaning
+        yield f"| {' | '.join(_cell(name, value) for name, value in named.items())} |"
 
 
 def _cell(name: str, value: Any) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TYPES: Final = {"BIGINT": "INTEGER", "DOUBLE": "REAL"}
 INDEXED: Final = {"links": ("document", "verdict", "cause", "target"), "urls": ("url", "verdict"), "causes": ("cause",)}
-FINDINGS: Final = f"CREATE VIEW findings AS SELECT * FROM links WHERE verdict NOT IN {QUIET}"  # noqa: S608 - of ours
+FINDINGS: Final = f"CREATE VIEW findings AS SELECT * FROM links WHERE verdict NOT IN {QUIET}"  # noqa: S608 - names of ours
 
 
 def write(source: Source, path: Path) -> None:
@@ -37,7 +37,7 @@ def _fill(database: sqlite3.Connection, source: Source, table: str) -> None:
     columns = source.columns(table)
     described = ", ".join(f'"{name}" {TYPES.get(kind, "TEXT")}' for name, kind in columns.items())
     database.execute(f'CREATE TABLE "{table}" ({described})')
-    insert = f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(columns))})'  # noqa: S608 - placeholders only
+    insert = f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(columns))})'  # noqa: S608 - names of ours
     for rows in source.rows(source.select(table, joined=True)).batches():
         database.executemany(insert, rows)
     for name in INDEXED.get(table, ()):

@@ -38,19 +38,23 @@ VERDICTS: Final = {
     "redirected": Words("Redirected", "The target is reached by a redirect.", "{reference} is redirected"),
     "case": Words("Letter case", "The target is there in other letter case.", "{reference} has other letter case"),
     "slash": Words(
-        "Slash", "The target is there with or without the slash at its end.", "{reference} differs in the slash at its end"
+        "Slash",
+        "The target is there with or without the slash at its end.",
+        "{reference} differs in the slash at its end",
     ),
     "encoding": Words(
         "Encoding", "The target is there in another Unicode or percent form.", "{reference} is written in another form"
     ),
     "fragment": Words(
-        "Missing place", "The document is there, the place in it is not.", "the place that {reference} names is not there"
+        "Missing place",
+        "The document is there, the place in it is not.",
+        "the place that {reference} names is not there",
     ),
     "broken": Words("Broken", "The target is not there.", "the target of {reference} is not there"),
     "kept": Words("Kept", "The old URL is there, with its content.", "{url}"),
     "mapped": Words("Mapped", "A rule leads the old URL to a page that is there.", "{url}"),
     "moved": Words(
-        "Moved without a rule", "The content of the old URL has another URL, and no rule leads to it.", "{url} has no rule"
+        "Moved", "The content of the old URL is elsewhere, and no rule leads to it.", "{url} has no rule"
     ),
     "replaced": Words("Replaced", "The old URL is there, its content is not.", "{url} has other content now"),
     "gone": Words("Gone", "The map states that the old URL is gone.", "{url}"),
@@ -69,7 +73,7 @@ VERDICTS: Final = {
         "Duplicate", "The same content has two URLs, and no canonical link.", "{url} has the content of another URL"
     ),
     "unread-rule": Words(
-        "Rule that could not be read", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"
+        "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"
     ),
 }
 

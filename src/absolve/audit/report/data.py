@@ -16,24 +16,26 @@ from absolve.audit.report.source_lines import SourceLines
 from absolve.audit.tables import FINE, QUIET, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from absolve.audit.outputs.source import Source
 
+REPAIRS: Final = ("final", "fix", "suggestion", "rule")  # columns of causes
 KINDS: Final = ("links", "old URLs", "pages", "map")
 NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences are small
     ("title", "final", "fix", "suggestion", "rule", "document", "reference", "source")
 )
 MOST_LINES: Final = 1_200_000  # characters of source lines
 LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
-MOST_FLOWS: Final = 60  # bands of the Sankey diagram
+MOST_FLOWS: Final = 400  # rows of old and new sections
 _UNUSED: Final = "rule"  # the verdict of rules with a finding
 
 
 class Causes:
     """The columns of causes, and those of their findings."""
 
-    def __init__(self, roots: Any) -> None:
+    def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
         self.lines = Texts()
         self.verdicts: list[str] = []
@@ -43,7 +45,7 @@ class Causes:
         self.findings: dict[str, list[int]] = {
             name: [] for name in ("document", "section", "line", "column", "reference", "source", "fix", "final")
         }
-        self._source_lines = SourceLines(roots)
+        self._source_lines = SourceLines(roots, credentials=credentials)
         self._of_cause = 0
         self._seen: set[int] = set()
 
@@ -55,7 +57,7 @@ class Causes:
         columns["verdict"].append(self.verdicts.index(verdict))
         columns["kind"].append(KINDS.index(kind))
         columns["title"].append(self.texts.number(title))
-        for name in ("final", "fix", "suggestion", "rule"):
+        for name in REPAIRS:
             columns[name].append(self.texts.number(given.get(name)))
         columns["count"].append(0)
         columns["pages"].append(0)
@@ -109,7 +111,7 @@ class Causes:
 
 def collected(source: Source) -> dict[str, Any]:
     """Return the data of the report."""
-    causes = Causes(source.options.roots)
+    causes = Causes(source.options.roots, credentials=source.options.credentials)
     _links(source, causes)
     _urls(source, causes)
     _pages(source, causes)
@@ -117,16 +119,17 @@ def collected(source: Source) -> dict[str, Any]:
     return {**causes.value(), "pictures": pictures(source)}
 
 
-def _cause_rows(source: Source) -> dict[str, tuple[Any, ...]]:
+def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     names = "cause, verdict, title, final, fix, suggestion, rule"
-    return {row[0]: row[1:] for row in source.rows(f"SELECT {names} FROM ({source.select('causes')})")}  # noqa: S608
+    return {row[:2]: row[2:] for row in source.rows(f"SELECT {names} FROM ({source.select('causes')})")}  # noqa: S608 - names of ours
 
 
 def _links(source: Source, causes: Causes) -> None:
     known = _cause_rows(source)
-    names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end", l.reference, l.fix, l.final'
+    names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
+    names = f"{names}, l.reference, l.fix, l.final"
     order = (
-        "SELECT *, count(*) OVER (PARTITION BY coalesce(cause, ''), verdict) AS size"
+        "SELECT *, count(*) OVER (PARTITION BY coalesce(cause, ''), verdict) AS size"  # noqa: S608 - names of ours
         f" FROM ({placed(source, names)}) ORDER BY size DESC, coalesce(cause, ''), verdict, document, line, \"column\""
     )
     last: tuple[Any, ...] | None = None
@@ -134,12 +137,10 @@ def _links(source: Source, causes: Causes) -> None:
         key, verdict, document, entity, line, column, start, end, reference, fix, final, section = row[:12]
         if (key, verdict) != last:
             last = key, verdict
-            _, title, *rest = known.get(key) or (verdict, words(verdict).meaning, None, None, None, None)
-            causes.begin(
-                verdict, "links", title or reference, **dict(zip(("final", "fix", "suggestion", "rule"), rest, strict=True))
-            )
+            title, *rest = known.get(last) or (words(verdict).meaning, None, None, None, None)
+            causes.begin(verdict, "links", title or reference, **dict(zip(REPAIRS, rest, strict=True)))
         text = causes.source_line(document, start, end, reference or "") if not entity else ""
-        name = f"{document} › {entity}" if entity else document
+        name = f"{document} {entity}" if entity else document
         causes.add(name, section, line or 0, column or 0, reference=reference, fix=fix, final=final, source=text)
 
 
@@ -147,17 +148,15 @@ def _urls(source: Source, causes: Causes) -> None:
     known = _cause_rows(source)
     names = f"cause, verdict, url, final, suggestion, rule, score, {section_of_path('url')} AS section"
     order = (
-        f"SELECT * FROM (SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE})"  # noqa: S608
+        f"SELECT * FROM (SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE})"  # noqa: S608 - names of ours
         " ORDER BY list_position(['lost', 'replaced', 'moved'], verdict), coalesce(cause, ''), url"
     )
     last: tuple[Any, ...] | None = None
     for key, verdict, url, final, suggestion, rule, score, section in source.rows(order):
         if (key, verdict) != last:
             last = key, verdict
-            _, title, *rest = known.get(key) or (verdict, words(verdict).meaning, None, None, None, None)
-            causes.begin(
-                verdict, "old URLs", title or url, **dict(zip(("final", "fix", "suggestion", "rule"), rest, strict=True))
-            )
+            title, *rest = known.get(last) or (words(verdict).meaning, None, None, None, None)
+            causes.begin(verdict, "old URLs", title or url, **dict(zip(REPAIRS, rest, strict=True)))
         text = f"{final or suggestion} (similarity {score:.2f})" if score is not None else final or suggestion
         causes.add(url, section, 0, 0, reference="" if verdict != "moved" else rule, final=text)
 
@@ -166,7 +165,7 @@ def _pages(source: Source, causes: Causes) -> None:
     names = f"verdict, coalesce(document, url, ''), detail, {section_of_path('url')} AS section"
     last = None
     for verdict, name, detail, section in source.rows(
-        f"SELECT {names} FROM ({source.select('pages')}) ORDER BY verdict, url"  # noqa: S608
+        f"SELECT {names} FROM ({source.select('pages')}) ORDER BY verdict, url"  # noqa: S608 - names of ours
     ):
         if verdict != last:
             last = verdict
@@ -178,7 +177,7 @@ def _rules(source: Source, causes: Causes) -> None:
     names = "file, line, text, problem, finding"
     last = None
     for file, line, text, problem, finding in source.rows(
-        f"SELECT {names} FROM ({source.select('rules')}) WHERE problem IS NOT NULL OR finding IS NOT NULL"  # noqa: S608
+        f"SELECT {names} FROM ({source.select('rules')}) WHERE problem IS NOT NULL OR finding IS NOT NULL"  # noqa: S608 - names of ours
         " ORDER BY problem IS NULL, CASE WHEN problem IS NULL THEN split_part(finding, ' ', 1) END, file, line"
     ):
         group = UNREAD if problem else f"Rules of the map: {finding.partition(' ')[0]}"
@@ -192,8 +191,8 @@ def pictures(source: Source) -> dict[str, Any]:
     """Return the counts of the pictures, each as rows: the same that its table has."""
     rows = {
         "sections": "SELECT section, verdict, links, pages, urls FROM sections WHERE verdict IS NOT NULL",
-        "flows": f"SELECT old_section, new_section, verdict, urls FROM flows ORDER BY urls DESC LIMIT {MOST_FLOWS}",
-        "hosts": f"SELECT host, links FROM ({source.select('hosts')}) ORDER BY links DESC, host LIMIT 25",
+        "flows": f"SELECT old_section, new_section, verdict, urls FROM flows ORDER BY urls DESC LIMIT {MOST_FLOWS}",  # noqa: S608 - names of ours
+        "hosts": f"SELECT host, links FROM ({source.select('hosts')}) ORDER BY links DESC, host LIMIT 25",  # noqa: S608 - names of ours
         "layers": "SELECT base_layer, links FROM layers ORDER BY links DESC",
     }
     if "baseline" in source.tables:
@@ -210,8 +209,9 @@ def pictures(source: Source) -> dict[str, Any]:
 def largest(data: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
     """Yield the first causes in words, for the table that needs no script."""
     columns, texts = data["causes"], data["texts"]
-    names = ("title", "final", "fix", "suggestion", "rule")
+    names = ("title", *REPAIRS)
     numbers = {name: list(accumulate(columns[name][:most])) for name in names}
     for at, number in enumerate(columns["verdict"][:most]):
         found = {name: texts[numbers[name][at]] for name in names}
-        yield {**found, "verdict": data["verdicts"][number], "count": columns["count"][at], "pages": columns["pages"][at]}
+        counts = {"count": columns["count"][at], "pages": columns["pages"][at]}
+        yield {**found, **counts, "verdict": data["verdicts"][number]}

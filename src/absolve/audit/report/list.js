@@ -13,6 +13,9 @@ report.make = function (name, properties, ...children) {
   return element;
 };
 
+/* Whether a rule is named by its place, FILE:LINE, and not a rule to add. */
+report.isPlace = rule => /^[^\s,]+:\d+$/.test(rule);
+
 report.PAGE = 40; // rows that a table asks for at once
 
 /* A table whose rows come from `rows(page)`: Tabulator asks for more when the last ones come into view. */
@@ -85,7 +88,7 @@ report.List = class {
 
   repair(row) {
     const {make} = report;
-    for (const [name, word] of [["fix", "Write "], ["rule", "Add "], ["suggestion", "Perhaps "]]) {
+    for (const [name, word] of [["fix", "Write "], ["rule", report.isPlace(row.rule) ? "See " : "Add "], ["suggestion", "Perhaps "]]) {
       if (row[name]) return make("span", {title: row[name]}, word, make("code", {text: row[name]}));
     }
     return make("span", {class: "soft", text: "–"});
@@ -126,7 +129,7 @@ report.Detail = class {
     fact("It should lead to", text("final"));
     fact("Write", text("fix"), true);
     fact("Perhaps", text("suggestion"), true);
-    fact("Rule to add", text("rule"), true);
+    fact(report.isPlace(text("rule")) ? "Rule" : "Rule to add", text("rule"), true);
     const holder = make("div", {id: "findings"});
     const body = document.getElementById("detail-body");
     body.replaceChildren(facts, make("h3", {text: kinds[causes.kind[number]] === "links" ? "Links" : "Findings"}), holder);

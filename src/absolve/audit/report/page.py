@@ -18,17 +18,16 @@ from absolve.audit.outputs.markdown import can_switch, reason
 from absolve.audit.outputs.words import words
 from absolve.audit.report.columns import shown
 from absolve.audit.report.data import largest
-from absolve.audit.tables import FINE, QUIET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from absolve.audit.outputs.source import Source
 
 STYLES: Final = ("vendor/tabulator.min.css", "report.css")
 SCRIPTS: Final = ("vendor/echarts.min.js", "vendor/tabulator.min.js", "data.js", "pictures.js", "list.js", "report.js")
 STATIC_CAUSES: Final = 100  # in the table without scripts, and in print
-_CONDITION: Final = f"verdict NOT IN {(*QUIET, *FINE)}"
+_SECTIONS: Final = ("Section", "Verdict", "Links", "Pages", "Old URLs")
 
 
 class Number(NamedTuple):
@@ -40,12 +39,12 @@ class Number(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A picture and its table. `columns`: the names; rows are in the data. `filters`: the columns that filter the list."""
+    """A picture and its table. `filters`: which filters the values of the columns are for, the first ones in order."""
 
     name: str
     title: str
     note: str
-    columns: tuple[str, ...]
+    columns: Sequence[str]
     rows: list[list[Any]]
     filters: tuple[str, ...] = ()
 
@@ -55,13 +54,15 @@ def rendered(source: Source, data: dict[str, Any]) -> bytes:
     files = resources.files(__package__)
     styles = [files.joinpath(name).read_text("utf-8").strip() for name in STYLES]
     scripts = [files.joinpath(name).read_text("utf-8").strip() for name in SCRIPTS]
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["number"] = "{:,}".format
     template = environment.from_string(files.joinpath("report.html.jinja").read_text("utf-8"))
-    text = template.render(
+    text: str = template.render(
         policy=policy(styles, scripts),
-        styles=[jinja2.utils.markupsafe.Markup(style) for style in styles],  # noqa: S704 - files of the package
-        scripts=[jinja2.utils.markupsafe.Markup(script) for script in scripts],  # noqa: S704 - likewise
+        styles=[jinja2.utils.markupsafe.Markup(style) for style in styles],
+        scripts=[jinja2.utils.markupsafe.Markup(script) for script in scripts],
         data=packed(data),
         site=shown(source.summary.get("new_url")) or "this site",
         old=shown(source.summary.get("old_url")),
@@ -70,6 +71,7 @@ def rendered(source: Source, data: dict[str, Any]) -> bytes:
         is_fine=can_switch(source),
         reasons=list(_reasons(source)),
         numbers=list(_numbers(source)),
+        baseline=_baseline(source),
         pictures=list(_pictures(data)),
         causes=list(largest(data, STATIC_CAUSES)),
         count=len(data["causes"]["verdict"]),
@@ -121,6 +123,14 @@ def _numbers(source: Source) -> Iterable[Number]:
         yield Number(links, "links", "were judged")
 
 
+def _baseline(source: Source) -> dict[str, int] | None:
+    """Return how many findings are new and healed; None without a baseline."""
+    if "baseline" not in source.tables:
+        return None
+    counts: dict[str, int] = dict(source.rows("SELECT change, count(*) FROM baseline GROUP BY change"))
+    return {"new": counts.get("new", 0), "healed": counts.get("healed", 0)}
+
+
 def _reasons(source: Source) -> Iterable[dict[str, Any]]:
     try:
         found = [(str(one["verdict"]), int(one["count"])) for one in json.loads(source.summary.get("reasons") or "[]")]
@@ -135,24 +145,22 @@ def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
     rows = data["pictures"]
     findings = [row for row in rows["sections"] if row[1] not in rows["quiet"]]
     if findings:
-        columns = ("Section", "Verdict", "Links", "Pages", "Old URLs")
         where = "Area is the number of links, pages or old URLs with that verdict."
-        yield Picture("treemap", "Where the findings are", where, columns, _ranked(findings), ("section", "verdict"))
+        yield Picture("treemap", "Where the findings are", where, _SECTIONS, _ranked(findings), ("section", "verdict"))
     if rows.get("baseline"):
         changed = [[words(verdict).name, change, count] for verdict, change, count in rows["baseline"]]
-        yield Picture("baseline", "Against the baseline", "New and healed findings.", ("Verdict", "Change", "Findings"), changed)
+        columns = ("Verdict", "Change", "Findings")
+        yield Picture("baseline", "Against the baseline", "New and healed findings.", columns, changed)
     if rows["sections"]:
-        yield Picture(
-            "bars", "Verdicts by section", "All that was judged, also what is fine.",
-            ("Section", "Verdict", "Links", "Pages", "Old URLs"), rows["sections"], ("section", "verdict"),
-        )  # fmt: skip
+        note = "All that was judged, also what is fine."
+        yield Picture("bars", "Verdicts by section", note, _SECTIONS, rows["sections"], ("section", "verdict"))
     if rows["flows"]:
         moved = [[old, new or "nowhere", verdict, count] for old, new, verdict, count in rows["flows"]]
         note = "Old sections on the left, new ones on the right; URLs that are lost lead to “nowhere”."
-        columns = ("Old section", "New section", "Verdict", "Old URLs")
-        yield Picture("flows", "Where the old URLs lead", note, columns, moved, ("section", "", "verdict"))
+        names = ("Old section", "New section", "Verdict", "Old URLs")
+        yield Picture("flows", "Where the old URLs lead", note, names, moved, ("section", "", "verdict"))
     if rows["hosts"]:
-        yield Picture("hosts", "Hosts linked to", "The hosts that most links lead to.", ("Host", "Links"), rows["hosts"])
+        yield Picture("hosts", "Hosts linked to", "The hosts of most external links.", ("Host", "Links"), rows["hosts"])
     if rows["layers"]:
         note = "The layer of RFC 1808, section 3, that gave the base URL of the links."
         yield Picture("layers", "Which base ruled", note, ("Base layer", "Links"), rows["layers"])

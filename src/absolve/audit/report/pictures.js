@@ -10,6 +10,8 @@ report.blend = (one, other, share) => {
   return `#${a.map((value, at) => Math.round(value * share + b[at] * (1 - share)).toString(16).padStart(2, "0")).join("")}`;
 };
 
+const MOST_NODES = 11; // sections on a side of the flows; the others are one
+
 report.Pictures = class {
   constructor(data, filter) {
     this.data = data;
@@ -88,7 +90,7 @@ report.Pictures = class {
     for (const root of roots) {
       root.tip = `${root.name}: ${sum(root.children).toLocaleString("en")}`;
       root.upperLabel = {show: sum(root.children) * unit > 4500};
-      for (const child of root.children) child.label = {show: child.value * unit > 4200}; // pixels
+      for (const child of root.children) child.label = {show: child.value * unit > 5000}; // pixels
     }
     return {...this.base(), series: [{
       type: "treemap", data: roots, nodeClick: false, roam: false, breadcrumb: {show: false},
@@ -173,21 +175,31 @@ report.Pictures = class {
   layers(chart) { return this.horizontal(chart, this.data.pictures.layers, report.blend(report.colour("accent-2"), this.back, 0.8)); }
 
   flows(chart) {
+    chart.resize(); // the card is as high as the one beside it
     const nodes = new Map(), links = new Map();
     const node = (side, name) => {
       const key = `${side} ${name}`;
       if (!nodes.has(key)) {
         const lost = name === "nowhere";
-        nodes.set(key, {name: key, shown: name, depth: side === "old" ? 0 : 1, tip: name, filter: side === "old" ? {section: name} : undefined,
+        nodes.set(key, {name: key, shown: name, depth: side === "old" ? 0 : 1, tip: name, filter: side === "old" && name !== "other sections" ? {section: name} : undefined,
           itemStyle: {color: lost ? this.verdict("lost") : report.colour("flow")},
           label: {position: side === "old" ? "right" : "left"}});
       }
       return key;
     };
-    for (const [old, now, verdict, count] of this.data.pictures.flows) {
-      const source = node("old", old || "/"), target = node("new", now || "nowhere");
+    const flows = this.data.pictures.flows;
+    const largest = side => {
+      const sums = new Map();
+      for (const row of flows) if (row[side]) sums.set(row[side], (sums.get(row[side]) || 0) + row[3]);
+      return new Set([...sums].sort((a, b) => b[1] - a[1]).slice(0, MOST_NODES).map(one => one[0]));
+    };
+    const shown = [largest(0), largest(1)];
+    const named = (side, name) => shown[side].has(name) ? name : "other sections";
+    for (const [old, now, verdict, count] of flows) {
+      const from = named(0, old || "/");
+      const source = node("old", from), target = node("new", now ? named(1, now) : "nowhere");
       const key = `${source}\n${target}`;
-      const link = links.get(key) || {source, target, value: 0, verdicts: {}, lost: !now, filter: {section: old || "/"}};
+      const link = links.get(key) || {source, target, value: 0, verdicts: {}, lost: !now, filter: shown[0].has(from) ? {section: from} : {}};
       link.value += count;
       link.verdicts[verdict] = (link.verdicts[verdict] || 0) + count;
       links.set(key, link);
@@ -200,7 +212,7 @@ report.Pictures = class {
       if (only.length === 1) link.filter.verdict = only[0];
     }
     return {...this.base(), series: [{type: "sankey", data: [...nodes.values()], links: [...links.values()], left: 0, right: 0, top: 6, bottom: 6,
-      draggable: false, nodeWidth: 10, nodeGap: 9, layoutIterations: 24,
+      draggable: false, nodeWidth: 10, nodeGap: 14, layoutIterations: 24,
       label: {color: this.text, fontSize: 12, textBorderColor: this.back, textBorderWidth: 2, formatter: ({data}) => data.shown,
         overflow: "truncate", width: Math.max(70, chart.getWidth() / 2 - 30)},
       emphasis: {focus: "none", lineStyle: {opacity: 0.6}}}]};

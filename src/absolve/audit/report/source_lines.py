@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.printable import printable
+from absolve.core.printable import MASK, masked, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,12 +15,19 @@ if TYPE_CHECKING:
 BEFORE: Final = 60  # bytes before and behind the reference
 BEHIND: Final = 60
 MOST: Final = 300  # bytes of a reference
+# User information whose beginning, or whose end, is outside what is shown.
+_BEGUN: Final = re.compile(r"\A[^\s\"'<>/]*@")
+_OPEN: Final = re.compile(r"(?<=//)[^\s\"'<>/@]*\Z")
 
 
 class SourceLines:
-    """The lines of documents below these roots; others are not opened, since an inventory may name any file."""
+    """The lines of documents below these roots; others are not opened, since an inventory may name any file.
 
-    def __init__(self, roots: Iterable[Path]) -> None:
+    User information in URLs is masked, unless `credentials`.
+    """
+
+    def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
+        self._credentials = credentials
         self._roots = [os.path.realpath(root) for root in roots]
         self._path = ""
         self._data: bytes | None = None
@@ -39,8 +47,11 @@ class SourceLines:
         text = piece.decode("utf-8", "replace").replace("\ufffd", "·")
         if reference.isascii() and "&" not in reference and reference[:MOST] not in text:
             return ""
-        before = "…" if left > 0 and data[left - 1 : left] != b"\n" else ""
-        return printable(f"{before}{text.strip()}")
+        is_cut = left > 0 and data[left - 1 : left] != b"\n"
+        if not self._credentials:
+            text = masked(_BEGUN.sub(f"{MASK}@", text, count=1) if is_cut else text)
+            text = _OPEN.sub(MASK, text) if newline < start else text
+        return printable(f"{'…' if is_cut else ''}{text.strip()}")
 
     def _read(self, document: str) -> bytes | None:
         if document != self._path:
