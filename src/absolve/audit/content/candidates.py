@@ -7,6 +7,7 @@ index of blocks; those in which every block was edited by MinHash over pairs of 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.content.text_blocks import words
@@ -85,14 +86,20 @@ class ByWords:
         return [self._pages[number] for _, number in likely[:_MOST]]
 
 
-def _signature(page: Page) -> Any:
-    """Return the MinHash of a page: of the smallest hashes of its word pairs; None for a page without words."""
+@cache
+def _empty() -> Any:
+    """Return an empty signature, whose copies share its permutations."""
     from datasketch import MinHash
 
+    return MinHash(num_perm=_PERMUTATIONS, hashfunc=int)
+
+
+def _signature(page: Page) -> Any:
+    """Return the MinHash of a page: of the smallest hashes of its word pairs; None for a page without words."""
     found = words(block[0] for block in page.blocks.values())
     if not found:
         return None
     pairs = {hash(pair) & _BITS for pair in zip(found, found[1:] or found, strict=False)}
-    signature = MinHash(num_perm=_PERMUTATIONS, hashfunc=int)
+    signature = _empty().copy()
     signature.update_batch(sorted(pairs)[:_SKETCH])
     return signature
