@@ -260,3 +260,17 @@ def test_a_hostile_site_has_a_harmless_report(devtools: DevTools, tmp_path: Path
     assert "\u202e" not in text
     assert "secret" not in text
     assert "document.title=" in text
+
+
+@pytest.mark.parametrize(
+    ("picture", "field", "value"), [("layers", "layer", "retrieval"), ("hosts", "search", "host"), ("flows", "section", "/")]
+)
+def test_each_picture_is_a_filter(devtools: DevTools, reports: Reports, picture: str, field: str, value: str) -> None:
+    page = Page(devtools, reports.large)
+    every = page.value("document.getElementById('status').textContent")
+    page.value(f"document.querySelector('#figure-{picture} button[data-{field}]').click()")
+    page.value("new Promise(done => setTimeout(done, 300))")
+    assert page.value(f"document.getElementById('{field}').value").startswith(value)
+    assert page.value("document.getElementById('status').textContent") != every
+    page.value("document.querySelector('#list .open')?.click()")
+    assert page.reports == []
