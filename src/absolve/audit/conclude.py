@@ -125,10 +125,9 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
         " UNION ALL SELECT verdict, count(*) FROM pages GROUP BY verdict"
     ).fetchall()
     by_verdict = dict(counts)
-    numbers = {
+    numbers = {"links": one(connection, "SELECT coalesce(sum(links), 0)::BIGINT FROM tallies")[0]} | {
         name: one(connection, f"SELECT count(*) FROM {query}")[0]  # noqa: S608 - queries of ours
         for name, query in {
-            "links": "links_in",
             "findings": "fixed_findings WHERE verdict NOT IN ('ok', 'same', 'external')",
             "fixes": "fixed_findings WHERE fix IS NOT NULL",
             "causes": "causes",

@@ -160,7 +160,7 @@ QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.line) = 1
 """
 RECORDED: Final = """
 SELECT d.url, l.target, d.status, d.document, l.line FROM new_documents d
-JOIN new_links l ON l.document = d.document AND l.entity = d.entity
+JOIN new_all_links l ON l.document = d.document AND l.entity = d.entity
     AND l.element = 'header' AND l.attribute = 'location'
 WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL
 UNION ALL SELECT url, target, 302, document, line FROM stubs

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 import sqlite3
+from itertools import count
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -43,6 +44,7 @@ _PARQUET: Final = b"PAR1"
 _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _ROWS: Final = 10_000
+_STEP: Final = 1 << 40  # between the numbers of the links of two files
 _URL_LINE: Final = re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
 _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
@@ -103,6 +105,18 @@ def begin(connection: Any, side: str) -> None:
     sink.add_tables(connection, TABLES, (), f"{side}_")
 
 
+def end(connection: Any, side: str, parquet: Sequence[str]) -> None:
+    """Create the view of all links of a side, with a number for each: those in Parquet files stay there."""
+    columns = ", ".join(f'"{column}"' for column in COLUMNS)
+    parts = [f"SELECT rowid AS id, {columns} FROM {side}_links"]
+    parts += [
+        f"SELECT {number} + file_row_number AS id, {_columns(name, 'links', _names(connection, name))}"
+        f" FROM read_parquet({_quoted(name)}, file_row_number = true)"
+        for number, name in zip(count(_STEP, _STEP), parquet, strict=False)
+    ]
+    connection.execute(f"CREATE VIEW {side}_all_links AS {' UNION ALL '.join(parts)}")
+
+
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:
     """Insert rows of documents that are read: each chunk has the name of its table."""
     sink.add_tables(connection, TABLES, chunks, f"{side}_")
@@ -125,12 +139,17 @@ def add_inventory(connection: Any, side: str, name: str, kind: str) -> set[str]:
 
 
 def _add_parquet(connection: Any, side: str, name: str) -> str:
-    relation = f"read_parquet({_quoted(name)})"
-    names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()]
+    """Insert documents; links stay in their file (`end`)."""
+    names = _names(connection, name)
     table = "links" if "reference" in names else "documents"
     columns = _columns(name, table, names)
-    connection.execute(f"INSERT INTO {side}_{table} SELECT {columns} FROM {relation}")  # noqa: S608 - names of ours
+    if table == "documents":
+        connection.execute(f"INSERT INTO {side}_{table} SELECT {columns} FROM read_parquet({_quoted(name)})")  # noqa: S608 - names of ours
     return table
+
+
+def _names(connection: Any, name: str) -> list[str]:
+    return [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM read_parquet({_quoted(name)})").fetchall()]
 
 
 def _add_duckdb(connection: Any, side: str, name: str) -> set[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.judge import each, insert
+from absolve.audit.judge import each, insert, one
 from absolve.audit.suggest import Asked, NearMisses
 
 if TYPE_CHECKING:
@@ -17,6 +17,18 @@ _KNOWN: Final = """
 SELECT n.url, r.title FROM resources r JOIN named n ON n.resource = r.resource
 WHERE r.side = 'new' ORDER BY r.resource
 """
+# Of a large site only what is named like a URL that is asked.
+_NAMED_ALIKE: Final = """
+WITH asked_names AS (
+    SELECT DISTINCT lower(regexp_extract(path_of(url), '([^/.]*)[^/]*$', 1)) AS name FROM (
+        SELECT url FROM findings WHERE verdict = 'broken' AND final IS NULL
+        UNION ALL SELECT new_url FROM judged_urls WHERE verdict = 'lost')
+)
+SELECT n.url, r.title FROM resources r JOIN named n ON n.resource = r.resource
+SEMI JOIN asked_names a ON a.name = lower(regexp_extract(r.path, '([^/.]*)[^/]*$', 1))
+WHERE r.side = 'new' ORDER BY r.resource LIMIT ?
+"""
+_LARGE: Final = 100_000  # URLs of a site whose names are all compared
 _BROKEN: Final = """
 SELECT url FROM findings WHERE verdict = 'broken' AND final IS NULL AND suggestion IS NULL
 GROUP BY url ORDER BY count(*) DESC, url LIMIT ?
@@ -34,19 +46,20 @@ def suggest(connection: Any) -> None:
     lost = list(each(connection, _LOST, [MOST]))
     if not broken and not lost:
         return
-    near = NearMisses(each(connection, _KNOWN))
+    is_large = one(connection, "SELECT count(*) FROM resources WHERE side = 'new'")[0] > _LARGE
+    near = NearMisses(each(connection, _NAMED_ALIKE, [_LARGE]) if is_large else each(connection, _KNOWN))
 
     def found() -> Iterator[tuple[str, str]]:
         for url in broken:
-            one = near(Asked(url))
-            if one is not None:
-                yield url, one.url
+            hit = near(Asked(url))
+            if hit is not None:
+                yield url, hit.url
 
     def found_lost() -> Iterator[tuple[str, str]]:
         for url, new_url, title in lost:
-            one = near(Asked(new_url, title))
-            if one is not None:
-                yield url, one.url
+            hit = near(Asked(new_url, title))
+            if hit is not None:
+                yield url, hit.url
 
     insert(connection, "near_links", found())
     insert(connection, "near_urls", found_lost())

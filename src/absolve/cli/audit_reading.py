@@ -60,9 +60,12 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
     """Fill the working tables."""
     for side in load.SIDES:
         load.begin(connection, side)
+        parquet = []
         for name, kind in found.kinds[side].inventories:
             with report.guard(name):
-                load.add_inventory(connection, side, name, kind)
+                if load.add_inventory(connection, side, name, kind) == {"links"} and kind == "parquet":
+                    parquet.append(name)
+        load.end(connection, side, parquet)
         for name, kind in found.kinds[side].lists:
             with report.guard(name):
                 load.add_list(connection, side, name, kind, report.finding)

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from absolve.cli.audit_reading import Sites
     from absolve.cli.reporting import Report
 
+_COUNTS: Final = """
+SELECT 'links', verdict, sum(links)::BIGINT, coalesce(any_value(fixes), 0) FROM sections
+LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
+WHERE links > 0 GROUP BY verdict
+UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
+UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
+"""
 _ROWS: Final = 1000
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
 _GUESSED: Final = """
@@ -205,11 +212,7 @@ def _query(connection: Any, query: str) -> None:
 
 def _finish(connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool) -> None:
     """Print the summary, and set the exit status. `fixed`: the repairs are written."""
-    counts = connection.execute(
-        "SELECT 'links', verdict, count(*), count(fix) FROM links GROUP BY ALL"
-        " UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY ALL"
-        " UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY ALL"
-    ).fetchall()
+    counts = connection.execute(_COUNTS).fetchall()
     if not options.quiet and options.sql is None and "-" not in options.outputs and not options.diff:
         for table, verdict, count, _ in sorted(counts):
             print(f"{table:6} {verdict:12} {count:>10,}")

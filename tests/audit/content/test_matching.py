@@ -103,6 +103,16 @@ def test_pages_that_were_merged_are_both_found_in_the_new_one() -> None:
     assert found(old, new) == {"a": "ab", "b": "ab", "c": "c"}
 
 
+def test_links_to_other_pages_count_little() -> None:
+    links = [f"\x1fThe chapter about {word}" for word in WORDS[:8]]
+    old = [page("a", text(1, 60), *links[:4]), page("b", text(2, 60), *links[:4])]
+    new = [page("ab", text(1, 60), text(2, 60), *links[4:])]
+    assert found(old, new) == {"a": "ab", "b": "ab"}
+    assert found([page("a", *links[:4], "own words")], [page("b", *links[:4], "other text")]) == {}
+    (one,) = match([page("a", *links[:4])], [page("b", *(link[1:] for link in links[:4]))])
+    assert one == Match("a", "b", 1.0)
+
+
 def test_a_short_text_inside_another_page_is_no_match() -> None:
     assert found([page("a", "see also")], [page("b", "see also", text(1))]) == {}
 

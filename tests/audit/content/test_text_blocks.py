@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.audit.content import blocks
-from absolve.audit.content.text_blocks import words
+from absolve.audit.content.text_blocks import LINKS, words
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,22 @@ def test_the_media_type_and_charset_decide_how_a_document_is_read(data: bytes, m
 
 @given(st.binary(max_size=300))
 def test_any_bytes_have_blocks_without_white_space_at_their_ends(data: bytes) -> None:
-    assert all(block and block == " ".join(block.split()) for block in blocks(data, "text/html", None))
+    found = [block.removeprefix(LINKS) for block in blocks(data, "text/html", None)]
+    assert all(block and block == " ".join(block.split()) for block in found)
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<li><a href=x>next</a> |", ["\x1fnext |"]),
+        ("<li><a href=x>one</a> <a href=y><b>two</b></a>", ["\x1fone two"]),
+        ("<li>see <a href=x>one</a>", ["see one"]),
+        ("<p><a href=x>one</a><p>two", ["\x1fone", "two"]),
+        ("<a href=x><p>one</p></a><p>two", ["\x1fone", "two"]),
+    ],
+)
+def test_a_block_with_words_in_links_only_is_marked(page: str, expected: list[str]) -> None:
+    assert blocks(page.encode(), "text/html", "utf-8") == expected
 
 
 def test_deep_nesting_ends() -> None:

@@ -153,6 +153,35 @@ def test_a_map_in_another_form_leads_to_the_same_places(text: str, name: str, fo
         assert [lead(after, url, there) for url in urls] == [lead(before, url, there) for url in urls]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "changed"),
+    [
+        (".htaccess", "Redirect /a /b\nRedirect /b /c\n", 'Redirect /a "/c"\nRedirect /b /c\n'),
+        (".htaccess", "Redirect /a /b/d\nRedirect /b /c\nRedirect /c /e\n", 'Redirect /a "/e/d"\nRedirect /b "/e"\nRedirect /c /e\n'),
+        (".htaccess", "Redirect /a/ /b/\nRedirect /b /c\n", 'Redirect /a/ "/c/"\nRedirect /b /c\n'),
+        ("_redirects", "/a/* /b/:splat 301!\n/b/* /c/:splat 301!\n", "/a/* /c/:splat 301!\n/b/* /c/:splat 301!\n"),
+        ("_redirects", "/a/* /b/d/:splat 301!\n/b/* /c/:splat 301!\n", "/a/* /c/d/:splat 301!\n/b/* /c/:splat 301!\n"),
+        ("map.csv", "/a,/b,301!,prefix\n/b,/c,301!,prefix\n", "/a,/c,301!,prefix\n/b,/c,301!,prefix\n"),
+        (".htaccess", "Redirect /a /b\nRedirect /b/x /d\nRedirect /b /c\n", None),
+        (".htaccess", "Redirect /a /b\nRedirect permanent /b /c\n", None),
+        (".htaccess", "Redirect /a /b\nRedirectMatch /q/ /z\nRedirect /b /c\n", None),
+        (".htaccess", "Redirect /a /b\nRedirect gone /b\n", None),
+        (".htaccess", "Redirect /a /b\nRedirect /b /a\n", None),
+        (".htaccess", "Redirect /a /b?x=\nRedirect /b /c\n", None),
+        (".htaccess", "Redirect /a https://other.example/b\nRedirect /b /c\n", None),
+        ("_redirects", "/a/* /b/:splat\n/b/* /c/:splat\n", None),
+    ],
+)
+def test_a_prefix_whose_targets_all_lead_on_is_joined_with_the_next_one(name: str, text: str, changed: str | None) -> None:
+    made = rules(text, name)
+    new, back = written(made, made.sets[0].format)
+    assert new == (text if changed is None else changed)
+    for url in ("/a", "/a/", "/a/x", "/a/x/y", "/ab", "/b/x"):
+        before, after = made.chain(NEW[:-1] + url), back.chain(NEW[:-1] + url)
+        assert (after.final, after.loop, after.gone) == (before.final, before.loop, before.gone)
+        assert changed is None or after.hops <= 1
+
+
 PATHS = st.sampled_from(["/", "/a", "/a/", "/b", "/a/b", "/a/b.html", "/c d", "/é", "/x.php?id=1", "/a(b)", "/q'r"])
 ROWS = st.lists(st.tuples(PATHS, PATHS, st.sampled_from(["301!", "302!"])), max_size=8)
 

@@ -33,7 +33,7 @@ class ByBlocks:
         self._weights = weights
         self._pages: dict[int, list[Page]] = defaultdict(list)
         for page in pages:
-            for hashed, (text, _) in page.blocks.items():
+            for hashed, (text, _, _) in page.blocks.items():
                 if len(text) >= _SHORTEST and len(self._pages[hashed]) <= _MOST_PAGES:
                     self._pages[hashed].append(page)
 
@@ -41,10 +41,10 @@ class ByBlocks:
         """Return the new pages with most in common with an old one."""
         votes: dict[int, float] = defaultdict(float)
         found: dict[int, Page] = {}
-        for hashed, (text, _) in page.blocks.items():
+        for hashed, block in page.blocks.items():
             pages = self._pages.get(hashed, ())
             if 0 < len(pages) <= _MOST_PAGES:
-                weight = self._weights(hashed, text)
+                weight = self._weights(hashed, block)
                 for other in pages:
                     votes[other.number] += weight
                     found[other.number] = other
@@ -84,7 +84,7 @@ def _signature(page: Page) -> Any:
     """Return the MinHash of a page: of the smallest hashes of its word pairs; None for a page without words."""
     from datasketch import MinHash
 
-    found = words(text for text, _ in page.blocks.values())
+    found = words(block[0] for block in page.blocks.values())
     if not found:
         return None
     pairs = {hash(pair) & _BITS for pair in zip(found, found[1:] or found, strict=False)}

@@ -47,7 +47,7 @@ class Scorer:
             return Score(0.0, 0.0)
         common = old.blocks.keys() & new.blocks.keys()
         shared = sum(
-            self.weights(hashed, old.blocks[hashed][0]) * min(old.blocks[hashed][1], new.blocks[hashed][1])
+            self.weights(hashed, old.blocks[hashed]) * min(old.blocks[hashed][1], new.blocks[hashed][1])
             for hashed in common
         )
         rest_old, rest_new = max(old.weight - shared, 0.0), max(new.weight - shared, 0.0)

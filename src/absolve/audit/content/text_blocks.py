@@ -24,13 +24,18 @@ _INLINE: Final = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby rb rp rt rtc s samp"
     " small span strike strong sub sup time tt u var wbr input button select".split()
 )
+LINKS: Final = "\x1f"  # begins a block that has words in links only: a menu, or a list of pages
+_LETTER: Final = re.compile(r"[^\W_]")
 _LONG: Final = 400  # characters of a block that is cut into sentences
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r\f]*\n")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。!?])")
 
 
 def blocks(data: bytes, media_type: str | None, charset: str | None) -> list[str]:
-    """Return the blocks of text of a document in their order. A charset that is not known is taken for UTF-8."""
+    """Return the blocks of text of a document in their order. A charset that is not known is taken for UTF-8.
+
+    A block whose words are all in links begins with LINKS.
+    """
     kind = (media_type or "").partition(";")[0].strip().lower()
     if kind in _TEXT:
         return list(_cut(_decoded(data, charset)))
@@ -65,24 +70,36 @@ def _tree(data: bytes, charset: str | None) -> etree._Element | None:
 
 
 def _texts(root: etree._Element) -> Iterator[str]:
-    """Yield the texts between the elements that end a block."""
+    """Yield the texts between the elements that end a block; those with words in links only begin with LINKS."""
     from lxml import etree
 
     inline = _INLINE
     held: list[str] = []
+    depth = 0  # of links
+    is_plain = False
     for event, element in etree.iterwalk(root, events=("start", "end")):
+        tag = element.tag
         text = element.text if event == "start" else element.tail
-        if held and element.tag not in inline:
-            yield "".join(held) if len(held) > 1 else held[0]
+        if tag == "a":
+            depth += 1 if event == "start" else -1
+        elif held and tag not in inline:
+            yield "".join(held) if is_plain else LINKS + "".join(held)
             held = []
+            is_plain = False
         if text is not None and (held or not text.isspace()):
             held.append(text)
+            is_plain = is_plain or (not depth and _LETTER.search(text) is not None)
     if held:
-        yield "".join(held)
+        yield "".join(held) if is_plain else LINKS + "".join(held)
 
 
 def _cut(text: str) -> Iterator[str]:
     """Yield the blocks of a text: cut at blank lines, and at the ends of sentences where it is long."""
+    if text.startswith(LINKS):
+        folded = " ".join(text[1:].split())
+        if folded:
+            yield LINKS + folded
+        return
     for paragraph in _BLANK_LINE.split(text) if "\n" in text and _BLANK_LINE.search(text) else (text,):
         folded = " ".join(paragraph.split())
         if len(folded) > _LONG:

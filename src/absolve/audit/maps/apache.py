@@ -14,7 +14,7 @@ from absolve.audit.maps import apache_rewrite, patterns
 from absolve.audit.maps.apache_config import Directive, Section, directives, words
 from absolve.audit.maps.apache_engine import Rewriting
 from absolve.audit.maps.model import PREFIX, PROGRAM, REGEX, Found, Rule, RuleSet
-from absolve.audit.maps.ordered import ordered
+from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.servers import Server, by_host
 from absolve.audit.maps.sources import source, target_fault
 from absolve.core.errors import UsageError
@@ -168,7 +168,7 @@ def _mover(host: _Host, outer: _Host | None, tables: Mapping[str, Mapping[str, s
         for one, in_folder in ((host, False), (host, True), (outer, True))
         if one is not None
     ]
-    alias = ordered([*host.aliases, *(outer.aliases if outer is not None else [])])
+    alias = Ordered([*host.aliases, *(outer.aliases if outer is not None else [])])
 
     def move(request: Request, exists: Callable[[str], bool]) -> Found | None:
         for one in rewriting:

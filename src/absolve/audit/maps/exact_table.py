@@ -32,6 +32,15 @@ class HashTable:
         """Return the first numbers of a key."""
         if not self._hashes and self._sorted is None:
             return ()
+        hashes, numbers = self._tables()
+        start = int(hashes.searchsorted(hash(key)))
+        end = start
+        while end < len(hashes) and end - start < _MOST and hashes[end] == hash(key):
+            end += 1
+        return [int(number) for number in numbers[start:end]]
+
+    def _tables(self) -> tuple[Any, Any]:
+        """Return the sorted hashes, and the numbers in the same order."""
         if self._sorted is None:
             import numpy as np
 
@@ -39,12 +48,20 @@ class HashTable:
             order = np.argsort(hashes, kind="stable")
             self._sorted = hashes[order], np.frombuffer(self._numbers, dtype=np.uint32)[order]
             self._hashes, self._numbers = array("q"), array("I")
-        hashes, numbers = self._sorted
-        start = int(hashes.searchsorted(hash(key)))
-        end = start
-        while end < len(hashes) and end - start < _MOST and hashes[end] == hash(key):
-            end += 1
-        return [int(number) for number in numbers[start:end]]
+        return self._sorted
+
+    def first_numbers(self, asked: array[int]) -> Sequence[int] | None:
+        """Return the first number for each of many hashes, -1 for none; None without any keys."""
+        if not self._hashes and self._sorted is None:
+            return None
+        import numpy as np
+
+        hashes, numbers = self._tables()
+        wanted = np.frombuffer(asked, dtype=np.int64)
+        places = np.searchsorted(hashes, wanted)
+        places[places == len(hashes)] = 0
+        found = np.where(hashes[places] == wanted, numbers[places].astype(np.int64), -1)
+        return array("q", found.tobytes())
 
 
 def is_large(count: int) -> bool:

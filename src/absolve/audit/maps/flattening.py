@@ -1,6 +1,6 @@
 """Compute the rules that a written map has: chains flattened, without those that never apply or go in a circle.
 
-In: `Rules`. Out: for each rule of each map a `Flat`. A rule whose target depends on the URL is kept as it is.
+In: `Rules`. Out: for each rule of each map a `Flat`. A pattern whose target depends on the URL is kept as it is.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.checks import samples
 from absolve.audit.maps.model import DROP, EXACT, PREFIX, REGEX
+from absolve.audit.maps.prefix_chains import PrefixChains
 
 if TYPE_CHECKING:
     from absolve.audit.maps.model import Rule, RuleSet
@@ -31,6 +32,7 @@ class Flattening:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._exists = rules.exists
+        self._chains = PrefixChains(rules)
 
     def of_set(self, found: RuleSet) -> list[Flat]:
         """Return the rules of one map, in their order."""
@@ -67,6 +69,9 @@ class Flattening:
 
     def _constant(self, rule: Rule) -> Flat:
         """Flatten a rule that leads many URLs to one: by the chain of its target."""
+        if rule.how == PREFIX and rule.target is not None and len(rule.target) > 1:
+            joined = self._chains.joined(rule)
+            return Flat(joined, is_changed=joined != rule)
         if rule.how not in {PREFIX, REGEX} or not all(isinstance(part, str) for part in rule.target or ()):
             return Flat(rule)
         target = self._rules.absolute("".join(str(part) for part in rule.target or ()))

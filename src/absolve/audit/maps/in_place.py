@@ -78,7 +78,7 @@ def _inserted_in_blocks(text: str, added: Sequence[str], block: re.Pattern[str])
 def _apache(one: Flat) -> list[str] | None:
     """Return a directive with another target: the last argument of RedirectMatch, the second of RewriteRule."""
     rule = one.rule
-    target = "".join(str(part) for part in rule.target or ())
+    target = "".join(part for part in rule.target or () if isinstance(part, str))
     name, _, rest = rule.text.partition(" ")
     is_rewrite = name.lower() == "rewriterule"
     given = words(rest, is_raw=is_rewrite)

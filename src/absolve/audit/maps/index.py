@@ -7,6 +7,7 @@ prefixes: exact paths are in a dictionary, prefixes in one by the hash of their 
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -88,6 +89,24 @@ class Index:
             groups = self._groups(number, rule, request)
             if groups is not None:
                 yield Match(rule, groups)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all rules are exact, without hosts and conditions."""
+        return not (self._prefixes or self._patterns or self._hosts or self._has_conditions)
+
+    def first_numbers(self, hashes: array[int], paths: Iterable[str]) -> Sequence[int]:
+        """Return the first rule for each of many paths, -1 for none: by their hashes, where rules are found by hash."""
+        found = self._many.first_numbers(hashes) if not self._is_slash_ignored else None
+        if found is not None and not self._exact:
+            return found
+        numbers = array("q")
+        for place, path in enumerate(paths):
+            first = _numbers(self._exact.get(self._bare(path)))
+            second = found[place] if found is not None else next(iter(self._many.get(self._bare(path))), -1)
+            given = [number for number in (*first[:1], second) if number >= 0]
+            numbers.append(min(given, default=-1))
+        return numbers
 
     def _bare(self, source: str) -> str:
         if not self._is_slash_ignored:

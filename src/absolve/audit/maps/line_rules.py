@@ -25,8 +25,11 @@ class LineRules(Sequence["Rule"]):
     `simple` matches lines that surely are exact rules without a host; its first group is the decoded path.
     """
 
-    def __init__(self, text: str, read: Callable[[int, str], Rule], simple: re.Pattern[str], first: int = 1) -> None:
-        """Find the lines that are rules, from line `first` on: neither blank nor comments."""
+    def __init__(
+        self, text: str, read: Callable[[int, str], Rule], simple: re.Pattern[str], first: int = 1, empty: str = ""
+    ) -> None:
+        """Find the lines that are rules, from line `first` on: neither comments nor only white space and `empty`."""
+        self._empty = empty
         self._text = text
         self._read = read
         self._simple = simple
@@ -44,10 +47,11 @@ class LineRules(Sequence["Rule"]):
             start = end + 1
 
     def _is_rule(self, start: int, end: int) -> bool:
-        if not self._text[start].isspace() and self._text[start] != "\ufeff":
+        first = self._text[start]
+        if not first.isspace() and first not in self._empty:
             return True
         line = self._text[start:end].strip()
-        return bool(line) and not line.startswith(_COMMENT)
+        return not line.startswith(_COMMENT) and any(not one.isspace() and one not in self._empty for one in line)
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -72,3 +76,20 @@ class LineRules(Sequence["Rule"]):
         end = self._end(start)
         found = self._simple.fullmatch(self._text, start, end) if end - start <= LONGEST else None
         return found[1] if found is not None else None
+
+    def exact_pair(self, number: int) -> tuple[str, str] | None:
+        """Return the paths of such a rule: the decoded one that it matches, and that of its target."""
+        start = self._starts[number]
+        end = self._end(start)
+        found = self._simple.fullmatch(self._text, start, end) if end - start <= LONGEST else None
+        return (found[1], found[2]) if found is not None else None
+
+    def line(self, number: int) -> tuple[int, str]:
+        """Return the number and the text of the line of a rule."""
+        start = self._starts[number]
+        return self._numbers[number], self._text[start : self._end(start)]
+
+    def is_unforced(self, number: int) -> bool:
+        """Return whether a rule surely does not apply where a file exists."""
+        number, line = self.line(number)
+        return "!" not in line and len(line) <= LONGEST and self._simple.fullmatch(line) is not None

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from absolve.audit.maps.index import Groups
-    from absolve.audit.maps.model import Mover, Rule
+    from absolve.audit.maps.model import Rule
     from absolve.audit.maps.request import Request
 
 
-def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_first: bool = False) -> Mover:
-    """Return a mover for rules in their order; `queries_first`: exact ones with a query precede all others."""
-    index = Index(rules, is_slash_ignored=is_slash_ignored, queries_first=queries_first)
+class Ordered:
+    """A mover for rules in their order; `queries_first`: exact ones with a query precede all others."""
 
-    def move(request: Request, exists: Callable[[str], bool]) -> Found | None:
+    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_first: bool = False) -> None:
+        self.index = Index(rules, is_slash_ignored=is_slash_ignored, queries_first=queries_first)
+
+    def __call__(self, request: Request, exists: Callable[[str], bool]) -> Found | None:
+        """Return what the first rule makes of a request that applies to it."""
         is_there: bool | None = None
-        for rule, groups in index.matches(request):
+        for rule, groups in self.index.matches(request):
             if not rule.forced:
                 if is_there is None:
                     is_there = exists(request.url)
@@ -36,8 +39,6 @@ def ordered(rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_fi
                 continue  # the page for whatever is not found, such as `/* /404.html 404`
             return Found(rule, filled(rule, groups, request), rule.status)
         return None
-
-    return move
 
 
 def filled(rule: Rule, groups: Groups, request: Request) -> str | None:

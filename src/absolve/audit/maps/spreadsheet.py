@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps import patterns
 from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
-from absolve.audit.maps.ordered import ordered
+from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.sources import source, target_fault
 from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
@@ -29,6 +29,7 @@ _STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
 _SIMPLE: Final = (
     r"(/(?:[!$&'()*+\-.0-9:=@A-Z_a-z~][!$&'()*+\-./0-9:=@A-Z_a-z~]*)?),(/(?:[\w.~-][\w./~-]*)?)(?:,(30[12378]))?"
 )
+_LOOKED_AT: Final = 100  # lines in which the header may be, behind comments
 _SNIFFED: Final = 1 << 16
 
 
@@ -38,7 +39,7 @@ def read(name: str, data: bytes) -> RuleSet:
     rules: Sequence[Rule] = (
         _by_line(name, text) if '"' not in text and "\r" not in text.replace("\r\n", "") else list(_rules(name, text))
     )
-    return RuleSet(name, "csv", rules, lambda _tables: ordered(rules, queries_first=True))
+    return RuleSet(name, "csv", rules, lambda _tables: Ordered(rules, queries_first=True))
 
 
 def _by_line(name: str, text: str) -> LineRules:
@@ -52,18 +53,16 @@ def _by_line(name: str, text: str) -> LineRules:
             return Rule(
                 name, number, line, source=found[1], target=(found[2],), status=int(found[3] or 301), forced=False
             )
-        row = [cell.strip() for cell in line.split(delimiter)]
-        while row and not row[-1]:
-            row.pop()
-        return _rule(name, number, row, delimiter)
+        return _rule(name, number, _cells(line.split(delimiter)), delimiter)
 
     simple = re.compile(_SIMPLE.replace(",", re.escape(delimiter)), re.ASCII)
-    first = next(
-        (line for line in text.split("\n", 100)[:100] if line.strip() and not line.lstrip().startswith("#")), ""
-    )
-    cells = [cell.strip() for cell in first.split(delimiter)]
-    header = text.count("\n", 0, text.find(first)) + 1 if len(cells) > 1 and _is_header(cells) else 0
-    return LineRules(text, read_line, simple, header + 1)
+    header = 0
+    for number, head in enumerate(text.split("\n", _LOOKED_AT)[:_LOOKED_AT], start=1):
+        cells = _cells(head.split(delimiter))
+        if cells and not cells[0].startswith("#"):
+            header = number if _is_header(cells) else 0
+            break
+    return LineRules(text, read_line, simple, header + 1, empty=delimiter)
 
 
 def _rules(name: str, text: str) -> Iterator[Rule]:
@@ -79,16 +78,22 @@ def _rules(name: str, text: str) -> Iterator[Rule]:
         except csv.Error as error:
             yield Rule(name, number, "", f"it is no CSV: {error}")
             continue
-        row = [cell.strip() for cell in row]
-        while row and not row[-1]:
-            row.pop()
+        row = _cells(row)
         if not row or row[0].startswith("#"):
             continue
-        if is_first and len(row) > 1 and _is_header(row):
+        if is_first and _is_header(row):
             is_first = False
             continue
         is_first = False
         yield _rule(name, number, row, delimiter)
+
+
+def _cells(row: Sequence[str]) -> list[str]:
+    """Return the cells of a row without white space around them, and without empty ones at the end."""
+    found = [cell.strip() for cell in row]
+    while found and not found[-1]:
+        found.pop()
+    return found
 
 
 def _delimiter(text: str) -> str:
@@ -98,7 +103,7 @@ def _delimiter(text: str) -> str:
 
 
 def _is_header(row: Sequence[str]) -> bool:
-    return all(re.fullmatch(r"[^/:]*", cell) for cell in row[:2])
+    return len(row) > 1 and all(re.fullmatch(r"[^/:]+", cell) for cell in row[:2])
 
 
 def _rule(name: str, number: int, row: Sequence[str], delimiter: str) -> Rule:

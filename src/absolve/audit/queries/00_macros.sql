@@ -29,6 +29,10 @@ CREATE OR REPLACE MACRO loose(key) AS lower(nfc_normalize(rtrim(key, '/')));
 CREATE OR REPLACE MACRO with_fragment(url, fragment) AS
     CASE WHEN fragment IS NULL OR contains(url, '#') THEN url ELSE url || '#' || fragment END;
 
+-- The verdict of a link that is no finding.
+CREATE OR REPLACE MACRO quiet_verdict(scope) AS
+    CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external' WHEN 'same-document' THEN 'same' ELSE 'ok' END;
+
 -- The folder of a path, with its final slash.
 CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);
 

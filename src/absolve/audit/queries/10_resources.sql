@@ -12,11 +12,16 @@ WITH held AS (
         d.date
     FROM documents d LEFT JOIN spellings s ON s.raw = d.url
     WHERE d.url IS NOT NULL AND (d.status IS NULL OR d.status BETWEEN 200 AND 299 OR d.status = 304)
+), repeated AS ( -- URLs with several captures or files; a window over all others would take longer
+    SELECT side, url FROM held GROUP BY side, url HAVING count(*) > 1
 ), one AS (
-    SELECT * FROM held WHERE starts_with(url, 'http')
-    QUALIFY row_number() OVER (PARTITION BY side, url ORDER BY size IS NULL, date DESC NULLS LAST, document, entity) = 1
+    SELECT h.* FROM held h ANTI JOIN repeated r ON r.side = h.side AND r.url = h.url WHERE starts_with(h.url, 'http')
+    UNION ALL
+    SELECT h.* FROM held h SEMI JOIN repeated r ON r.side = h.side AND r.url = h.url WHERE starts_with(h.url, 'http')
+    QUALIFY row_number() OVER (PARTITION BY h.side, h.url
+        ORDER BY h.size IS NULL, h.date DESC NULLS LAST, h.document, h.entity) = 1
 )
-SELECT row_number() OVER (ORDER BY side, document, entity) AS resource, side, document, entity, url,
+SELECT row_number() OVER () AS resource, side, document, entity, url,
     site_of(url) AS site, path_of(url) AS path, query_of(url) AS query, media_type, charset, size, digest, title,
     canonical, is_file, is_cut,
     coalesce(media_type IN ('text/html', 'application/xhtml+xml'), regexp_matches(path_of(url), '(/|/[^./]*|\.x?html?)$'))
@@ -43,11 +48,14 @@ WITH own AS (
         is_file AND query IS NULL AND (SELECT queries FROM server) = 'ignore' AS takes_queries, rank
     FROM forms
 )
-SELECT side, site, key, arg_min(resource, rank) AS resource, arg_min(url, rank) AS url,
-    bool_or(takes_queries) AS takes_queries, min(rank) AS rank
-FROM keyed GROUP BY side, site, key;
+SELECT k.* FROM keyed k ANTI JOIN (SELECT side, site, key FROM keyed GROUP BY ALL HAVING count(*) > 1) r USING (side, site, key)
+UNION ALL
+SELECT side, site, key, arg_min(resource, (rank, url)), arg_min(url, (rank, url)), bool_or(takes_queries), min(rank)
+FROM keyed SEMI JOIN (SELECT side, site, key FROM keyed GROUP BY ALL HAVING count(*) > 1) r USING (side, site, key)
+GROUP BY side, site, key;
 
 -- The URL by which reports name a resource: that of the folder for its index.
 CREATE TABLE named AS
-SELECT resource, arg_min(url, CASE WHEN rank BETWEEN 1 AND 99 THEN 0 WHEN rank = 0 THEN 1 ELSE 2 END) AS url
-FROM answers GROUP BY resource;
+SELECT r.resource, coalesce(a.url, r.url) AS url FROM resources r
+LEFT JOIN (SELECT resource, min(url) AS url FROM answers WHERE rank BETWEEN 1 AND 99 GROUP BY resource) a
+    ON a.resource = r.resource;

@@ -35,7 +35,7 @@ WITH joined AS (
     FROM joined
 )
 SELECT id, document, entity, line, "column", start, "end", element, attribute, kind, rel, reference, base, target, url,
-    verdict,
+    scope, verdict,
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure
         WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'case', 'slash', 'encoding', 'fragment', 'broken')
         THEN final END AS final,
@@ -46,5 +46,4 @@ SELECT id, document, entity, line, "column", start, "end", element, attribute, k
     CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved') THEN suggestion END AS suggestion,
     rule, is_gone, NULL::VARCHAR AS cause
 FROM judged
-WHERE verdict <> CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external'
-    WHEN 'same-document' THEN 'same' ELSE 'ok' END;
+WHERE verdict <> quiet_verdict(scope);

@@ -9,6 +9,6 @@ WHERE f.verdict = 'broken';
 CREATE OR REPLACE TABLE wanted AS
 WITH broken AS (SELECT DISTINCT element, attribute, reference FROM findings WHERE verdict = 'broken')
 SELECT DISTINCT 'old' AS side, bare(l.target) AS url
-FROM old_links l SEMI JOIN broken b
+FROM old_all_links l SEMI JOIN broken b
     ON b.reference = l.reference AND b.element = l.element AND b.attribute = l.attribute
 WHERE l.target IS NOT NULL;

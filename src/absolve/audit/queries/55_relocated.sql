@@ -6,7 +6,7 @@ FROM findings f
 JOIN resources r ON r.side = 'new' AND r.document = f.document AND r.entity = f.entity
 JOIN homes h ON h.new_resource = r.resource
 JOIN resources p ON p.resource = h.resource
-JOIN old_links l ON l.document = p.document AND l.entity = p.entity AND l.reference = f.reference
+JOIN old_all_links l ON l.document = p.document AND l.entity = p.entity AND l.reference = f.reference
     AND l.element = f.element AND l.attribute = f.attribute
 JOIN located k ON k.side = 'old' AND k.url = bare(l.target)
 JOIN old_urls o ON o.resource = k.resource

@@ -15,19 +15,20 @@ FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url LEFT JOIN led d 
 
 CREATE OR REPLACE TABLE linked AS
 SELECT DISTINCT t.resource FROM led_targets t JOIN resources r ON r.resource = t.resource
-WHERE t.first_document <> r.document OR t.last_document <> r.document OR r.entity <> '';
+WHERE t.first_document <> hash(r.document) OR t.last_document <> hash(r.document) OR r.entity <> '';
 
--- Links whose verdict says that they contradict what their page claims about itself.
+-- Links by which a page names its own URL.
 CREATE OR REPLACE TABLE claims AS
 SELECT p.resource, p.url, p.document, l.rel, l.reference, l.target, l.line, coalesce(f.verdict, 'ok') AS verdict,
     f.final, t.resource AS led, l.element, l.start
-FROM site_pages p JOIN links_in l ON l.document = p.document AND l.entity = p.entity
-LEFT JOIN findings f ON f.id = l.id LEFT JOIN led_targets t ON t.target = l.target
-WHERE l.element IN ('link', 'header') AND regexp_matches(lower(l.rel), '(^| )(canonical|alternate)( |$)');
+FROM (
+    SELECT * FROM links_in WHERE element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
+) l JOIN site_pages p ON l.document = p.document AND l.entity = p.entity
+LEFT JOIN findings f ON f.id = l.id LEFT JOIN led_targets t ON t.target = l.target;
 
 CREATE OR REPLACE TABLE canonicals AS
 SELECT *, count(DISTINCT coalesce(led::VARCHAR, target, reference)) OVER (PARTITION BY resource) AS claimed
-FROM claims WHERE regexp_matches(lower(rel), '(^| )canonical( |$)')
+FROM claims
 QUALIFY row_number() OVER (PARTITION BY resource, coalesce(target, reference) ORDER BY start) = 1;
 
 -- The languages of each page, and where their links lead (HTML 4.6.7.1; LANGUAGE=URL).
@@ -103,8 +104,8 @@ FROM (
 UNION ALL
 SELECT d.url, d.document, 'duplicate', 'the same content as ' || d.first_url || ', and no canonical link'
 FROM (
-    SELECT p.*, first_value(p.url) OVER (PARTITION BY p.digest ORDER BY length(p.url), p.url) AS first_url,
-        count(*) OVER (PARTITION BY p.digest) AS copies
-    FROM site_pages p WHERE p.size > 0 AND p.digest IS NOT NULL
-) d WHERE d.copies > 1 AND d.url <> d.first_url
+    SELECT p.*, first_value(p.url) OVER (PARTITION BY p.digest ORDER BY length(p.url), p.url) AS first_url
+    FROM site_pages p SEMI JOIN (SELECT digest FROM site_pages WHERE size > 0 GROUP BY digest HAVING count(*) > 1) c
+        ON c.digest = p.digest
+) d WHERE d.url <> d.first_url
 AND d.resource NOT IN (SELECT resource FROM canonicals);

@@ -3,8 +3,7 @@
 CREATE OR REPLACE VIEW links AS
 SELECT l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel, l.text,
     l.reference, l.base, l.base_layer, l.base_source, l.target, l.scope, l.problems,
-    coalesce(f.verdict, CASE l.scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external'
-        WHEN 'same-document' THEN 'same' ELSE 'ok' END) AS verdict,
+    coalesce(f.verdict, quiet_verdict(l.scope)) AS verdict,
     f.final, coalesce(f.hops, 0) AS hops, f.fix, f.suggestion, f.cause
 FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id;
 
@@ -92,8 +91,12 @@ FROM of_urls
 ORDER BY links + pages DESC, cause, verdict;
 
 CREATE OR REPLACE TABLE sections AS
-WITH counts AS (
-    SELECT document, verdict, count(*) AS links FROM links GROUP BY document, verdict
+WITH counts AS ( -- all links by the verdict that follows from their scope, without the findings, and these
+    SELECT document, verdict, sum(links) AS links FROM (
+        SELECT document, quiet_verdict(scope) AS verdict, links FROM tallies
+        UNION ALL SELECT document, quiet_verdict(scope), -1 FROM findings
+        UNION ALL SELECT document, verdict, 1 FROM findings)
+    GROUP BY document, verdict HAVING sum(links) > 0
 ), of_links AS (
     SELECT p.section, c.verdict, sum(c.links)::BIGINT AS links, count(*) AS pages, 0 AS urls
     FROM counts c JOIN (SELECT document, any_value(section) AS section FROM places GROUP BY document) p
@@ -121,4 +124,4 @@ WHERE site_of(url) NOT IN (SELECT site FROM scopes WHERE side = 'new') AND site_
 GROUP BY host ORDER BY links DESC, host;
 
 CREATE OR REPLACE TABLE layers AS
-SELECT base_layer, count(*) AS links FROM links_in GROUP BY base_layer ORDER BY links DESC, base_layer;
+SELECT base_layer, sum(links)::BIGINT AS links FROM tallies GROUP BY base_layer ORDER BY links DESC, base_layer;
