@@ -37,13 +37,14 @@ class Causes:
 
     def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
-        self.lines = Texts()
+        self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
         self.causes: dict[str, list[Any]] = {
             name: [] for name in ("verdict", "kind", "title", "final", "fix", "suggestion", "rule", "count", "pages")
         }
         self.findings: dict[str, list[int]] = {
-            name: [] for name in ("document", "section", "line", "column", "reference", "source", "fix", "final")
+            name: []
+            for name in ("document", "section", "layer", "line", "column", "reference", "source", "fix", "final")
         }
         self._source_lines = SourceLines(roots, credentials=credentials)
         self._of_cause = 0
@@ -73,6 +74,7 @@ class Causes:
         for name in ("reference", "fix", "final"):
             self.findings[name].append(self.texts.number(given.get(name)))
         self.findings["source"].append(self.lines.number(given.get("source")))
+        self.findings["layer"].append(self.layers.number(given.get("layer")))
         self.causes["count"][-1] += 1
         if number not in self._seen:
             self._seen.add(number)
@@ -98,6 +100,7 @@ class Causes:
             "documents": self.documents.shown(),
             "sections": self.sections.shown(),
             "lines": self.lines.shown(),
+            "layers": self.layers.shown(),
             "causes": causes,
             "findings": findings,
             "length": len(self.findings["line"]),
@@ -127,21 +130,22 @@ def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 def _links(source: Source, causes: Causes) -> None:
     known = _cause_rows(source)
     names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
-    names = f"{names}, l.reference, l.fix, l.final"
+    names = f"{names}, l.reference, l.fix, l.final, l.base_layer"
     order = (
         "SELECT *, count(*) OVER (PARTITION BY coalesce(cause, ''), verdict) AS size"  # noqa: S608 - names of ours
         f" FROM ({placed(source, names)}) ORDER BY size DESC, coalesce(cause, ''), verdict, document, line, \"column\""
     )
     last: tuple[Any, ...] | None = None
     for row in source.rows(order):
-        key, verdict, document, entity, line, column, start, end, reference, fix, final, section = row[:12]
+        key, verdict, document, entity, line, column, start, end, reference, fix, final, layer, section = row[:13]
         if (key, verdict) != last:
             last = key, verdict
             title, *rest = known.get(last) or (words(verdict).meaning, None, None, None, None)
             causes.begin(verdict, "links", title or reference, **dict(zip(REPAIRS, rest, strict=True)))
         text = causes.source_line(document, start, end, reference or "") if not entity else ""
         name = f"{document} {entity}" if entity else document
-        causes.add(name, section, line or 0, column or 0, reference=reference, fix=fix, final=final, source=text)
+        given = {"reference": reference, "fix": fix, "final": final, "layer": layer, "source": text}
+        causes.add(name, section, line or 0, column or 0, **given)
 
 
 def _urls(source: Source, causes: Causes) -> None:

@@ -105,13 +105,14 @@ report.List = class {
 report.Detail = class {
   constructor(data, index) {
     this.data = data;
+    this.index = index;
     this.dialog = document.getElementById("detail");
     this.table = null;
     this.dialog.addEventListener("close", () => { this.table?.destroy(); this.table = null; });
     this.dialog.addEventListener("click", event => { if (event.target === this.dialog) this.dialog.close(); });
   }
 
-  open(number, section) {
+  open(number, section, layer) {
     const {make} = report, {causes, texts, verdicts, start, kinds} = this.data;
     const text = name => texts[causes[name][number]];
     const verdict = verdicts[causes.verdict[number]];
@@ -136,8 +137,7 @@ report.Detail = class {
     if (!this.dialog.open) this.dialog.showModal();
     this.dialog.scrollTop = 0;
     let numbers = Array.from({length: causes.count[number]}, (_, at) => start[number] + at);
-    const at = section ? this.data.sections.indexOf(section) : -1;
-    if (at >= 0) numbers = numbers.filter(one => this.data.findings.section[one] === at);
+    if (section || layer) numbers = numbers.filter(this.index.within(section, layer));
     this.list(holder, numbers, kinds[causes.kind[number]]);
   }
 
