@@ -24,8 +24,8 @@ def text(seed: int, size: int = 120) -> str:
 
 
 def test_each_old_url_has_a_verdict(tmp_path: Path) -> None:
-    old = {"index.html": page("home"), **{f"{name}.html": page(text(number), title=name) for number, name in enumerate("bcdefg")}, "i.png": b"1", "s.css": "a{}"}
-    new = {
+    old: dict[str, str | bytes] = {"index.html": page("home"), **{f"{name}.html": page(text(number), title=name) for number, name in enumerate("bcdefg")}, "i.png": b"1", "s.css": "a{}"}
+    new: dict[str, str | bytes] = {
         "index.html": page("home"),
         "b2.html": page(text(0), title="b"),
         "x/c-renamed.html": page(text(1) + "<p>One more.", title="c"),
