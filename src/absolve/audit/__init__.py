@@ -1,0 +1,5 @@
+"""Audit a site: a verdict for every link, for every URL of the old site, and for the map between them.
+
+In: inventories of the new and the old site, and maps. Out: tables of results. It may know every room before `mirror`,
+but not the command line.
+"""

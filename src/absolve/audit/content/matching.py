@@ -1,0 +1,185 @@
+"""Match the pages of an old site to those of a new one by their content.
+
+In: the pages of both sites. Out: for each old page the new one with its content, if there is one, and scores of given
+pairs. Equal text first, then pages with equal blocks, then pages in which every block was edited. A new page is the
+match of one old page, except where it has all of the text of several: equal copies, or merged pages.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from absolve.audit.content.candidates import ByBlocks, ByWords
+from absolve.audit.content.model import Match, Pair
+from absolve.audit.content.pages import Site, Weights
+from absolve.audit.content.score import Scorer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from absolve.audit.content.model import PageText
+    from absolve.audit.content.pages import Page
+
+_CLOSE: Final = 0.05  # between the best score and a second one that is reported
+_PAIR: Final = 0.02  # by which a pair that the caller named is preferred
+_INSIDE: Final = 0.97  # of an old page, in a new one that is the match of another
+_LEAST_INSIDE: Final = 120.0  # weight of an old page that can be a part of another
+_PART: Final = 0.95  # the score of a page that is a part of another, as a share of how much of it is there
+
+
+def match(
+    old: Iterable[PageText],
+    new: Iterable[PageText],
+    *,
+    threshold: float = 0.8,
+    pairs: Iterable[tuple[str, str]] = (),
+) -> Iterator[Match | Pair]:
+    """Yield a `Match` for each old page that has one, in the order of the pages, then a `Pair` for each of `pairs`.
+
+    `pairs` are keys of pages; one with an unknown key has the score 0. They are preferred where scores are close.
+    """
+    matching = _Matching(Site(old), Site(new), threshold)
+    given = list(pairs)
+    for one, other in given:
+        if one in matching.old.by_url and other in matching.new.by_url:
+            matching.named[matching.old.by_url[one].number].add(matching.new.by_url[other].number)
+    matching.run()
+    yield from (matching.found[number] for number in sorted(matching.found))
+    for one, other in given:
+        page, its_page = matching.old.by_url.get(one), matching.new.by_url.get(other)
+        score = 0.0 if page is None or its_page is None else matching.of_pair(page, its_page)
+        yield Pair(one, other, round(score, 4))
+
+
+class _Matching:
+    """The state of one run: `found` by the number of the old page, `taken` new pages by number."""
+
+    def __init__(self, old: Site, new: Site, threshold: float) -> None:
+        self.old, self.new = old, new
+        self.score = Scorer(Weights(old, new))
+        self.found: dict[int, Match] = {}
+        self.named: dict[int, set[int]] = defaultdict(set)
+        self._threshold = threshold
+        self._taken: set[int] = set()
+        self._weights = self.score.weights
+        self._copies: list[tuple[Page, list[Page], str]] = []
+        self._candidates: dict[int, list[Page]] = {}
+
+    def run(self) -> None:
+        self._equal()
+        by_blocks = ByBlocks(self.new.pages, self._weights)
+        self._assign(by_blocks)
+        rest = [page for page in self.new.pages if page.number not in self._taken and page.blocks]
+        if rest and any(page.number not in self.found and page.blocks for page in self.old.pages):
+            self._assign(ByWords(rest))
+        for page, others, method in self._copies:  # more copies than before: the content of all is in the first one
+            if page.number not in self.found:
+                self._put_equal(page, others[0], others, method)
+        self._inside()
+
+    def of_pair(self, page: Page, other: Page) -> float:
+        """Return the score of a named pair: the new page may have more than the old one."""
+        score = self.score(page, other)
+        return max(score.same, _PART * score.inside)
+
+    # --- equal text ---------------------------------------------------------------------------------------------------
+
+    def _equal(self) -> None:
+        """Match pages with equal bytes or equal text, one to one: by named pairs, then titles, then in order."""
+        for keyed in (_by_digest, _by_text):
+            old, new = (_grouped(site.pages, keyed) for site in (self.old, self.new))
+            for key, pages in old.items():
+                others = new.get(key)
+                if others:
+                    self._equal_group(pages, others, "digest" if keyed is _by_digest else "content")
+
+    def _equal_group(self, old: list[Page], new: list[Page], method: str) -> None:
+        """Match equal pages; those with only the text of the template need the same title, or a named pair."""
+        left = {page.number: page for page in old if page.number not in self.found}
+        free = {page.number: page for page in new if page.number not in self._taken}
+        for page in list(left.values()):
+            other = next((free[number] for number in sorted(self.named.get(page.number, ())) if number in free), None)
+            if other is not None:
+                self._put_equal(left.pop(page.number), free.pop(other.number), new, method)
+        by_title: dict[str, list[Page]] = defaultdict(list)
+        for other in reversed(free.values()):
+            by_title[other.title].append(other)
+        for page in list(left.values()):
+            if page.title and by_title.get(page.title):
+                other = by_title[page.title].pop()
+                self._put_equal(left.pop(page.number), free.pop(other.number), new, method)
+        if not new[0].blocks and (len(old) > 1 or len(new) > 1):
+            return
+        for page, other in zip(list(left.values()), list(free.values()), strict=False):
+            self._put_equal(left.pop(page.number), other, new, method)
+        self._copies += [(page, new, method) for page in left.values()]
+
+    def _put_equal(self, page: Page, other: Page, others: list[Page], method: str) -> None:
+        second = next((one for one in others if one is not other), None)
+        self._put(page, other, 1.0)
+        found = self.found[page.number]._replace(method=method)
+        self.found[page.number] = found._replace(second=second.url, second_score=1.0) if second else found
+
+    def _put(self, page: Page, other: Page, score: float) -> None:
+        self._taken.add(other.number)
+        self.found[page.number] = Match(page.url, other.url, round(score, 4))
+
+    # --- similar text -------------------------------------------------------------------------------------------------
+
+    def _assign(self, candidates: Callable[[Page], list[Page]]) -> None:
+        """Match the pages that are left, the best scores first."""
+        scored: list[tuple[float, int, int, float]] = []
+        for page in self.old.pages:
+            if page.number in self.found or not page.blocks:
+                continue
+            others = {other.number: other for other in candidates(page)}
+            others |= {number: self.new.pages[number] for number in self.named.get(page.number, ())}
+            self._candidates.setdefault(page.number, []).extend(others.values())
+            for number, other in others.items():
+                is_named = number in self.named.get(page.number, ())
+                score = self.of_pair(page, other) if is_named else self.score(page, other).same
+                if score >= self._threshold:
+                    bonus = _PAIR if is_named else 0.0
+                    scored.append((-score - bonus, page.number, number, score))
+        for _, one, number, score in sorted(scored):
+            if one not in self.found and number not in self._taken:
+                self._put_best(self.old.pages[one], self.new.pages[number], score)
+
+    def _put_best(self, page: Page, other: Page, score: float) -> None:
+        second, second_score = None, 0.0
+        for one in self._candidates.get(page.number, ()):
+            its_score = self.score(page, one).same
+            if one is not other and its_score > second_score:
+                second, second_score = one, its_score
+        self._put(page, other, score)
+        if second is not None and second_score >= score - _CLOSE:
+            found = self.found[page.number]
+            self.found[page.number] = found._replace(second=second.url, second_score=round(second_score, 4))
+
+    def _inside(self) -> None:
+        """Match old pages whose text is a part of a new page: merged pages."""
+        for page in self.old.pages:
+            if page.number in self.found or page.weight < _LEAST_INSIDE:
+                continue
+            least = max(self._threshold, _INSIDE)
+            parts = [(self.score(page, other).inside, other) for other in self._candidates.get(page.number, ())]
+            best = max(parts, key=lambda part: (part[0], -part[1].number), default=None)
+            if best is not None and best[0] >= least:
+                self._put(page, best[1], _PART * best[0])
+
+
+def _by_digest(page: Page) -> object:
+    return page.digest
+
+
+def _by_text(page: Page) -> object:
+    return page.key
+
+
+def _grouped(pages: Iterable[Page], key: Callable[[Page], object]) -> dict[object, list[Page]]:
+    found: dict[object, list[Page]] = {}
+    for page in pages:
+        if key(page) is not None:
+            found.setdefault(key(page), []).append(page)
+    return found

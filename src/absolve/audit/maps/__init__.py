@@ -1,0 +1,29 @@
+"""Redirect maps: read them in the syntax of each server, and compute where a URL leads.
+
+In: the bytes of a map file, or redirects that were recorded. Out: a `RuleSet` for each, and `Rules`, which moves URLs
+by all of them. It does not know which pages exist; the caller passes a predicate.
+"""
+
+from absolve.audit.maps.checks import Checked, checked
+from absolve.audit.maps.model import Move, Outcome, Rule, RuleSet
+from absolve.audit.maps.reading import FORMATS, read
+from absolve.audit.maps.recorded import recorded
+from absolve.audit.maps.rules import Rules
+from absolve.audit.maps.writing import Written, form_of, rule_text, written
+
+__all__ = [
+    "FORMATS",
+    "Checked",
+    "Move",
+    "Outcome",
+    "Rule",
+    "RuleSet",
+    "Rules",
+    "Written",
+    "checked",
+    "form_of",
+    "read",
+    "recorded",
+    "rule_text",
+    "written",
+]

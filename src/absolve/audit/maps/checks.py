@@ -1,0 +1,153 @@
+"""Check the rules of all maps after the URLs of an audit were moved by them.
+
+In: `Rules`. Out: a `Checked` for each rule, with the number of URLs that it moved, why it could not be read, and what
+is wrong with it. A rule is compared with others by URLs that it would move, so no pair of rules is looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.audit.maps.bulk_checks import BulkChecks
+from absolve.audit.maps.line_rules import LineRules
+from absolve.audit.maps.model import EXACT, PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from absolve.audit.maps.index import Index
+    from absolve.audit.maps.model import Outcome, Rule
+    from absolve.audit.maps.rules import Rules
+
+MOST_COMPARED: Final = 50_000  # rules of a map with prefixes or patterns, or of one among several
+_PROBE: Final = "absolve-probe"
+
+
+class Checked(NamedTuple):
+    """One rule: its place, its text, how many distinct URLs it moved, and its finding; the columns of the table."""
+
+    file: str
+    line: int
+    text: str
+    used: int
+    problem: str | None
+    finding: str | None
+
+
+def checked(rules: Rules, exists: Callable[[str], bool] | None = None) -> Iterator[Checked]:
+    """Yield each rule of all maps with its finding. `exists` is that of the last `chain`, if it is not given.
+
+    Of a very large map with other than exact rules only those at its beginning and those that moved a URL are compared
+    with others: `Rules.notes` says so.
+    """
+    there = exists if exists is not None else rules.exists
+    index = rules.only_index()
+    for found in rules.sets:
+        if index is not None and isinstance(found.rules, LineRules):
+            yield from _in_bulk(rules, found.file, found.rules, index, there)
+            continue
+        for number, rule in enumerate(found.rules):
+            used = rules.used[rule.file, rule.line]
+            finding = None
+            if rule.problem is None:
+                is_compared = used or number < MOST_COMPARED
+                finding = _finding(rules, rule, used, there) if is_compared else "unused"
+            yield Checked(rule.file, rule.line, rule.text, used, rule.problem, finding)
+        if len(found.rules) > MOST_COMPARED:
+            rules.notes.append(
+                f"{found.file}: of {len(found.rules)} rules, the first {MOST_COMPARED} and those used are compared"
+            )
+
+
+def _in_bulk(
+    rules: Rules, file: str, lines: LineRules, index: Index, exists: Callable[[str], bool]
+) -> Iterator[Checked]:
+    """Yield the rules of a map with exact rules only."""
+    site = rules.url(None, "/", None) or ""
+    bulk = BulkChecks(lines, index, lambda path: exists(site[:-1] + path))
+    for number in range(len(lines)):
+        line, text = lines.line(number)
+        used = rules.used.get((file, line), 0)
+        if not bulk.is_simple(number):
+            rule = lines[number]
+            finding = None if rule.problem is not None else _finding(rules, rule, used, exists)
+            yield Checked(file, line, rule.text, used, rule.problem, finding)
+            continue
+        earlier = bulk.earlier(number)
+        finding = _of_two(lines[earlier], lines[number]) if earlier is not None else None
+        yield Checked(file, line, text, used, None, finding or bulk.finding(number) or ("unused" if not used else None))
+
+
+def _finding(rules: Rules, rule: Rule, used: int, exists: Callable[[str], bool]) -> str | None:
+    """Return what is wrong with a rule: a loop first, then what other rules do to it, then where it leads."""
+    urls = list(samples(rules, rule))
+    seen = rules.seen.get((rule.file, rule.line))
+    outcomes = [rules.chain(url, exists, counts=False) for url in urls if rule.how == EXACT or not _has_groups(rule)]
+    own = [outcome for outcome in outcomes if outcome.rules and outcome.rules[0] == rule]
+    if any(outcome.loop for outcome in own) or (seen is not None and seen.loop):
+        return "loop"
+    other = _in_its_place(rules, rule, urls)
+    if other is not None:
+        return other
+    if any(_leads_to_nothing(rules, outcome, exists) for outcome in own) or (seen is not None and seen.nothing):
+        return "leads to nothing"
+    if any(outcome.hops > 1 for outcome in own) or (seen is not None and seen.chain):
+        return "chain"
+    return "unused" if not used else None
+
+
+def samples(rules: Rules, rule: Rule) -> Iterator[str]:
+    """Yield URLs that a rule must move if no other does: none for a regular expression."""
+    if rule.how not in {EXACT, PREFIX} or rule.parameters:
+        return
+    path, mark, query = rule.source.partition("?")
+    for url in (
+        rules.url(rule.host, path, query if mark else None),
+        rules.url(rule.host, path + "/" * (not path.endswith("/")) + _PROBE, None),
+    ):
+        if url is not None:
+            yield url
+        if rule.how == EXACT:
+            return
+
+
+def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
+    """Return which earlier rule moves all that this one would; it contradicts if it leads elsewhere."""
+    others = set()
+    for url in urls:
+        move = rules.move(url)
+        if move is None or move.rule == rule:
+            return None
+        others.add(move.rule)
+    if len(others) != 1:
+        return None
+    (other,) = others
+    if rule.how == PREFIX and other.how != PREFIX:
+        return None
+    return _of_two(other, rule)
+
+
+def _of_two(other: Rule, rule: Rule) -> str | None:
+    """Return the finding about a rule that applies to nothing but URLs of an earlier one."""
+    if rule.forced and not other.forced:
+        return None
+    is_same_source = (rule.how, rule.source, rule.host) == (other.how, other.source, other.host)
+    word = (
+        "contradicts"
+        if is_same_source and (other.target, other.status) != (rule.target, rule.status)
+        else "shadowed by"
+    )
+    return f"{word} {other.line if other.file == rule.file else other.place}"
+
+
+def _has_groups(rule: Rule) -> bool:
+    return rule.target is not None and any(isinstance(part, int) for part in rule.target)
+
+
+def _leads_to_nothing(rules: Rules, outcome: Outcome, exists: Callable[[str], bool]) -> bool:
+    if outcome.gone or outcome.loop:
+        return False
+    url = outcome.served or outcome.final
+    if url is None:
+        return True
+    return rules.is_new(url) and not exists(url.partition("#")[0])

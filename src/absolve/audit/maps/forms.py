@@ -1,0 +1,244 @@
+"""Write one rule in the form of each server.
+
+In: a `Rule` in the general form. Out: its lines, or None if the form cannot express it. What is written here is read
+back by the readers of this package with the same result.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PREFIX, REGEX
+from absolve.audit.maps.request import encoded
+from absolve.audit.maps.spreadsheet import with_rest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from absolve.audit.maps.model import Rule
+
+_UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # what the URL Standard escapes in a path, too
+_PLACEHOLDER: Final = re.compile(r"[*:]")
+_CLOUDFLARE: Final = frozenset({200, 301, 302, 303, 307, 308})
+_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
+
+
+def _escaped(text: str) -> str:
+    """Return a path or URL without characters that end a word."""
+    return _UNSAFE.sub(lambda one: "".join(f"%{byte:02X}" for byte in one[0].encode()), text)
+
+
+def _path(source: str) -> str:
+    """Return the path of a rule, with its query, as a URL has it."""
+    path, mark, query = source.partition("?")
+    return _escaped(encoded(path)) + mark + _escaped(query)
+
+
+def _old(rule: Rule, path: str) -> str:
+    return path if rule.host is None else f"//{rule.host}{path}"
+
+
+def _new(rule: Rule, group: Callable[[int], str], literal: Callable[[str], str] = str) -> str:
+    return "".join(literal(_escaped(part)) if isinstance(part, str) else group(part) for part in rule.target or ())
+
+
+def pattern_of(rule: Rule) -> str | None:
+    """Return a regular expression for decoded paths, with the groups of the rule; None for one of whole URLs."""
+    if rule.how == REGEX:
+        return None if rule.whole_url else rule.source
+    if rule.how == EXACT:
+        return None if "?" in rule.source else f"^{re.escape(rule.source)}$"
+    slash = "" if rule.source.endswith("/") else "/"
+    rest = f"((?:{slash}(.*))?)" if slash else "((.*))"
+    return f"^{re.escape(rule.source)}{rest}$"
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
+
+
+def csv_lines(rule: Rule) -> list[str] | None:
+    """Return a row of CSV: old, new, status, and regex for a pattern."""
+    if rule.parameters or rule.query == APPEND or (rule.ignores_case and rule.how == REGEX):
+        return None
+    status = f"{rule.status}{'!' if rule.forced and rule.host is None else ''}"
+    if rule.how == EXACT:
+        is_forced = rule.host is None or rule.forced
+        return [_row(_old(rule, _path(rule.source)), _new(rule, str), status)] if is_forced else None
+    first = rule.target[0] if rule.target else None
+    if rule.how == PREFIX and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
+        is_forced = rule.host is None or rule.forced
+        return [_row(_old(rule, _path(rule.source)), _escaped(first), status, PREFIX)] if is_forced else None
+    pattern = rule.source if rule.whole_url else pattern_of(rule)
+    if pattern is None or rule.host is not None or not (rule.whole_url or pattern.startswith("^/")):
+        return None
+    # A row matches the whole path; other forms search in it.
+    whole = pattern if rule.whole_url or rule.how != REGEX else f"^/(?s:{pattern[2:]}(?s:.*))"
+    new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
+    return [_row(whole, new, status, "regex")]
+
+
+def _row(*cells: str) -> str:
+    held = io.StringIO()
+    csv.writer(held, lineterminator="").writerow(cells)
+    return held.getvalue()
+
+
+# --- _redirects -------------------------------------------------------------------------------------------------------
+
+
+def netlify_lines(rule: Rule) -> list[str] | None:
+    """Return lines of `_redirects` for Netlify; a prefix without the slash at its end needs two."""
+    status = f"{rule.status}{'!' if rule.forced else ''}"
+    if rule.target is None and rule.status not in {404, 410}:
+        return None
+    return _redirects(rule, status, host=f"https://{rule.host}" if rule.host is not None else "", is_netlify=True)
+
+
+def cloudflare_lines(rule: Rule) -> list[str] | None:
+    """Return lines of `_redirects` for Cloudflare Pages, which has no rules with hosts, parameters or files."""
+    if rule.status not in _CLOUDFLARE or rule.host is not None or rule.parameters or not rule.forced:
+        return None
+    return _redirects(rule, str(rule.status), host="", is_netlify=False)
+
+
+def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[str] | None:
+    old, mark, query = rule.source.partition("?")
+    if _PLACEHOLDER.search(old) or rule.how == REGEX or rule.query == APPEND:
+        return None
+    if any(isinstance(part, str) and re.search(r":[A-Za-z]", part.replace("://", "")) for part in rule.target or ()):
+        return None
+    path = host + _escaped(encoded(old))
+    if rule.how == EXACT:
+        pairs = query.split("&") if mark else []
+        if mark and (not is_netlify or not all(re.fullmatch(r"[\w.~-]+=[\w.~-]*", pair, re.ASCII) for pair in pairs)):
+            return None
+        new = _new(rule, str) if rule.target is not None else "/404.html"
+        return [" ".join([path, *pairs, new, status])]
+    first, *others = rule.target or ("",)
+    if mark or not isinstance(first, str) or others not in ([1], [2]):
+        return None
+    first = _escaped(first)
+    if is_netlify and others == [2]:
+        return [f"{path.rstrip('/')}/* {first}:splat {status}"]
+    below = first if others == [2] or rule.source.endswith("/") else f"{first}/"
+    bare = path.rstrip("/")
+    lines = [] if rule.source.endswith("/") else [f"{bare or '/'} {first} {status}"]
+    return [*lines, f"{bare}/* {below}:splat {status}"]
+
+
+# --- Apache -----------------------------------------------------------------------------------------------------------
+
+
+def apache_lines(rule: Rule) -> list[str] | None:
+    """Return RewriteCond and RewriteRule lines, for `.htaccess` or the server's files."""
+    path, mark, query = rule.source.partition("?") if rule.how == EXACT else (rule.source, "", "")
+    pattern = pattern_of(rule._replace(source=path))
+    flags = _apache_flags(rule)
+    if rule.parameters or pattern is None or flags is None:
+        return None
+    lines = []
+    if rule.host is not None:
+        lines.append(f'RewriteCond %{{HTTP_HOST}} "^{re.escape(rule.host)}$" [NC]')
+    if mark:
+        lines.append(f'RewriteCond %{{QUERY_STRING}} "^{_quoted(re.escape(query))}$"')
+        flags.append("QSD")
+    if not rule.forced:
+        lines += [f"RewriteCond %{{REQUEST_FILENAME}} !{test}" for test in ("-f", "-d")]
+    sign = "$"
+    if pattern.startswith("^/") and "|" not in pattern:
+        pattern = f"^/?{pattern[2:]}"  # paths have no slash at their beginning in .htaccess
+    else:
+        lines.append(f'RewriteCond %{{REQUEST_URI}} "{_quoted(pattern)}"{" [NC]" if rule.ignores_case else ""}')
+        sign, pattern = "%", "^"
+    new = "-"
+    if rule.target is not None and rule.status < 400:
+        new = _new(rule, lambda number: f"{sign}{number}", _apache_literal)
+    return [*lines, f'RewriteRule "{_quoted(pattern)}" "{new}" [{",".join(flags)}]']
+
+
+def _apache_flags(rule: Rule) -> list[str] | None:
+    if rule.target is None or rule.status >= 400:
+        return ["G"] if rule.status == 410 else [f"R={rule.status}"]
+    if rule.status not in _STATUSES:
+        return None
+    flags = [f"R={rule.status}", "L"]
+    if any(isinstance(part, str) and re.search("[%#]", _escaped(part)) for part in rule.target):
+        flags.append("NE")
+    if rule.ignores_case:
+        flags.append("NC")
+    if rule.query != KEEP:
+        flags.append("QSA" if rule.query == APPEND else "QSD")
+    return flags
+
+
+def _apache_literal(text: str) -> str:
+    return re.sub(r"[$%]", r"\\\g<0>", text)
+
+
+def _quoted(pattern: str) -> str:
+    return pattern.replace('"', r"\x22").replace(r"\ ", r"\x20").replace(" ", r"\x20")
+
+
+# --- nginx ------------------------------------------------------------------------------------------------------------
+
+
+def nginx_lines(rule: Rule) -> list[str] | None:
+    """Return a location block with the rule, for a server block; exact paths are found before patterns."""
+    if rule.parameters or rule.whole_url or rule.host is not None:
+        return None
+    if any(isinstance(part, str) and "$" in part for part in rule.target or ()) or '"' in rule.source:
+        return None
+    if rule.status == 200 and rule.target is not None:
+        return None
+    body = _nginx_body(rule)
+    if body is not None and rule.how == EXACT and "?" in rule.source:
+        return [f'if ($request_uri = "{_path(rule.source)}") {{ {body} }}'] if rule.forced else None
+    pattern = pattern_of(rule)
+    if body is None or pattern is None:
+        return None
+    if not rule.forced:
+        body = f"if (!-e $request_filename) {{ {body} }}"
+    if rule.how == EXACT:
+        path = rule.source.replace("\\", "\\\\").replace('"', '\\"')
+        return [f'location = "{path}" {{ {body} }}']
+    return [f'location {"~*" if rule.ignores_case else "~"} "{pattern}" {{ {body} }}']
+
+
+def _nginx_body(rule: Rule) -> str | None:
+    if rule.target is None or rule.status >= 400:
+        return f"return {rule.status};"
+    if rule.status not in _STATUSES:
+        return None
+    new = _new(rule, lambda number: f"${number}")
+    has_query = "?" in new
+    if rule.how == EXACT or rule.status not in {301, 302}:
+        if rule.how != EXACT or "#" in new:
+            return None
+        args = (
+            ""
+            if rule.query == DROP or "?" in rule.source or (has_query and rule.query == KEEP)
+            else "&$args"
+            if has_query
+            else "$is_args$args"
+        )
+        return f'return {rule.status} "{new}{args}";'
+    drops = rule.query == DROP or (has_query and rule.query == KEEP)
+    flag = "permanent" if rule.status == 301 else "redirect"
+    pattern = f"(?i){pattern_of(rule)}" if rule.ignores_case else pattern_of(rule)
+    return f'rewrite "{pattern}" "{new}{"?" if drops else ""}" {flag};'
+
+
+# --- RewriteMap -------------------------------------------------------------------------------------------------------
+
+
+def rewrite_map_lines(rule: Rule) -> list[str] | None:
+    """Return a key and a value: an exact path without a host, with status 301."""
+    if rule.how != EXACT or rule.host is not None or rule.status != 301 or rule.target is None or not rule.forced:
+        return None
+    if rule.parameters or "?" in rule.source or rule.query != KEEP:
+        return None
+    path = _escaped(encoded(rule.source))
+    return None if "#" in path[:1] else [f"{path} {_new(rule, str)}"]

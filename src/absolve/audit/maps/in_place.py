@@ -1,0 +1,121 @@
+"""Change the rules of a map in its own text: comments, order and what could not be read stay.
+
+In: a `RuleSet` with its bytes, its rules flattened. Out: text. Only rules with a new target are written again, and
+those that go in a circle become comments.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.audit.maps.apache_config import words
+from absolve.audit.maps.text import decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from absolve.audit.maps.flattening import Flat
+    from absolve.audit.maps.model import Rule, RuleSet
+
+_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*$")
+_SERVER: Final = re.compile(r"(?m)(?:^|(?<=[\s;}]))server\s*\{")
+
+
+def edited(
+    found: RuleSet, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None], added: Sequence[str]
+) -> str:
+    """Return the text of a map with its changed rules, and added lines before its first rule."""
+    text = decoded(found.data).encode("utf-8", "replace").decode()
+    if found.format == "nginx":
+        return _inserted_in_blocks(_spans(text, flat), added, _SERVER)
+    lines = text.splitlines(keepends=True)
+    for one in flat:
+        rule = one.rule
+        if not 0 < rule.line <= len(lines):
+            continue
+        end = lines[rule.line - 1][len(lines[rule.line - 1].rstrip("\r\n")) :] or "\n"
+        if one.is_changed:
+            made = _apache(one) if found.format == "apache" else lines_of(rule)
+            if made is not None:
+                lines[rule.line - 1] = end.join(made) + end
+        elif one.left_out == "it goes in a circle":
+            lines[rule.line - 1] = f"# {one.left_out}: {lines[rule.line - 1]}" if found.format != "csv" else ""
+    text = "".join(lines)
+    if found.format == "apache" and added:
+        return _inserted_in_blocks(text, ["RewriteEngine On", *added], _SECTION)
+    return _inserted(text, added)
+
+
+def _inserted(text: str, added: Sequence[str]) -> str:
+    """Return a text with lines before its first rule, behind the comments at its beginning."""
+    if not added:
+        return text
+    start = 0
+    first, end, _ = text.partition("\n")
+    if re.fullmatch(r"[^/:,]*(?:[,;\t][^/:]*)+", first.strip()):  # the header of a table
+        start = len(first) + len(end)
+    else:
+        comments = _COMMENTS.match(text)
+        start = comments.end() if comments is not None else 0
+    before = text[:start]
+    if before and not before.endswith("\n"):
+        before += "\n"
+    return before + "".join(f"{line}\n" for line in added) + text[start:]
+
+
+def _inserted_in_blocks(text: str, added: Sequence[str], block: re.Pattern[str]) -> str:
+    """Return a text with lines at the beginning of each block, else at the beginning."""
+    if not added:
+        return text
+    if not block.search(text):
+        return _inserted(text, added)
+    new = "".join(f"\n    {line}" for line in added)
+    return block.sub(lambda found: found[0] + new, text)
+
+
+def _apache(one: Flat) -> list[str] | None:
+    """Return a directive with another target: the last argument of RedirectMatch, the second of RewriteRule."""
+    rule = one.rule
+    target = "".join(part for part in rule.target or () if isinstance(part, str))
+    name, _, rest = rule.text.partition(" ")
+    is_rewrite = name.lower() == "rewriterule"
+    given = words(rest, is_raw=is_rewrite)
+    if is_rewrite:
+        flags = given[2] if len(given) > 2 else "[R]"
+        if re.search(r"%|#", target) and not re.search(r"\b(?:NE|noescape)\b", flags, re.IGNORECASE):
+            flags = f"{flags[:-1]},NE]"
+        target = re.sub(r"[$%]", r"\\\g<0>", target)
+        return [f'{name} "{given[0]}" "{target}" {flags}']
+    quoted = [
+        word if re.fullmatch(r"[^\s\"'\\]+", word) else '"' + re.sub(r'["\\]', r"\\\g<0>", word) + '"' for word in given
+    ]
+    quoted[-1] = f'"{target}"'
+    return [f"{name} {' '.join(quoted)}"]
+
+
+def _spans(text: str, flat: Sequence[Flat]) -> str:
+    """Return an nginx configuration in which changed directives have their new target."""
+    parts: list[str] = []
+    place = 0
+    for one in sorted((one for one in flat if one.is_changed and one.rule.start >= 0), key=lambda one: one.rule.start):
+        rule = one.rule
+        old = text[rule.start : rule.start + len(rule.text)]
+        target = "".join(str(part) for part in rule.target or ())
+        made = _nginx(old, target)
+        if old != rule.text or made is None:
+            continue
+        parts += [text[place : rule.start], made]
+        place = rule.start + len(old)
+    parts.append(text[place:])
+    return "".join(parts)
+
+
+def _nginx(old: str, target: str) -> str | None:
+    """Return a directive of nginx with another target: that of return, or of a line of a map."""
+    if "$" in target or not old.endswith(";"):
+        return None
+    target = f'"{target}"' if re.search(r"[\s;{}\"']", target) else target
+    found = re.fullmatch(r"(return\s+\d+\s+|\S+\s+)(?:\"[^\"]*\"|'[^']*'|[^\s;]+)\s*;", old)
+    return f"{found[1]}{target};" if found else None

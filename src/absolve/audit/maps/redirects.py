@@ -1,0 +1,198 @@
+"""Read a `_redirects` file, as Netlify and Cloudflare Pages do.
+
+In: the bytes of the file. Out: a `RuleSet`. Netlify: docs.netlify.com/manage/routing/redirects/overview and
+.../redirect-options. Cloudflare: developers.cloudflare.com/pages/configuration/redirects. They differ in this:
+
+- The default status is 301 for Netlify, 302 for Cloudflare.
+- Netlify serves a file that exists before it applies a rule without `!`; Cloudflare applies rules first.
+- Netlify ignores a slash at the end of a path, and has conditions on parameters, country, language, role, cookie.
+- Cloudflare has at most 2,000 rules without and 100 rules with placeholders, each of at most 1,000 characters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.audit.maps.line_rules import LONGEST, LineRules
+from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.sources import Source, short, source, target_fault
+from absolve.audit.maps.text import Line, decoded, line, lines, with_line_feeds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
+_PLACEHOLDER: Final = re.compile(r":([A-Za-z]\w*)", re.ASCII)
+_PARAMETER: Final = re.compile(r"([^=\s:/?#]+)=(\S*)")
+_CONDITIONS: Final = frozenset({"country", "language", "role", "cookie"})
+_SOURCE_PART: Final = re.compile(r"\*|:[A-Za-z]\w*", re.ASCII)
+# Two paths of ASCII that need no decoding, without placeholders, and perhaps a status.
+_SIMPLE: Final = re.compile(
+    r"(/(?:[\w.~-][\w./~-]*)?)[ \t]+(/(?:[\w.~-][\w./~-]*)?)(?:[ \t]+(30[12378])(!?))?", re.ASCII
+)
+_STATIC: Final = 2000
+_DYNAMIC: Final = 100
+_CHARACTERS: Final = 1000
+
+
+def read_netlify(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a `_redirects` file for Netlify."""
+
+    def read_line(number: int, text: str) -> Rule:
+        simple = _SIMPLE.fullmatch(text) if len(text) <= LONGEST else None
+        if simple is not None:
+            status = int(simple[3] or 301)
+            return Rule(
+                name, number, text, source=simple[1], target=(simple[2],), status=status, forced=bool(simple[4])
+            )
+        found = line(number, text)
+        found = found._replace(text=_without_comment(found.text.strip()))
+        return _netlify(Rule(name, *found), found.text.split())
+
+    rules = LineRules(with_line_feeds(decoded(data)), read_line, _SIMPLE)
+    return RuleSet(name, "netlify", rules, is_slash_ignored=True)
+
+
+def read_cloudflare(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a `_redirects` file for Cloudflare Pages."""
+    rules: list[Rule] = []
+    left = {True: _STATIC, False: _DYNAMIC}  # by whether a rule is exact
+    for found in _rule_lines(data):
+        rule = _cloudflare(Rule(name, *found), found.text.split())
+        if rule.problem is None:
+            is_exact = rule.how == EXACT
+            left[is_exact] -= 1
+            if left[is_exact] < 0:
+                most = _STATIC if is_exact else _DYNAMIC
+                rule = rule._replace(problem=f"Cloudflare applies only the first {most} rules of its kind")
+        rules.append(rule)
+    return RuleSet(name, "cloudflare", rules)
+
+
+def _rule_lines(data: bytes) -> Iterator[Line]:
+    for found in lines(data):
+        text = found.text.strip()
+        if found.problem is not None or (text and not text.startswith("#")):
+            yield found._replace(text=_without_comment(text))
+
+
+def _without_comment(text: str) -> str:
+    """Return a line without the comment at its end: `#` behind white space (a fragment has none before it)."""
+    found = re.search(r"\s#", text)
+    return text[: found.start()].rstrip() if found else text
+
+
+# --- Netlify ----------------------------------------------------------------------------------------------------------
+
+
+def _netlify(rule: Rule, words: list[str]) -> Rule:
+    """Return the rule of a line: source, parameters, target, status, conditions."""
+    if rule.problem is not None:
+        return rule
+    old, *rest = words
+    parameters: list[tuple[str, str]] = []
+    while rest and (found := _PARAMETER.fullmatch(rest[0])):
+        parameters.append((found[1], found[2]))
+        del rest[0]
+    if not rest:
+        return rule._replace(problem="it has no target")
+    new, *rest = rest
+    status, forced = 301, False
+    if rest and (found := _STATUS.fullmatch(rest[0])):
+        status, forced = int(found[1]), bool(found[2])
+        del rest[0]
+    for word in rest:
+        found = _PARAMETER.fullmatch(word)
+        if found is None or found[1].lower() not in _CONDITIONS:
+            return rule._replace(problem=f"{short(word)} is neither a status nor a condition")
+        return rule._replace(problem=f"it depends on the {found[1].lower()} of the visitor, which cannot be known")
+    return _matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
+
+
+# --- Cloudflare -------------------------------------------------------------------------------------------------------
+
+
+def _cloudflare(rule: Rule, words: list[str]) -> Rule:
+    if rule.problem is not None:
+        return rule
+    if len(rule.text) > _CHARACTERS:
+        return rule._replace(problem=f"it has more than {_CHARACTERS} characters")
+    if not 2 <= len(words) <= 3:
+        return rule._replace(problem="a rule has a source, a target, and perhaps a status")
+    status = 302
+    if len(words) == 3:
+        found = _STATUS.fullmatch(words[2])
+        if found is None or found[2] or int(found[1]) not in {200, 301, 302, 303, 307, 308}:
+            return rule._replace(problem=f"{short(words[2])} is no status that Cloudflare knows")
+        status = int(found[1])
+    old, new = words[:2]
+    if not old.startswith("/"):
+        return rule._replace(problem="Cloudflare has no rules for other hosts")
+    if status == 200 and not new.startswith("/"):
+        return rule._replace(problem="Cloudflare sends other content only from the site itself")
+    if old.count("*") > 1:
+        return rule._replace(problem="it has more than one *")
+    return _matched(rule._replace(status=status), old, new, [], is_netlify=False)
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], *, is_netlify: bool) -> Rule:
+    """Return the rule with its source and target, or with the problem of one of them."""
+    found = source(old)
+    fault = found if isinstance(found, str) else None
+    if is_netlify and "*" in old.rstrip("*"):
+        fault = fault or "Netlify knows * only at the end of a path"
+    if fault is None and "?" in old:
+        fault = "it matches no query: write parameters behind the path" if is_netlify else "it matches no query"
+    fault = fault or (target_fault(new) if rule.status < 400 and not new.startswith(":") else None)
+    if fault is not None or not isinstance(found, Source):
+        return rule._replace(problem=fault)
+    rule, names = _with_source(rule._replace(host=found.host), found.path, is_netlify=is_netlify)
+    given: list[tuple[str, str | int]] = []
+    for name, value in parameters:
+        holder = _PLACEHOLDER.fullmatch(value)
+        if holder is not None:
+            names.setdefault(holder[1], max(names.values(), default=0) + 1)
+        given.append((name, names[holder[1]] if holder is not None else value))
+    target = _target(new, names)
+    if isinstance(target[0], int):
+        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
+    return rule._replace(target=target, parameters=tuple(given))
+
+
+def _with_source(rule: Rule, path: str, *, is_netlify: bool) -> tuple[Rule, dict[str, int]]:
+    """Return the rule with what it matches, and the numbers of the groups of its placeholders."""
+    parts = _SOURCE_PART.findall(path)
+    if not parts:
+        return rule._replace(how=EXACT, source=path), {}
+    if parts == ["*"] and path.endswith("/*"):
+        # Netlify ignores the slash at the end of a path, so that /news/* matches /news, too.
+        prefix = path[:-2] if is_netlify and len(path) > 2 else path[:-1]
+        return rule._replace(how=PREFIX, source=prefix), {"splat": 2}
+    names: dict[str, int] = {}
+    pattern = ""
+    place = 0
+    for number, found in enumerate(_SOURCE_PART.finditer(path), start=1):
+        pattern += re.escape(path[place : found.start()])
+        place = found.end()
+        names.setdefault("splat" if found[0] == "*" else found[0][1:], number)
+        pattern += "(.*)" if found[0] == "*" else "([^/]+)"
+    if is_netlify and pattern.endswith("/(.*)"):
+        pattern = f"{pattern[:-5]}(?:/(.*))?"
+    pattern += re.escape(path[place:].rstrip("/") if is_netlify else path[place:])
+    return rule._replace(how=REGEX, source=f"^{pattern}{'/?' if is_netlify else ''}$"), names
+
+
+def _target(new: str, names: dict[str, int]) -> tuple[str | int, ...]:
+    """Return the target with the numbers of groups for its placeholders; those of other names are text."""
+    parts: list[str | int] = []
+    place = 0
+    for found in _PLACEHOLDER.finditer(new):
+        if found[1] in names:
+            parts += [new[place : found.start()], names[found[1]]]
+            place = found.end()
+    parts.append(new[place:])
+    return tuple(part for part in parts if part != "") or ("",)

@@ -1,0 +1,264 @@
+"""Move URLs by all maps of an audit, one step or to the end.
+
+In: sets of rules, the old and the new URL of the site, absolute URLs. Out: `Move` and `Outcome`. The first map with a
+rule that applies counts. Each URL is computed once, and a chain shares the results of its links.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.audit.maps.line_rules import LineRules
+from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, Move, Outcome
+from absolve.audit.maps.ordered import Ordered
+from absolve.audit.maps.request import Request, encoded, request
+from absolve.core.bounded_cache import BoundedCache
+from absolve.urls import whatwg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from absolve.audit.maps.index import Index
+    from absolve.audit.maps.model import Found, Mover, Rule, RuleSet
+
+_MOST_KNOWN: Final = 1 << 16
+_MOST_RULES: Final = 8  # of one outcome
+
+
+def _never(_url: str) -> bool:
+    return False
+
+
+def forced_first(rules: Sequence[Rule]) -> Iterator[Rule]:
+    """Yield the rules of a map that may be forced: not those of lines that surely are not."""
+    for number in range(len(rules)):
+        if not isinstance(rules, LineRules) or not rules.is_unforced(number):
+            yield rules[number]
+
+
+class Seen(NamedTuple):
+    """What became of the URLs that a rule moved: whether one went in a circle or in more hops, or all to nothing."""
+
+    loop: bool = False
+    chain: bool = False
+    nothing: bool = True
+
+
+class Rules:
+    """All maps of an audit. `used` counts the distinct URLs that each rule moved, by file and line."""
+
+    def __init__(self, sets: Iterable[RuleSet], base_old: str | None, base_new: str) -> None:
+        self.sets = list(sets)
+        self.used: Counter[tuple[str, int]] = Counter()
+        self.seen: dict[tuple[str, int], Seen] = {}
+        self.exists: Callable[[str], bool] = _never
+        self._base_new = base_new
+        self._base_old = base_old
+        self._home = _site(base_new)
+        self._old_site = _site(base_old) if base_old else None
+        self._hosts = {_site(base) for base in (base_old, base_new) if base}
+        tables = {found.file: found.table for found in self.sets if found.table is not None}
+        self._movers: list[Mover] = [
+            found.mover(tables)
+            if found.mover is not None
+            else Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
+            for found in self.sets
+        ]
+        self.notes: list[str] = []
+        self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether a rule applies where a file exists, too."""
+        return any(rule.forced and rule.problem is None for one in self.sets for rule in forced_first(one.rules))
+
+    def only_index(self) -> Index | None:
+        """Return the index of the only map, if it has exact rules only; None in any other case."""
+        (mover,) = self._movers if len(self._movers) == 1 else (None,)
+        return mover.index if isinstance(mover, Ordered) and mover.index.is_exact else None
+
+    def move(self, url: str, exists: Callable[[str], bool] = _never) -> Move | None:
+        """Return the step that the first rule makes from an absolute URL, None if no rule applies.
+
+        `exists` returns whether the new site has a file for a URL; for an old URL it is asked for its counterpart.
+        """
+        asked = request(url)
+        if asked is None:
+            return None
+        asked = asked._replace(is_home=asked.host in self._hosts)
+
+        def is_there(old: str) -> bool:
+            return exists(self.counterpart(old))
+
+        for mover in self._movers:
+            found = mover(asked, is_there)
+            if found is not None:
+                move = self._moved(found)
+                if not self._is_for_old(asked, move, mover, is_there):
+                    return move
+        return None
+
+    def _is_for_old(self, asked: Request, move: Move, mover: Mover, exists: Callable[[str], bool]) -> bool:
+        """Return whether a rule must be one of the old host: on the new one it would apply to its own target again.
+
+        That is so for `Redirect / https://new.example/`, in which only the target names a host.
+        """
+        rule, target = move.rule, move.target
+        if self._old_site in {None, self._home} or asked.host != self._home or target is None or rule.host is not None:
+            return False
+        following = request(target)
+        if rule.how == EXACT or following is None or following.host != self._home or not _names_host(rule):
+            return False
+        again = mover(following, exists)
+        return again is not None and again.rule == rule
+
+    def counterpart(self, url: str) -> str:
+        """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
+        asked = request(url)
+        if asked is None or asked.host == self._home or asked.host not in self._hosts or self._base_old is None:
+            return url
+        old, new = request(self._base_old), request(self._base_new)
+        if old is None or new is None:
+            return url
+        path = asked.path
+        folder_old, folder_new = (base.path[: base.path.rfind("/") + 1] for base in (old, new))
+        if path.startswith(folder_old):
+            path = folder_new + path[len(folder_old) :]
+        query = "" if asked.query is None else f"?{asked.query}"
+        return whatwg.parse(f"{path}{query}", self._base_new) or url
+
+    def _moved(self, found: Found) -> Move:
+        target = found.target
+        if target is not None:
+            target = whatwg.parse(target, self._base_new)
+            if target is not None and not target.startswith(("http:", "https:")):
+                target = None
+        return Move(target, found.status, found.rule, found.rule.forced, found.is_rewrite)
+
+    def url(self, host: str | None, path: str, query: str | None) -> str | None:
+        """Return the URL of a decoded path on a host, by default that of the new site; None if it is no URL."""
+        scheme = "http" if self._base_new.startswith("http:") else "https"
+        mark = "" if query is None else f"?{query}"
+        return whatwg.parse(f"{scheme}://{host or self._home}{encoded(path)}{mark}")
+
+    def old(self, url: str) -> str | None:
+        """Return the URL of the old site with the same path as one of the new site; None without another host."""
+        asked = request(url)
+        if asked is None or self._base_old is None or _site(self._base_old) == asked.host:
+            return None
+        return whatwg.parse(url[url.find("/", url.find("://") + 3) :], self._base_old)
+
+    def absolute(self, target: str) -> str | None:
+        """Return the absolute URL of a target."""
+        return whatwg.parse(target, self._base_new)
+
+    def is_new(self, url: str) -> bool:
+        """Return whether a URL is one of the new site."""
+        asked = request(url)
+        return asked is not None and asked.host == self._home
+
+    def chain(self, url: str, exists: Callable[[str], bool] = _never, *, counts: bool = True) -> Outcome:
+        """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4).
+
+        `exists` must be the same in all calls: outcomes are cached. `counts`: rules that move it are used.
+        """
+        self.exists = exists
+        bare, crosshatch, fragment = url.partition("#")
+        outcome = self._known.entries.get(bare)
+        if outcome is None:
+            outcome = self._followed(bare, exists, counts=counts)
+        if counts and outcome.rules:
+            self._see(outcome, exists)
+        if crosshatch and outcome.final is not None and "#" not in outcome.final:
+            return outcome._replace(final=f"{outcome.final}#{fragment}")
+        return outcome
+
+    def _see(self, outcome: Outcome, exists: Callable[[str], bool]) -> None:
+        """Keep what became of the URLs that a rule moved, for the findings about it."""
+        rule = outcome.rules[0]
+        seen = self.seen.get((rule.file, rule.line)) or Seen()
+        end = outcome.served or outcome.final
+        is_nothing = not outcome.gone and (end is None or (self.is_new(end) and not exists(end.partition("#")[0])))
+        self.seen[rule.file, rule.line] = Seen(
+            seen.loop or outcome.loop, seen.chain or outcome.hops > 1, seen.nothing and is_nothing
+        )
+
+    def _followed(self, url: str, exists: Callable[[str], bool], *, counts: bool) -> Outcome:
+        """Follow a URL to its end, and store the outcome of every URL on the way."""
+        way: list[tuple[str, Move]] = []
+        places: dict[str, int] = {}
+        times: Counter[tuple[str, int]] = Counter()
+        grows = False
+        current = url
+        while True:
+            known = self._known.entries.get(current)
+            if known is not None:
+                break
+            if current in places or len(way) >= MOST_HOPS or grows:
+                start = places.get(current, 0)  # 0 for a URL that grows without end
+                known = self._loop(way[start:])
+                way = way[:start]
+                break
+            move = self.move(current, exists)
+            if move is None:
+                known = Outcome(0, current)
+                break
+            if counts:
+                self.used[move.rule.file, move.rule.line] += 1
+            if move.rule.how != EXACT:
+                place = move.rule.file, move.rule.line
+                times[place] += 1
+                grows = times[place] > MOST_TIMES
+            places[current] = len(way)
+            way.append((current, move))
+            if move.rewrite or move.target is None or move.status in GONE:
+                way.pop()
+                known = self._known.put(current, _ended(current, move))
+                break
+            current = move.target.partition("#")[0]
+        for passed, move in reversed(way):
+            known = self._known.put(passed, _before(move, known))
+        return known
+
+    def _loop(self, circle: list[tuple[str, Move]]) -> Outcome:
+        """Store the outcome of every URL of a circle: the number of its steps. Return that of the first."""
+        size = len(circle)
+        outcomes = []
+        for number, (_, move) in enumerate(circle):
+            rules = tuple(circle[(number + offset) % size][1].rule for offset in range(min(size, _MOST_RULES)))
+            outcomes.append(Outcome(size, None, loop=True, rules=rules, status=move.status))
+        for (url, _), outcome in zip(circle, outcomes, strict=True):
+            self._known.put(url, outcome)
+        return outcomes[0]
+
+
+def _names_host(rule: Rule) -> bool:
+    """Return whether the target of a rule is an absolute URL; that of a program is looked for in its text."""
+    first = rule.target[0] if rule.target else rule.text
+    return isinstance(first, str) and (
+        first.startswith(("http:", "https:", "//")) or (not rule.target and "://" in first)
+    )
+
+
+def _site(base: str) -> str:
+    found = request(base)
+    return found.host if found is not None else ""
+
+
+def _ended(url: str, move: Move) -> Outcome:
+    if move.rewrite:
+        return Outcome(0, url, rules=(move.rule,), served=move.target, status=move.status)
+    return Outcome(0, None, gone=move.status in GONE, rules=(move.rule,), status=move.status)
+
+
+def _before(move: Move, after: Outcome) -> Outcome:
+    """Return the outcome of a URL from the outcome of the target of its first step."""
+    final = after.final
+    fragment = (move.target or "").partition("#")[2]
+    if fragment and final is not None and "#" not in final:
+        final = f"{final}#{fragment}"
+    rules = (move.rule, *after.rules)
+    if len(rules) > _MOST_RULES:
+        rules = (*rules[: _MOST_RULES - 1], rules[-1])
+    return Outcome(after.hops + 1, final, after.loop, after.gone, rules, after.served, move.status)

@@ -1,0 +1,53 @@
+"""The two sides of a rule as maps write them: a path or a URL to match, a URL to lead to.
+
+In: text of a map. Out: the host and the decoded path to match; or the reason why it is no rule.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from absolve.audit.maps.request import decoded, request
+from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme
+
+STATUSES: Final = frozenset(range(100, 600))
+
+
+class Source(NamedTuple):
+    """What a rule matches: a decoded path, with the query if it has one, on a host (None: of both sites)."""
+
+    host: str | None
+    path: str
+
+
+def source(text: str) -> Source | str:
+    """Return the source that a URL, `//host/path` or a path means; a text with the reason if it is none of them."""
+    full = f"http:{text}" if text.startswith("//") else text
+    if full.startswith("/"):
+        bare = text.partition("#")[0]
+        path, mark, query = bare.partition("?")
+        return Source(None, f"{decoded(path)}{mark}{query}")
+    if not has_scheme(full):
+        return f"{short(text)} is neither a URL nor a path that begins with /"
+    found = request(full)
+    if found is None or is_malformed(full) or not found.host:
+        return f"{short(text)} is no http or https URL"
+    query = "" if found.query is None else f"?{found.query}"
+    return Source(found.host, found.decoded + query)
+
+
+def target_fault(text: str) -> str | None:
+    """Return why a text cannot be the target of a rule, None if it can: a path, or an http or https URL."""
+    if not text:
+        return "it has no target"
+    if text.startswith(("/", "?", "#")) and not text.startswith("//"):
+        return None
+    full = f"http:{text}" if text.startswith("//") else text
+    if parsed_scheme(full) not in {"http", "https"}:
+        return f"the target {short(text)} is neither an http URL nor a path that begins with /"
+    return f"the target {short(text)} is no URL" if is_malformed(full) else None
+
+
+def short(text: str, most: int = 80) -> str:
+    """Return a text in quotes for a message, cut if it is long."""
+    return repr(text if len(text) <= most else f"{text[: most - 3]}...")

@@ -1,0 +1,188 @@
+"""Read a map in CSV: old URL, new URL, and perhaps a status, or exact, prefix or regex as in `--remap-file`.
+
+In: the bytes of the file; comma, semicolon or tab separate cells (RFC 4180). Out: a `RuleSet`. A rule without `how` is
+exact; one with a query precedes one without. Rules with a host, and those with a status such as `301!`, apply also
+where the new site has a file of this path, other rules do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.audit.maps import patterns
+from absolve.audit.maps.line_rules import LONGEST, LineRules
+from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.ordered import Ordered
+from absolve.audit.maps.sources import source, target_fault
+from absolve.audit.maps.text import decoded, line
+from absolve.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_HOW: Final = frozenset({EXACT, PREFIX, REGEX})
+_GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
+_STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
+# Two paths of ASCII that need no decoding, and perhaps a status.
+_SIMPLE: Final = (
+    r"(/(?:[!$&'()*+\-.0-9:=@A-Z_a-z~][!$&'()*+\-./0-9:=@A-Z_a-z~]*)?),(/(?:[\w.~-][\w./~-]*)?)(?:,(30[12378]))?"
+)
+_LOOKED_AT: Final = 100  # lines in which the header may be, behind comments
+_SNIFFED: Final = 1 << 16
+
+
+def read(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a map in CSV."""
+    text = decoded(data)
+    rules: Sequence[Rule] = (
+        _by_line(name, text) if '"' not in text and "\r" not in text.replace("\r\n", "") else list(_rules(name, text))
+    )
+    return RuleSet(name, "csv", rules, lambda _tables: Ordered(rules, queries_first=True))
+
+
+def _by_line(name: str, text: str) -> LineRules:
+    """Return the rules of a map without quotes: each has a line of its own."""
+    text = text.replace("\r\n", "\n")
+    delimiter = _delimiter(text)
+
+    def read_line(number: int, line: str) -> Rule:
+        found = simple.fullmatch(line) if len(line) <= LONGEST else None
+        if found is not None:
+            return Rule(
+                name, number, line, source=found[1], target=(found[2],), status=int(found[3] or 301), forced=False
+            )
+        return _rule(name, number, _cells(line.split(delimiter)), delimiter)
+
+    simple = re.compile(_SIMPLE.replace(",", re.escape(delimiter)), re.ASCII)
+    header = 0
+    for number, head in enumerate(text.split("\n", _LOOKED_AT)[:_LOOKED_AT], start=1):
+        cells = _cells(head.split(delimiter))
+        if cells and not cells[0].startswith("#"):
+            header = number if _is_header(cells) else 0
+            break
+    return LineRules(text, read_line, simple, header + 1, empty=delimiter)
+
+
+def _rules(name: str, text: str) -> Iterator[Rule]:
+    delimiter = _delimiter(text)
+    rows = csv.reader(text.splitlines(keepends=True) if "\r" in text else text.split("\n"), delimiter=delimiter)
+    is_first = True
+    while True:
+        number = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Rule(name, number, "", f"it is no CSV: {error}")
+            continue
+        row = _cells(row)
+        if not row or row[0].startswith("#"):
+            continue
+        if is_first and _is_header(row):
+            is_first = False
+            continue
+        is_first = False
+        yield _rule(name, number, row, delimiter)
+
+
+def _cells(row: Sequence[str]) -> list[str]:
+    """Return the cells of a row without white space around them, and without empty ones at the end."""
+    found = [cell.strip() for cell in row]
+    while found and not found[-1]:
+        found.pop()
+    return found
+
+
+def _delimiter(text: str) -> str:
+    """Return the separator of the first rows: the one of which there are most."""
+    head = text[:_SNIFFED]
+    return max(",;\t", key=head.count)
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return len(row) > 1 and all(re.fullmatch(r"[^/:]+", cell) for cell in row[:2])
+
+
+def _rule(name: str, number: int, row: Sequence[str], delimiter: str) -> Rule:
+    found = line(number, delimiter.join(row))
+    rule = Rule(name, number, found.text, found.problem)
+    if found.problem is not None:
+        return rule
+    how, status, is_forced, fault = _extras(row[2:])
+    if fault is None and status < 400:
+        fault = target_fault(row[1]) if len(row) > 1 and how != REGEX else None if len(row) > 1 else "it has no target"
+    if fault is not None:
+        return rule._replace(problem=fault)
+    rule = rule._replace(how=how, status=status, target=None if status >= 400 else (row[1],))
+    rule = _of_pattern(rule, row[0]) if how == REGEX else _of_path(rule, row[0])
+    return rule._replace(forced=True) if is_forced else rule
+
+
+def _extras(cells: Sequence[str]) -> tuple[str, int, bool, str | None]:
+    """Return how a row matches, its status, whether it is forced (`301!`), and why one of its cells is neither."""
+    how, status, is_forced = EXACT, 301, False
+    for cell in cells:
+        if cell.lower() in _HOW:
+            how = cell.lower()
+        elif (found := _STATUS.fullmatch(cell)) is not None:
+            status, is_forced = int(found[1]), bool(found[2])
+        elif cell:
+            return how, status, False, f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex"
+    return how, status, is_forced, None
+
+
+def _of_path(rule: Rule, old: str) -> Rule:
+    found = source(old)
+    if isinstance(found, str):
+        return rule._replace(problem=found)
+    target = rule.target
+    if rule.how == PREFIX and target is not None:
+        if "?" in found.path:
+            return rule._replace(problem="a prefix has no query")
+        target = with_rest(str(target[0]), found.path)
+    return rule._replace(source=found.path, host=found.host, target=target, forced=found.host is not None)
+
+
+def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
+    """Return the target of a prefix: the rest of the path follows the path of the new URL, with one slash between."""
+    ends = min((place for mark in "?#" if (place := new.find(mark)) >= 0), default=len(new))
+    head, tail = new[:ends], new[ends:]
+    if head.endswith("/") and not prefix.endswith("/"):
+        head = head[:-1]
+    elif prefix.endswith("/") and not head.endswith("/"):
+        head += "/"
+    return (head, 1, tail) if tail else (head, 1)
+
+
+def _of_pattern(rule: Rule, old: str) -> Rule:
+    r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
+    whole = f"^(?:{old})$"
+    try:
+        patterns.matcher(whole)
+        names = patterns.names(whole)
+    except UsageError as error:
+        return rule._replace(problem=f"the regular expression cannot be used: {error.message}")
+    target: list[str | int] = []
+    place = 0
+    new = str(rule.target[0]) if rule.target is not None else ""
+    for found in _GROUP.finditer(new):
+        target.append(new[place : found.start()])
+        place = found.end()
+        if found[3] is not None:
+            target.append(found[3])
+        else:
+            number = int(found[2]) if found[2] else names.get(found[1], int(found[1]) if found[1].isdigit() else -1)
+            if not 0 <= number <= patterns.groups(whole):
+                return rule._replace(problem=f"the target names a group that is not there: {found[0]}")
+            target.append(number)
+    target.append(new[place:])
+    is_path = old.removeprefix("^").startswith(("/", "\\/"))
+    return rule._replace(
+        source=whole,
+        target=None if rule.target is None else tuple(part for part in target if part != ""),
+        whole_url=not is_path,
+        forced=not is_path,
+    )

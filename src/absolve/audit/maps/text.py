@@ -1,0 +1,79 @@
+"""Decode the bytes of a map file, and cut it into lines and words.
+
+In: bytes. Out: text, and the lines that are no UTF-8. A byte order mark decides; UTF-16 without one is recognised by
+its zero bytes, because spreadsheets write it.
+"""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOT_UTF8: Final = "it is not UTF-8: save the file in this charset"
+_LONGEST: Final = 1 << 16
+TOO_LONG: Final = f"it has more than {_LONGEST} characters"
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class Line(NamedTuple):
+    """One line with its number (1-based), without its end. `problem`: why it cannot be read, or None."""
+
+    number: int
+    text: str
+    problem: str | None = None
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a map file; bytes that are no UTF-8 become lone surrogates (PEP 383)."""
+    for mark, charset in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(charset, "surrogateescape" if charset == "utf-8" else "replace")
+    head = data[:512]
+    if head.count(b"\0") * 3 > len(head):
+        return data.decode("utf-16-le" if head[1::2].count(0) >= head[::2].count(0) else "utf-16-be", "replace")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def lines(data: bytes) -> Iterator[Line]:
+    """Yield the lines of a map file."""
+    text = with_line_feeds(decoded(data))
+    text = text.removesuffix("\n")
+    number = start = 0
+    end = -1
+    while end < len(text):
+        start = end + 1
+        end = text.find("\n", start)
+        if end < 0:
+            end = len(text)
+        number += 1
+        yield line(number, text[start:end])
+
+
+def with_line_feeds(text: str) -> str:
+    """Return a text whose lines all end with a line feed."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def line(number: int, text: str) -> Line:
+    """Return a line, with the problem of one that is too long or has bytes that are no UTF-8."""
+    if len(text) > _LONGEST:
+        return Line(number, text[:100], TOO_LONG)
+    if not text.isascii() and not is_text(text):
+        return Line(number, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), NOT_UTF8)
+    return Line(number, text)
+
+
+def is_text(text: str) -> bool:
+    """Return whether a text has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

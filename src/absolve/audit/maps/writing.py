@@ -1,0 +1,167 @@
+"""Write all maps as one, in the form of any server: chains flattened, rules added.
+
+In: `Rules`, and pairs of old and new URLs to add. Out: the bytes of a map. A map that has this form already keeps its
+text: only the targets of rules in a chain are changed. Rules of other forms are converted; a comment has each that
+the form cannot express.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.audit.maps import forms
+from absolve.audit.maps.flattening import Flat, Flattening
+from absolve.audit.maps.in_place import edited
+from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, Rule
+from absolve.audit.maps.reading import FORMATS
+from absolve.audit.maps.request import request
+from absolve.audit.maps.spreadsheet import with_rest
+from absolve.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from absolve.audit.maps.rules import Rules
+
+_LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
+    "apache": forms.apache_lines,
+    "cloudflare": forms.cloudflare_lines,
+    "csv": forms.csv_lines,
+    "netlify": forms.netlify_lines,
+    "nginx": forms.nginx_lines,
+    "rewritemap": forms.rewrite_map_lines,
+}
+_BY_NAME: Final = (
+    ("_redirects", "netlify"),
+    (".csv", "csv"),
+    (".htaccess", "apache"),
+    (".conf", "nginx"),
+    (".map", "nginx"),
+    (".txt", "rewritemap"),
+)
+
+
+class Written(NamedTuple):
+    """A map: its bytes, and the rules that it lacks, each with the reason."""
+
+    data: bytes
+    left_out: list[tuple[Rule, str]]
+
+
+def form_of(path: Path) -> str:
+    """Return the format for a file to be written, by its name. Raise UsageError if the name does not say."""
+    name = path.name.lower()
+    for end, form in _BY_NAME:
+        if name.endswith(end) or (end == ".htaccess" and end in name):
+            return form
+    raise UsageError(f"the name {path.name!r} does not say the format of the map: give one of {', '.join(FORMATS)}")
+
+
+def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
+    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL."""
+    asked = request(old)
+    if asked is None:
+        return None
+    source = asked.decoded + ("" if asked.query is None else f"?{asked.query}")
+    target = new
+    if rules.is_new(new):
+        start = new.find("/", new.find("://") + 3)
+        target = new[start:] if start >= 0 else "/"
+    rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
+    return rule._replace(how=PREFIX, source=asked.decoded, target=with_rest(target, asked.decoded)) if prefix else rule
+
+
+def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = False) -> str | None:
+    """Return the text of the rule to add to a map of this format; None if the format cannot express it.
+
+    `prefix`: a rule for a folder with all in it.
+    """
+    rule = added_rule(rules, old, new, prefix=prefix)
+    lines = _LINES[form](rule) if rule is not None else None
+    return "\n".join(lines) if lines else None
+
+
+def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> Written:
+    """Return all maps in one form, the added rules first: a catch-all would keep them from being applied.
+
+    Raise UsageError for an unknown format.
+    """
+    if form not in _LINES:
+        raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {form!r}")
+    flattening = Flattening(rules)
+    left_out: list[tuple[Rule, str]] = []
+    new = [rule for old, target in added if (rule := added_rule(rules, old, target)) is not None]
+    first = _converted(form, [Flat(rule) for rule in new], left_out)
+    texts: list[str] = []
+    for found in rules.sets:
+        flat = flattening.of_set(found)
+        if found.format == "csv" != form:
+            flat.sort(key=lambda one: one.rule.how != EXACT or "?" not in one.rule.source)
+        if found.format == form and found.data:
+            texts.append(edited(found, flat, _LINES[form], first))
+            first = []
+        elif form == "nginx":
+            texts.append(_servers(found.is_slash_ignored, flat, first, left_out))
+            first = []
+        else:
+            texts.append(
+                "\n".join(
+                    [*_head(form), *first, *_converted(form, _doubled(flat, found.is_slash_ignored, form), left_out)]
+                )
+            )
+            first = []
+    if not texts:
+        texts.append("\n".join([*_head(form), *first]))
+    return Written("".join(text if text.endswith("\n") else f"{text}\n" for text in texts).encode(), left_out)
+
+
+def _head(form: str) -> list[str]:
+    return ["RewriteEngine On"] if form == "apache" else []
+
+
+def _doubled(flat: Sequence[Flat], is_slash_ignored: bool, form: str) -> list[Flat]:
+    """Return exact rules also with the other slash at the end, if their own map ignores it and the form does not."""
+    if not is_slash_ignored or form == "netlify":
+        return list(flat)
+    found: list[Flat] = []
+    for one in flat:
+        found.append(one)
+        path, mark, query = one.rule.source.partition("?")
+        if one.left_out is None and one.rule.how == EXACT and path != "/":
+            other = path.rstrip("/") if path.endswith("/") else f"{path}/"
+            found.append(one._replace(rule=one.rule._replace(source=f"{other}{mark}{query}")))
+    return found
+
+
+def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]) -> list[str]:
+    """Return the lines of rules in a form; add those that it cannot express to `left_out`."""
+    lines: list[str] = []
+    for rule, reason, _ in flat:
+        made = _LINES[form](rule) if reason is None and rule.how != PROGRAM else None
+        if made is not None:
+            lines += made
+            continue
+        left_out.append((rule, reason or f"{form} cannot express it"))
+        if form != "csv":
+            lines.append(f"# {rule.place}: {left_out[-1][1]}: {' '.join(rule.text.split())}")
+    return lines
+
+
+def _servers(is_slash_ignored: bool, flat: Sequence[Flat], first: list[str], left_out: list[tuple[Rule, str]]) -> str:
+    """Return server blocks for nginx: one for each host that rules name; without hosts no block is needed."""
+    flat = _doubled(flat, is_slash_ignored, "nginx")
+    hosts = dict.fromkeys(one.rule.host for one in flat if one.rule.host is not None)
+    if not hosts:
+        return "\n".join([*first, *_converted("nginx", flat, left_out)])
+    lines: list[str] = []
+    for host in (None, *hosts):
+        own = [one._replace(rule=one.rule._replace(host=None)) for one in flat if one.rule.host in {None, host}]
+        missing: list[tuple[Rule, str]] = []
+        name, _, port = (host or "_").partition(":")
+        lines += ["server {", *([f"    listen {port};"] if port else []), f"    server_name {name};"]
+        lines += [f"    {line}" for line in [*first, *_converted("nginx", own, missing)]]
+        lines.append("}")
+        own_lines = {(one.rule.file, one.rule.line) for one in flat if one.rule.host == host}
+        left_out += [(rule, reason) for rule, reason in missing if (rule.file, rule.line) in own_lines]
+    return "\n".join(lines)

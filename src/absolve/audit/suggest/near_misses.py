@@ -1,0 +1,163 @@
+"""Find the known URL that is nearest to one that is not there.
+
+In: the known URLs, with titles; the URL that is asked for. Out: a likely one with its score: the same name in another
+folder or with another extension, a misspelt name (by rapidfuzz), or the only page with the same title. Only a few URLs
+are compared: those with the same name, those of the same folder, and those with rare groups of three letters in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.audit.maps.request import decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_MOST: Final = 64  # URLs under one key that are looked at
+_MOST_SIBLINGS: Final = 5000
+_MOST_COMPARED: Final = 8
+_NAME, _PATH = 0.6, 0.4  # shares of the name and of the path in a score
+_SAME_TITLE: Final = 0.9
+_LONGEST: Final = 200  # characters of a name or path that are compared
+_PER_ERROR: Final = 4  # characters of a name for each letter that may be wrong
+_MOST_ERRORS: Final = 3
+_SHORTEST: Final = 3  # characters of a name that is a hint in another folder
+_INDEXES: Final = frozenset({"index", "default", "home", ""})
+_WORDS: Final = re.compile(r"[^\W_]+")
+_NO_DIGITS: Final = re.compile(r"\D+")
+
+
+class Asked(NamedTuple):
+    """A URL that is not there, with the title of the page that it once was."""
+
+    url: str
+    title: str | None = None
+
+
+class Suggestion(NamedTuple):
+    """A likely URL, with a score between 0 and 1."""
+
+    url: str
+    score: float
+
+
+class _Named(NamedTuple):
+    """A known URL with its decoded path in lower case, the folder of that path, and its name without extension."""
+
+    url: str
+    path: str
+    folder: str
+    name: str
+
+
+class NearMisses:
+    """An index of known URLs."""
+
+    def __init__(self, known: Iterable[tuple[str, str | None]]) -> None:
+        """Index known URLs with their titles."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.fuzz import ratio
+
+        self._ratio, self._extract, self._distance = ratio, process.extract, OSA.distance
+        self._names: dict[str, list[_Named]] = defaultdict(list)
+        self._titles: dict[str, list[_Named]] = defaultdict(list)
+        self._folders: dict[str, list[_Named]] = defaultdict(list)
+        self._letters: dict[str, list[_Named]] = defaultdict(list)
+        for url, title in known:
+            self._add(_named(url), _folded(title))
+
+    def _add(self, named: _Named, title: str) -> None:
+        for index, key, most in (
+            (self._names, named.name, _MOST),
+            (self._titles, title, _MOST),
+            (self._folders, named.folder, _MOST_SIBLINGS),
+        ):
+            if key and len(index[key]) <= most:
+                index[key].append(named)
+        for letters in _threes(named.name):
+            if len(self._letters[letters]) <= _MOST:
+                self._letters[letters].append(named)
+
+    def __call__(self, asked: Asked) -> Suggestion | None:
+        """Return a likely URL, None if none is likely. A title that only one page has is a good sign."""
+        named = _named(asked.url)
+        best: tuple[float, str] | None = None
+        for other in self._candidates(named):
+            if other.url != asked.url:
+                scored = self._score(named, other), other.url
+                if scored[0] and (best is None or (-scored[0], scored[1]) < (-best[0], best[1])):
+                    best = scored
+        titled = self._titles.get(_folded(asked.title), ())
+        if len(titled) == 1 and titled[0].url != asked.url and (best is None or best[0] < _SAME_TITLE):
+            return Suggestion(titled[0].url, _SAME_TITLE)
+        return Suggestion(best[1], round(best[0], 4)) if best is not None else None
+
+    def _candidates(self, named: _Named) -> Iterator[_Named]:
+        same = self._names.get(named.name, [])
+        if len(same) <= _MOST and len(named.name) >= _SHORTEST:
+            yield from same
+        errors = _errors(named.name)
+        if not errors:
+            return
+        siblings = self._folders.get(named.folder, [])
+        if len(siblings) <= _MOST_SIBLINGS:
+            names = [other.name for other in siblings]
+            found = self._extract(named.name, names, scorer=self._distance, score_cutoff=errors, limit=_MOST_COMPARED)
+            yield from (siblings[place] for _, _, place in found)
+        hits: Counter[_Named] = Counter()
+        for letters in _threes(named.name):
+            others = self._letters.get(letters, ())
+            if len(others) <= _MOST:
+                hits.update(others)
+        yield from (other for other, _ in hits.most_common(_MOST_COMPARED))
+
+    def _score(self, one: _Named, other: _Named) -> float:
+        """Return the score of two names and paths; 0 if the names differ by more than misspelling."""
+        name = self._likeness(one.name, other.name)
+        path = self._ratio(one.path[:_LONGEST], other.path[:_LONGEST]) / 100
+        return (_NAME * name + _PATH * path) if name else 0.0
+
+    def _likeness(self, one: str, other: str) -> float:
+        """Return how alike two names are, without the words that both begin or end with; 0 beyond misspelling."""
+        if one == other:
+            return 1.0
+        words, others = _WORDS.findall(one), _WORDS.findall(other)
+        if "".join(words) == "".join(others):
+            return 0.98
+        for place in (0, -1):
+            while words and others and words[place] == others[place]:
+                del words[place], others[place]
+        rest, its_rest = "".join(words), "".join(others)
+        most = min(_errors(rest), _errors(its_rest))
+        if not most or _NO_DIGITS.sub(" ", rest) != _NO_DIGITS.sub(" ", its_rest):
+            return 0.0  # chapter1 is no misspelling of chapter2
+        wrong = self._distance(rest, its_rest, score_cutoff=most)
+        return 1 - wrong / len(rest) if wrong <= most else 0.0
+
+
+def _errors(name: str) -> int:
+    """Return how many letters of a name may be wrong."""
+    return min(len(name) // _PER_ERROR, _MOST_ERRORS)
+
+
+def _named(url: str) -> _Named:
+    bare = url.partition("#")[0].partition("?")[0]
+    path = decoded(bare.partition("://")[2].partition("/")[2]).lower()
+    folder, _, last = path.rstrip("/").rpartition("/")
+    stem = last.rpartition(".")[0] or last
+    if stem in _INDEXES and folder:  # the page of a folder has the folder's name
+        folder, _, stem = folder.rpartition("/")
+    return _Named(url, path, folder or "/", stem[:_LONGEST])
+
+
+def _threes(name: str) -> set[str]:
+    text = f"^{name}$"
+    return {text[place : place + 3] for place in range(len(text) - 2)}
+
+
+def _folded(title: str | None) -> str:
+    return " ".join((title or "").split()).lower()

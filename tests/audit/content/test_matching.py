@@ -1,0 +1,186 @@
+"""Old pages found among new ones by their content."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from absolve.audit.content import Match, PageText, Pair, match
+from absolve.audit.content.score import Score, Scorer
+
+if TYPE_CHECKING:
+    from absolve.audit.content.pages import Page
+
+WORDS = "pencil copper candle mountain quiet turnip harbour river garden orchard winter button silver feather velvet letter lantern cotton pepper stone market saddle anchor lamp window thunder ladder meadow bread yellow".split()
+
+
+def text(seed: int, count: int = 120) -> str:
+    rng = random.Random(seed)  # noqa: S311 - the same text each time
+    return " ".join(rng.choice(WORDS) for _ in range(count))
+
+
+def edited(given: str, every: int) -> str:
+    return " ".join("brook" if place % every == 0 else word for place, word in enumerate(given.split()))
+
+
+def page(url: str, *blocks: str, title: str | None = None, digest: str | None = None) -> PageText:
+    return PageText(url, digest, title, blocks)
+
+
+def found(old: list[PageText], new: list[PageText], threshold: float = 0.8, pairs: list[tuple[str, str]] | None = None) -> dict[str, str]:
+    return {one.old: one.new for one in match(old, new, threshold=threshold, pairs=pairs or []) if isinstance(one, Match)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([], []),
+        ([page("a", text(1))], []),
+        ([], [page("b", text(1))]),
+        ([page("a", text(1))], [page("b", text(2))]),
+        ([page("a", text(1), title="same")], [page("b", text(2), title="same")]),
+        ([page("a")], [page("b", text(1))]),
+        ([page("a", text(1))], [page("b", edited(text(1), 2))]),
+        ([page("a", text(1), text(2))], [page("b", text(1), text(3), text(4))]),
+    ],
+)
+def test_other_content_is_no_match(old: list[PageText], new: list[PageText]) -> None:
+    assert found(old, new) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "score"),
+    [
+        (page("a", text(1)), page("b", text(1)), 1.0),
+        (page("a", "intro t t"), page("b", "intro t t"), 1.0),
+        (page("a", "x", digest="d"), page("b", "y", digest="d"), 1.0),
+        (page("a", title="Only a title"), page("b", title="Only a title"), 1.0),
+        (page("a", text(1), text(2)), page("b", text(1), edited(text(2), 10)), 0.95),
+        (page("a", text(1)), page("b", edited(text(1), 12)), 0.92),
+        (page("a", text(1), title="T"), page("b", edited(text(1), 5), title="T"), 0.83),
+        (page("a", text(1), text(2)), page("b", text(2), text(1)), 1.0),
+        (page("a", "日本語の文章です。とても長い文章を書きます。" * 5), page("b", "日本語の文章です。とても短い文章を書きます。" * 5), 0.93),
+    ],
+)
+def test_the_same_content_is_found_with_a_score(old: PageText, new: PageText, score: float) -> None:
+    (one,) = match([old], [new])
+    assert isinstance(one, Match)
+    assert (one.old, one.new) == ("a", "b")
+    assert one.score == pytest.approx(score, abs=0.03)
+
+
+def test_equal_bytes_are_matched_by_digest() -> None:
+    (one,) = match([page("a", "x", digest="d")], [page("b", "x", digest="d")])
+    assert one == Match("a", "b", 1.0, method="digest")
+
+
+def test_text_that_most_pages_of_a_site_share_does_not_count() -> None:
+    menu, footer = text(90), text(91)
+    old = [page(f"o{number}", menu, text(number, 30), footer) for number in range(10)]
+    new = [page(f"n{number}", text(92), text(number, 30) if number < 5 else text(50 + number, 30), text(93)) for number in range(10)]
+    assert found(old, new) == {f"o{number}": f"n{number}" for number in range(5)}
+
+
+def test_pages_with_only_the_text_of_the_template_need_the_same_title() -> None:
+    old = [page(f"o{number}", "menu", "footer", title=f"T{number}") for number in range(4)]
+    new = [page(f"n{number}", "menu", "footer", title=f"T{number}") for number in range(2, 6)]
+    assert found(old, new) == {"o2": "n2", "o3": "n3"}
+    old = [page(f"o{number}", "menu", "footer") for number in range(4)]
+    assert found(old, [page(f"n{number}", "menu", "footer") for number in range(4)]) == {}
+
+
+def test_each_of_two_swapped_pages_is_found() -> None:
+    old = [page("a", text(1)), page("b", text(2))]
+    new = [page("a", text(2)), page("b", text(1))]
+    assert found(old, new, pairs=[("a", "a"), ("b", "b")]) == {"a": "b", "b": "a"}
+
+
+def test_pages_that_were_merged_are_both_found_in_the_new_one() -> None:
+    old = [page("a", text(1)), page("b", text(2)), page("c", text(3))]
+    new = [page("ab", text(1), text(2)), page("c", text(3))]
+    assert found(old, new) == {"a": "ab", "b": "ab", "c": "c"}
+
+
+def test_links_to_other_pages_count_little() -> None:
+    links = [f"\x1fThe chapter about {word}" for word in WORDS[:8]]
+    old = [page("a", text(1, 60), *links[:4]), page("b", text(2, 60), *links[:4])]
+    new = [page("ab", text(1, 60), text(2, 60), *links[4:])]
+    assert found(old, new) == {"a": "ab", "b": "ab"}
+    assert found([page("a", *links[:4], "own words")], [page("b", *links[:4], "other text")]) == {}
+    (one,) = match([page("a", *links[:4])], [page("b", *(link[1:] for link in links[:4]))])
+    assert one == Match("a", "b", 1.0)
+
+
+def test_a_short_text_inside_another_page_is_no_match() -> None:
+    assert found([page("a", "see also")], [page("b", "see also", text(1))]) == {}
+
+
+def test_copies_are_matched_one_to_one_then_to_the_first() -> None:
+    others = [page(f"other{number}", text(10 + number)) for number in range(4)]
+    copies = [page(url, text(1), title=url) for url in "abc"] + others
+    assert found(copies, [page("x", text(1), title="c"), page("y", text(1), title="q")]) == {"c": "x", "a": "y", "b": "x"}
+    assert found(copies, [page("x", text(1)), page("b", text(1))], pairs=[("b", "b")]) == {"b": "b", "a": "x", "c": "x"}
+
+
+def test_an_edited_page_is_preferred_to_the_copy_that_belongs_to_another() -> None:
+    old = [page("a", text(1), text(2)), page("copy", text(1), text(2))]
+    new = [page("a", text(1), text(2)), page("moved", text(1), edited(text(2), 30))]
+    assert found(old, new, pairs=[("a", "a")]) == {"a": "a", "copy": "moved"}
+
+
+def test_the_named_pair_is_preferred_where_scores_are_close() -> None:
+    old = [page("a", *(text(number) for number in range(5)))]
+    new = [page("b", *(text(number) for number in range(5)), "one more line of text"), page("a", *(text(number) for number in range(5)), "and another line")]
+    assert found(old, new).keys() == {"a"}
+    assert found(old, new, pairs=[("a", "a")]) == {"a": "a"}
+
+
+def test_a_second_page_that_is_close_is_named() -> None:
+    old = [page("a", text(1), text(2))]
+    new = [page("b", text(1), text(2), "short tail here"), page("c", text(1), text(2), "another tail of it")]
+    (one,) = match(old, new)
+    assert isinstance(one, Match)
+    assert {one.new, one.second} == {"b", "c"}
+    assert one.second_score is not None
+    assert one.score - one.second_score < 0.05
+    (one,) = match(old, [page("b", text(1), text(2)), page("c", text(1), text(2))])
+    assert one == Match("a", "b", 1.0, "c", 1.0)
+
+
+def test_scores_of_pairs_are_given_even_below_the_threshold() -> None:
+    old = [page("a", text(1)), page("b", text(2))]
+    new = [page("a", text(1), text(5)), page("b", text(3)), page("c", text(2))]
+    pairs = [one for one in match(old, new, pairs=[("a", "a"), ("b", "b"), ("b", "c"), ("x", "a"), ("a", "x")]) if isinstance(one, Pair)]
+    assert [(pair.old, pair.new) for pair in pairs] == [("a", "a"), ("b", "b"), ("b", "c"), ("x", "a"), ("a", "x")]
+    assert pairs[0].score == pytest.approx(0.95, abs=0.01)  # all of the old page is there
+    assert pairs[1].score < 0.5
+    assert [pair.score for pair in pairs[2:]] == [1.0, 0.0, 0.0]
+
+
+def test_the_threshold_decides() -> None:
+    old, new = [page("a", text(1))], [page("b", edited(text(1), 5))]
+    assert found(old, new, 0.7) == {"a": "b"}
+    assert found(old, new, 0.95) == {}
+
+
+def test_many_pages_are_matched_without_comparing_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    scored = Scorer._scored
+
+    def counted(self: Scorer, one: Page, other: Page) -> Score:
+        asked.append(one)
+        return scored(self, one, other)
+
+    monkeypatch.setattr(Scorer, "_scored", counted)
+    old = [page(f"o{number}", edited(text(number, 60), 15)) for number in range(400)]
+    new = [page(f"n{number}", text(number, 60)) for number in range(400)]
+    assert found(old, new) == {f"o{number}": f"n{number}" for number in range(400)}
+    assert len(asked) < 5 * 400
+
+
+def test_pages_that_all_share_their_blocks_are_not_compared_with_each_other() -> None:
+    old = [page(f"o{number}", *(f"line of text {line}" for line in range(40)), f"own line {number}") for number in range(300)]
+    new = [page(f"n{number}", *(f"line of text {line}" for line in range(40)), f"own line {number}") for number in range(300)]
+    assert found(old, new) == {f"o{number}": f"n{number}" for number in range(300)}

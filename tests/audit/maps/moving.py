@@ -1,0 +1,44 @@
+"""What the tests of maps share: a map of one text, and where URLs lead by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from absolve.audit import maps
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+OLD = "http://old.example/"
+NEW = "https://new.example/"
+
+
+def rules(text: str | bytes, name: str, *more: tuple[str, str], form: str | None = None) -> maps.Rules:
+    given = [(text, name), *more]
+    sets = [
+        maps.read(Path(one), content if isinstance(content, bytes) else content.encode(), format=form if one == name else None)
+        for content, one in given
+    ]
+    return maps.Rules(sets, OLD, NEW)
+
+
+def lead(given: maps.Rules, url: str, files: Collection[str] = ()) -> str | int | None:
+    """Return where a URL leads: a URL or path, the status of a rule without target, `loop`, or None without a rule."""
+    there = {full(one) for one in files}
+    outcome = given.chain(full(url), there.__contains__)
+    if outcome.loop:
+        return "loop"
+    if not outcome.rules:
+        return None
+    if outcome.served is not None:
+        return f"={outcome.served.removeprefix(NEW[:-1])}"
+    return outcome.status if outcome.final is None else outcome.final.removeprefix(NEW[:-1])
+
+
+def full(url: str) -> str:
+    return NEW[:-1] + url if url.startswith("/") else url
+
+
+def problems(given: maps.Rules) -> list[tuple[int, str | None]]:
+    return [(rule.line, rule.problem) for one in given.sets for rule in one.rules if rule.problem]

@@ -1,0 +1,113 @@
+"""What is wrong with the rules of a map: unused, shadowed, contradicting, chains, circles, dead ends."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moving import NEW, OLD, full, rules
+
+from absolve.audit import maps
+from absolve.audit.maps import checks, exact_table
+
+
+def findings(made: maps.Rules, asked: tuple[str, ...] = (), files: tuple[str, ...] = ()) -> list[str | None]:
+    there = {full(one) for one in files}
+    for url in asked:
+        made.chain(full(url), there.__contains__)
+    return [one.finding for one in maps.checked(made, there.__contains__)]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "asked", "expected"),
+    [
+        ("/a,/x", "map.csv", ("/a",), [None]),
+        ("/a,/x", "map.csv", (), ["unused"]),
+        ("/a,/x,410", "map.csv", ("/a",), [None]),
+        ("/a,https://other.example/", "map.csv", ("/a",), [None]),
+        ("/a,/no", "map.csv", ("/a",), ["leads to nothing"]),
+        ("/a,/no", "map.csv", (), ["leads to nothing"]),
+        ("/a,/b\n/b,/x", "map.csv", ("/a",), ["chain", None]),
+        ("/a,/b\n/b,/x", "map.csv", (), ["chain", "unused"]),
+        ("/a,/b\n/b,/a", "map.csv", (), ["loop", "loop"]),
+        ("/a,/a", "map.csv", (), ["loop"]),
+        ("/a,/x\n/a,/x", "map.csv", ("/a",), [None, "shadowed by 1"]),
+        ("/a,/x\n/a,/y", "map.csv", ("/a",), [None, "contradicts 1"]),
+        ("/a,/x\n/a,/x,302", "map.csv", ("/a",), [None, "contradicts 1"]),
+        ("/a,/x,prefix\n/a/b,/y", "map.csv", ("/a/b",), ["leads to nothing", "shadowed by 1"]),
+        ("/a/b,/y\n/a,/x,prefix", "map.csv", ("/a/b", "/a"), [None, None]),
+        ("/a,/x,prefix\n/a/b,/y,prefix", "map.csv", ("/a",), [None, "shadowed by 1"]),
+        ("/a/*,/b\n/a/(.*),/x,regex", "map.csv", ("/a/1",), ["leads to nothing", None]),
+        ("http://old.example/a,/x\n/a,/y", "map.csv", (OLD + "a", "/a"), [None, None]),
+        ("/a/* /x\n/a/b /y\n/* /x", "_redirects", ("/a/c",), [None, "shadowed by 1", "unused"]),
+        ("/a /x\n/a /y 301!", "_redirects", ("/a",), [None, "unused"]),
+        ("/p id=1 /x\n/p /y", "_redirects", ("/p?id=1",), [None, "unused"]),
+        ("Redirect /a /x\nRedirect /a/b /y", ".htaccess", ("/a",), [None, "shadowed by 1"]),
+        ("RewriteRule ^a$ /x [R]\nRewriteRule ^a$ /y [R]", ".htaccess", ("/a",), [None, "contradicts 1"]),
+        ("RewriteRule ^b$ /y [R]\nRedirect /b /x", ".htaccess", ("/b",), [None, "unused"]),
+        ("location = /a { return 301 /x; }\nlocation /b { return 301 /y; }", "site.conf", ("/a", "/b"), [None, None]),
+        ("map $uri $m { /a /x;\n/b /y; }", "site.conf", ("/a",), [None, "unused"]),
+        ("/n/(.*),/m/\\1,regex\n/m/(.*),/x,regex", "map.csv", ("/n/1",), ["chain", None]),
+        ("/n/(.*),/n/x/\\1,regex", "map.csv", ("/n/1",), ["loop"]),
+        ("/a,http://[", "map.csv", (), [None]),
+    ],
+)
+def test_a_rule_has_its_finding(text: str, name: str, asked: tuple[str, ...], expected: list[str | None]) -> None:
+    assert findings(rules(text, name), asked, ("/x", "/y")) == expected
+
+
+NAMES = [f"/{letter}" for letter in "abcdefx"]
+PAIRS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=10)
+
+
+@pytest.mark.parametrize(("name", "line"), [("map.csv", "{},{}\n"), ("_redirects", "{} {}\n"), ("_redirects", "{}/ {} 301!\n")])
+@settings(max_examples=100)
+@given(pairs=PAIRS, odd=st.booleans(), many=st.booleans())
+def test_exact_rules_have_the_same_findings_in_bulk(name: str, line: str, pairs: list[tuple[str, str]], odd: bool, many: bool) -> None:
+    text = "".join(line.format(*pair) for pair in pairs) + ("/caf%C3%A9 /b\n/caf%C3%A9,/b\n" if odd else "")
+
+    def found(*, in_bulk: bool) -> list[maps.Checked]:
+        made = rules(text, name)
+        if not in_bulk:
+            made.only_index = lambda: None  # type: ignore[method-assign]
+        for url in NAMES[:3]:
+            made.chain(NEW[:-1] + url, {NEW + "x"}.__contains__)
+        return list(maps.checked(made))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact_table, "_MANY", 0 if many else 10**6)
+        one, other = found(in_bulk=True), found(in_bulk=False)
+    assert [row for row in one if row.text[:2] != "/x"] == [row for row in other if row.text[:2] != "/x"]
+
+
+def test_of_a_very_large_map_of_patterns_only_the_first_and_the_used_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "MOST_COMPARED", 2)
+    made = rules("/p,/x,prefix\n/a,/no\n/b,/b\n/c,/c\n", "map.csv")
+    assert findings(made, ("/c",), ("/x",)) == ["unused", "leads to nothing", "unused", "loop"]
+    assert made.notes == ["map.csv: of 4 rules, the first 2 and those used are compared"]
+
+
+def test_a_map_says_whether_it_has_forced_rules() -> None:
+    assert [rules(text, "_redirects").is_forced for text in ("/a /b\n", "/a /b\n/c /d 301!\n", "/a/* /b 301!\n", "/a b 301!\n")] == [False, True, True, False]
+    assert rules("Redirect /a /b", ".htaccess").is_forced
+
+
+def test_a_rule_of_another_map_is_named_with_its_file() -> None:
+    made = rules("/a,/x\n", "one.csv", ("/a,/y\n", "two.csv"))
+    assert findings(made, ("/a",), ("/x", "/y")) == [None, "contradicts one.csv:1"]
+
+
+def test_each_rule_has_its_text_the_urls_that_it_moved_and_why_it_could_not_be_read() -> None:
+    made = rules("/a,/x\n/b/,/x,prefix\nnonsense\n", "map.csv")
+    for url in ("a", "a#x", "b/1", "b/2"):
+        made.chain(NEW + url, {NEW + "x"}.__contains__)
+    rows = list(maps.checked(made))
+    assert rows[0] == maps.Checked("map.csv", 1, "/a,/x", 1, None, None)
+    assert (rows[1].used, rows[2].used) == (2, 0)
+    assert rows[2].problem == "it has no target"
+
+
+def test_the_predicate_of_the_last_chain_is_used_by_default() -> None:
+    made = rules("/a,/x\n", "map.csv")
+    made.chain(NEW + "a", {NEW + "x"}.__contains__)
+    assert [one.finding for one in maps.checked(made)] == [None]

@@ -1,0 +1,133 @@
+"""Maps in CSV: old, new, status, exact, prefix or regex."""
+
+from __future__ import annotations
+
+import pytest
+from moving import NEW, OLD, lead, problems, rules
+
+
+@pytest.mark.parametrize(
+    ("row", "url", "expected"),
+    [
+        ("/a,/b", "/c", None),
+        ("/a,/b", "/a/", None),
+        ("/a,/b", "/a.html", None),
+        ("/a,/b", "http://other.example/a", None),
+        ("/a,/b", "mailto:a@b", None),
+        ("/a,/b", "/a", "/b"),
+        ("/a,/b", "/a?x=1", "/b?x=1"),
+        ("/a,/b?y=2", "/a?x=1", "/b?y=2"),
+        ("/a,/b", "/a#part", "/b#part"),
+        ("/a,/b#its", "/a#part", "/b#its"),
+        ("/a,/b", OLD + "a", "/b"),
+        ("/a,/b", "https://OLD.example:443/a", "/b"),
+        ("/a?id=1,/one", "/a?id=1", "/one"),
+        ("/a?id=1,/one", "/a?id=2", None),
+        ("http://old.example/a,https://new.example/b", OLD + "a", "/b"),
+        ("http://old.example/a,https://new.example/b", "https://old.example/a", "/b"),
+        ("http://old.example/a,https://new.example/b", NEW + "a", None),
+        ("//old.example/a,//new.example/b", OLD + "a", "/b"),
+        ("http://sub.old.example/a,/b", "http://sub.old.example/a", "/b"),
+        ("/a,https://other.example/x", "/a", "https://other.example/x"),
+        ("/caf%C3%A9,/b", "/caf\u00e9", "/b"),
+        ("/café,/b", "/caf%c3%a9", "/b"),
+        ("/100%,/b", "/100%25", "/b"),
+        ("/a%2Fb,/c", "/a%2fb", "/c"),
+        ("/a%2Fb,/c", "/a/b", None),
+        ("/%FF,/c", "/%ff", "/c"),
+        ("/a,/b,302", "/a", "/b"),
+        ("/a,,410", "/a", 410),
+        ("/a,/b,prefix", "/a", "/b"),
+        ("/a,/b,prefix", "/a/x/y", "/b/x/y"),
+        ("/a,/b/,prefix", "/a/x", "/b/x"),
+        ("/a/,/b,prefix", "/a/x", "/b/x"),
+        ("/a,/b,prefix", "/ab", None),
+        ("/,/b/,prefix", "/x", "loop"),
+        ("/a,/b?p=,prefix", "/a/x", "/b/x?p="),
+        ("http://old.example/a,/b,prefix", OLD + "a/x", "/b/x"),
+        (r"/n/(\d+)/(.*),/p/\2-\1,regex", "/n/12/x", "/p/x-12"),
+        (r"/n/(?P<id>\d+),/p/\g<id>,regex", "/n/12", "/p/12"),
+        (r"/n/(.*),/p/\1,regex", "/n/a%3Fb", "/p/a%3Fb"),
+        (r"/n/(.*),/p/\1,regex", "/n/100%25", "/p/100%25"),
+        (r"https?://old\.example/(.*),https://new.example/x/\1,regex", OLD + "a?b", "/x/a?b"),
+        (r"/n,/p,regex", "/n/m", None),
+    ],
+)
+def test_a_row_moves_a_url(row: str, url: str, expected: str | int | None) -> None:
+    given = rules(row, "map.csv")
+    assert not problems(given)
+    assert lead(given, url) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("a.html,/b", "'a.html' is neither a URL nor a path that begins with /"),
+        ("mailto:x@y,/b", "'mailto:x@y' is no http or https URL"),
+        ("http://[,/b", "'http://[' is no http or https URL"),
+        ("/a", "it has no target"),
+        ("/a,javascript:x", "the target 'javascript:x' is neither an http URL nor a path that begins with /"),
+        ("/a,http://[", "the target 'http://[' is no URL"),
+        ("/a,/b,soon", "'soon' is neither a status nor one of exact, prefix, regex"),
+        ("/a?b,/c,prefix", "a prefix has no query"),
+        ("/(a,/c,regex", "the regular expression cannot be used: missing ): ^(?:/(a)$"),
+        (r"/(?!a).*,/c,regex", "the regular expression cannot be used: look-ahead cannot be matched in linear time"),
+        (r"/(a)\1,/c,regex", "the regular expression cannot be used: a back-reference cannot be matched in linear time"),
+        (r"/(a),/\2,regex", r"the target names a group that is not there: \2"),
+        (r"/(a),/\g<no>,regex", r"the target names a group that is not there: \g<no>"),
+        ("/a,", "it has no target"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named_and_the_others_hold(row: str, reason: str) -> None:
+    given = rules(f"/x,/y\n{row}\n/z,/w\n", "map.csv")
+    assert problems(given) == [(2, reason)]
+    assert (lead(given, "/x"), lead(given, "/z")) == ("/y", "/w")
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"old,new\n/a,/b\n", 2),
+        (b"From URL;To URL\r\n/a;/b\r\n", 2),
+        (b"/a\t/b\n", 1),
+        ("\ufeff/a,/b\n".encode(), 1),
+        ("/a,/b\n".encode("utf-16"), 1),
+        ("/a;/b\r\n".encode("utf-16-le"), 1),
+        ("/a,/b\n".encode("utf-16-be"), 1),
+        (b"# note\n\n/a,/b,,\n", 3),
+        (b'"/a","/b"\r/c,/d\r', 1),
+    ],
+)
+def test_the_separator_the_header_and_the_charset_are_recognised(data: bytes, line: int) -> None:
+    given = rules(data, "map.csv")
+    assert lead(given, "/a") == "/b"
+    assert not problems(given)
+    assert given.sets[0].rules[0].line == line
+
+
+def test_bytes_that_are_no_utf8_are_a_problem_of_their_line() -> None:
+    given = rules(b"/a,/b\n/caf\xe9,/c\n/d,/e\n", "map.csv")
+    assert problems(given) == [(2, "it is not UTF-8: save the file in this charset")]
+    assert lead(given, "/d") == "/e"
+
+
+def test_a_cell_that_is_too_long_for_csv_is_a_problem_of_its_line() -> None:
+    given = rules(f"/a,/b\n/{'x' * 200_000},/c\n/d,/e\n", "map.csv")
+    assert [line for line, _ in problems(given)] == [2]
+    assert lead(given, "/d") == "/e"
+
+
+def test_a_file_that_is_there_comes_before_a_row_without_a_host() -> None:
+    given = rules("/a,/b\nhttp://old.example/a,/c\n/d,/e,301!\n", "map.csv")
+    assert lead(given, "/a", ["/a"]) is None
+    assert lead(given, OLD + "a", ["/a"]) == "/c"
+    assert lead(given, "/d", ["/d"]) == "/e"
+
+
+def test_a_row_with_a_query_comes_before_one_without() -> None:
+    given = rules("/a,/b\n/a?id=1,/one\n", "map.csv")
+    assert (lead(given, "/a?id=1"), lead(given, "/a?id=2")) == ("/one", "/b?id=2")
+
+
+def test_the_first_row_of_two_for_a_url_counts() -> None:
+    assert lead(rules("/a,/b\n/a,/c\n", "map.csv"), "/a") == "/b"

@@ -1,0 +1,250 @@
+"""Written maps: chains flattened, rules added, in every form; read back they lead to the same places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moving import NEW, OLD, lead, problems, rules
+
+from absolve.audit import maps
+from absolve.core.errors import UsageError
+
+NAMES = {"csv": "map.csv", "netlify": "_redirects", "cloudflare": "_redirects", "apache": ".htaccess", "nginx": "x.conf", "rewritemap": "x.txt"}
+
+
+def written(made: maps.Rules, form: str, *added: tuple[str, str]) -> tuple[str, maps.Rules]:
+    text = maps.written(form, made, added).data.decode()
+    return text, rules(text, NAMES[form], form=form)
+
+
+@pytest.mark.parametrize("form", sorted(NAMES))
+def test_chains_are_flattened_and_circles_left_out(form: str) -> None:
+    made = rules("/r1,/r2,301!\n/r2,/r3,301!\n/r3,/z,301!\n/l1,/l2,301!\n/l2,/l1,301!\n/s,/s,301!\n", "map.csv", form="csv")
+    back = written(made, form)[1]
+    assert not problems(back)
+    assert [back.chain(NEW + url).hops for url in ("r1", "r2", "r3", "l1", "l2", "s")] == [1, 1, 1, 0, 0, 0]
+    assert lead(back, "/r1") == "/z"
+
+
+@pytest.mark.parametrize("form", sorted(NAMES))
+def test_added_rules_come_first(form: str) -> None:
+    made = rules("/a /b\n/* / 301\n", "_redirects")
+    text, back = written(made, form, (OLD + "was.html", NEW + "is.html"), (OLD + "caf%C3%A9", "https://other.example/x"), ("mailto:x", NEW))
+    assert lead(back, "/was.html", ["/", "/is.html"]) == "/is.html"
+    assert lead(back, "/caf%C3%A9") == "https://other.example/x"
+    assert "was" in text.split("\n/a")[0]
+
+
+CHAIN = {
+    "csv": ("# mine\nold;new\n/a;/b\n/b;/c;302\n/odd\n", "# mine\nold;new\n/a,/c,302\n/b;/c;302\n/odd\n"),
+    "netlify": ("# mine\n\n/a /b # why\n/b /c\n/x/* /y/:splat 301!\n/q", "# mine\n\n/a /c 301\n/b /c\n/x/* /y/:splat 301!\n/q\n"),
+    "cloudflare": ("/a /b 301\n/b /c 301\n/x/:y /z/:y", "/a /c 301\n/b /c 301\n/x/:y /z/:y\n"),
+    "apache": (
+        "# mine\nRewriteEngine On\nRewriteRule ^a$ /b [R=301]\nRewriteRule ^b$ /c [R]\nRedirect /d /e\nRedirectMatch ^/f$ /d\nHeader set X y\n",
+        '# mine\nRewriteEngine On\nRewriteRule "^a$" "/c" [R=301]\nRewriteRule ^b$ /c [R]\nRedirect /d /e\nRedirectMatch ^/f$ "/e"\nHeader set X y\n',
+    ),
+    "nginx": (
+        "# mine\nlocation = /a {\n  return 301 /b;  # why\n}\nlocation = /b { return 301 '/c'; }\nmap $uri $m { /p /q; /q /r; }\ngzip on;\n",
+        "# mine\nlocation = /a {\n  return 301 /c;  # why\n}\nlocation = /b { return 301 '/c'; }\nmap $uri $m { /p /r; /q /r; }\ngzip on;\n",
+    ),
+    "rewritemap": ("# mine\n/a /b # why\n/b /c\n", "# mine\n/a /c\n/b /c\n"),
+}
+
+
+@pytest.mark.parametrize("form", sorted(CHAIN))
+def test_a_map_in_its_own_form_keeps_all_that_is_no_chain(form: str) -> None:
+    before, after = CHAIN[form]
+    made = rules(before, NAMES[form], form=form)
+    assert written(made, form)[0] == after
+
+
+@pytest.mark.parametrize("form", sorted(CHAIN))
+def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> None:
+    made = rules(CHAIN[form][0], NAMES[form], form=form)
+    text, back = written(made, form)
+    assert written(back, form)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "added"),
+    [
+        ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n,301!\n/a,/b\n"),
+        ("csv", "/a,/b", "/w,/n,301!\n/a,/b\n"),
+        ("netlify", "# note\n/a /b\n", "# note\n/w /n 301!\n/a /b\n"),
+        ("apache", "Redirect /a /b\n", 'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n'),
+        (
+            "apache",
+            "<VirtualHost *>\nRedirect /a /b\n</VirtualHost>\n",
+            '<VirtualHost *>\n    RewriteEngine On\n    RewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n</VirtualHost>\n',
+        ),
+        ("nginx", "server {\n}\n", 'server {\n    location = "/w" { return 301 "/n$is_args$args"; }\n}\n'),
+        ("nginx", "server { listen 443; }\n", 'server {\n    location = "/w" { return 301 "/n$is_args$args"; } listen 443; }\n'),
+        ("rewritemap", "/a /b\n", "/w /n\n/a /b\n"),
+    ],
+)
+def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> None:
+    made = rules(text, NAMES[form], form=form)
+    new, back = written(made, form, (OLD + "w", NEW + "n"))
+    assert lead(back, "/w") == "/n"
+    assert new == added
+
+
+def test_without_a_map_the_added_rules_are_the_map() -> None:
+    made = maps.Rules([], OLD, NEW)
+    assert maps.written("netlify", made, [(OLD + "a", NEW + "b")]).data == b"/a /b 301!\n"
+    assert maps.written("csv", made).data == b"\n"
+
+
+def test_what_a_form_cannot_express_is_a_comment_and_returned() -> None:
+    made = rules("RewriteCond %{HTTPS} off\nRewriteRule ^ https://new.example%{REQUEST_URI} [R]\nRedirect /a /b\nRedirect nonsense\n", ".htaccess")
+    found = maps.written("netlify", made)
+    assert [(rule.line, reason) for rule, reason in found.left_out] == [(2, "netlify cannot express it"), (4, "it needs a path and a URL")]
+    assert b"# .htaccess:2: netlify cannot express it: RewriteRule ^ https://new.example%{REQUEST_URI} [R]\n" in found.data
+    assert lead(rules(found.data, "_redirects"), "/a/x") == "/b/x"
+
+
+@pytest.mark.parametrize("form", ["csv", "netlify", "apache", "nginx"])
+def test_rules_of_hosts_keep_their_host(form: str) -> None:
+    made = rules("http://old.example/a,https://new.example/b\n/c,/d,301!\n", "map.csv")
+    made.sets[0] = made.sets[0]._replace(format="other")
+    back = written(made, form)[1]
+    assert [lead(back, url) for url in (OLD + "a", "/a", OLD + "c", "/c")] == ["/b", None, "/d", "/d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "form", "urls"),
+    [
+        ("/blog/* /news/:splat 301!\n/x /y 301!\n", "_redirects", "apache", ["/blog", "/blog/a/b", "/x", "/x/"]),
+        ("/blog/* /news/:splat 301!\n/x /y 301!\n", "_redirects", "nginx", ["/blog", "/blog/a/b", "/x", "/x/"]),
+        ("/blog/* /news/:splat 301!\n/x /y 301!\n", "_redirects", "csv", ["/blog", "/blog/a/b", "/x", "/x/"]),
+        ("/blog/* /news/:splat 301!\n/x /y 301!\n", "_redirects", "cloudflare", ["/blog", "/blog/a/b", "/x", "/x/"]),
+        ("/n/:y/:s /p/:s 301!\n", "_redirects", "apache", ["/n/1/a", "/n/1/a/", "/n/1"]),
+        ("/n/:y/:s /p/:s 301!\n", "_redirects", "nginx", ["/n/1/a", "/n/1/a/", "/n/1"]),
+        ("/n/:y/:s /p/:s 301!\n", "_redirects", "csv", ["/n/1/a", "/n/1/a/", "/n/1"]),
+        ("Redirect 301 /alt /neu\nRedirect gone /weg\n", ".htaccess", "nginx", ["/alt", "/alt/x", "/alt/", "/altx", "/weg/a"]),
+        ("Redirect 301 /alt /neu\nRedirect gone /weg\n", ".htaccess", "csv", ["/alt", "/alt/x", "/altx"]),
+        ("Redirect 301 /alt /neu\n", ".htaccess", "netlify", ["/alt", "/alt/x", "/altx"]),
+        ("RedirectMatch ^/b/(\\d+)/(.*)$ /p/$2\n", ".htaccess", "nginx", ["/b/12/x?y", "/b/x"]),
+        ("RedirectMatch ^/b/(\\d+) /p/$1\n", ".htaccess", "csv", ["/b/12/x", "/b/x"]),
+        ("RewriteRule ^b/(.*)$ /p?q=$1 [R]\n", ".htaccess", "nginx", ["/b/12", "/b/1?z"]),
+        ("rewrite ^/o/(.*)$ /n/$1 permanent;\nlocation = /e { return 302 /f; }\n", "x.conf", "apache", ["/o/a", "/o/a?q=1", "/e", "/e?q=1"]),
+        ("location = /e { return 410; }\n", "x.conf", "apache", ["/e"]),
+        ("/p?id=1,/one,301!\n/p?id=2,/two,301!\n", "map.csv", "apache", ["/p?id=1", "/p?id=2", "/p"]),
+        ("/p?id=1,/one,301!\n/p?id=2,/two,301!\n", "map.csv", "nginx", ["/p?id=1", "/p?id=2", "/p"]),
+        ("/p?id=1,/one,301!\n/p?id=2,/two,301!\n", "map.csv", "netlify", ["/p?id=1", "/p?id=2", "/p"]),
+        ("/a b,/c%20d,301!\n/é,/ü,301!\n/x$1,/y%241,301!\n", "map.csv", "apache", ["/a%20b", "/%C3%A9", "/x$1"]),
+        ("/a b,/c%20d,301!\n/é,/ü,301!\n", "map.csv", "nginx", ["/a%20b", "/%C3%A9"]),
+        ("/a b,/c%20d,301!\n/é,/ü,301!\n", "map.csv", "netlify", ["/a%20b", "/%C3%A9"]),
+        ("/A,/b,301!\n", "map.csv", "rewritemap", ["/A", "/a"]),
+        (r"/n/(\d+),/p/\1,301!,regex", "map.csv", "apache", ["/n/1", "/n/x"]),
+        ("/a,/b\n", "map.csv", "apache", ["/a"]),
+        ("/a,/b\n", "map.csv", "nginx", ["/a"]),
+    ],
+)
+def test_a_map_in_another_form_leads_to_the_same_places(text: str, name: str, form: str, urls: list[str]) -> None:
+    made = rules(text, name)
+    back = written(made, form)[1]
+    assert not problems(back)
+    for there in ([], ["/a"]):
+        before, after = rules(text, name), rules(written(made, form)[0], NAMES[form], form=form)
+        assert [lead(after, url, there) for url in urls] == [lead(before, url, there) for url in urls]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "changed"),
+    [
+        (".htaccess", "Redirect /a /b\nRedirect /b /c\n", 'Redirect /a "/c"\nRedirect /b /c\n'),
+        (".htaccess", "Redirect /a /b/d\nRedirect /b /c\nRedirect /c /e\n", 'Redirect /a "/e/d"\nRedirect /b "/e"\nRedirect /c /e\n'),
+        (".htaccess", "Redirect /a/ /b/\nRedirect /b /c\n", 'Redirect /a/ "/c/"\nRedirect /b /c\n'),
+        ("_redirects", "/a/* /b/:splat 301!\n/b/* /c/:splat 301!\n", "/a/* /c/:splat 301!\n/b/* /c/:splat 301!\n"),
+        ("_redirects", "/a/* /b/d/:splat 301!\n/b/* /c/:splat 301!\n", "/a/* /c/d/:splat 301!\n/b/* /c/:splat 301!\n"),
+        ("map.csv", "/a,/b,301!,prefix\n/b,/c,301!,prefix\n", "/a,/c,301!,prefix\n/b,/c,301!,prefix\n"),
+        (".htaccess", "Redirect /a /b\nRedirect /b/x /d\nRedirect /b /c\n", None),
+        (".htaccess", "Redirect /a /b\nRedirect permanent /b /c\n", None),
+        (".htaccess", "Redirect /a /b\nRedirectMatch /q/ /z\nRedirect /b /c\n", None),
+        (".htaccess", "Redirect /a /b\nRedirect gone /b\n", None),
+        (".htaccess", "Redirect /a /b\nRedirect /b /a\n", None),
+        (".htaccess", "Redirect /a /b?x=\nRedirect /b /c\n", None),
+        (".htaccess", "Redirect /a https://other.example/b\nRedirect /b /c\n", None),
+        ("_redirects", "/a/* /b/:splat\n/b/* /c/:splat\n", None),
+    ],
+)
+def test_a_prefix_whose_targets_all_lead_on_is_joined_with_the_next_one(name: str, text: str, changed: str | None) -> None:
+    made = rules(text, name)
+    new, back = written(made, made.sets[0].format)
+    assert new == (text if changed is None else changed)
+    for url in ("/a", "/a/", "/a/x", "/a/x/y", "/ab", "/b/x"):
+        before, after = made.chain(NEW[:-1] + url), back.chain(NEW[:-1] + url)
+        assert (after.final, after.loop, after.gone) == (before.final, before.loop, before.gone)
+        assert changed is None or after.hops <= 1
+
+
+PATHS = st.sampled_from(["/", "/a", "/a/", "/b", "/a/b", "/a/b.html", "/c d", "/é", "/x.php?id=1", "/a(b)", "/q'r"])
+ROWS = st.lists(st.tuples(PATHS, PATHS, st.sampled_from(["301!", "302!"])), max_size=8)
+
+
+@pytest.mark.parametrize("form", ["csv", "apache", "nginx", "cloudflare", "rewritemap"])
+@settings(max_examples=60)
+@given(rows=ROWS)
+def test_read_back_every_url_leads_to_the_same_target(form: str, rows: list[tuple[str, str, str]]) -> None:
+    text = "".join(f"{','.join(row)}\n" for row in rows)
+    made = rules(text, "map.csv")
+    made.sets[0] = made.sets[0]._replace(format="other")
+    new = maps.written(form, made)
+    back = rules(new.data, NAMES[form], form=form)
+    lacking = {rule.source for rule, _ in new.left_out}
+    for url in ["/", "/a", "/a/", "/b", "/a/b", "/a/b.html", "/c%20d", "/%C3%A9", "/x.php?id=1", "/x.php", "/a(b)", "/q'r"]:
+        before = made.chain(NEW[:-1] + url)
+        if before.loop or any(rule.source in lacking for rule in before.rules):
+            continue
+        after = back.chain(NEW[:-1] + url)
+        assert (after.final, after.hops) == (before.final, min(before.hops, 1))
+
+
+def test_the_name_of_a_file_says_its_form() -> None:
+    names = {"a/_redirects": "netlify", "m.csv": "csv", ".htaccess": "apache", "x.htaccess.new": "apache", "x.conf": "nginx", "x.map": "nginx", "x.txt": "rewritemap"}
+    assert {name: maps.form_of(Path(name)) for name in names} == names
+    with pytest.raises(UsageError, match="does not say the format of the map"):
+        maps.form_of(Path("x.doc"))
+    with pytest.raises(UsageError, match="the format of a map is one of"):
+        maps.written("iis", maps.Rules([], None, NEW))
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("csv", "/a?b=1,/c,301!"),
+        ("netlify", "/a b=1 /c 301!"),
+        ("cloudflare", None),
+        ("apache", 'RewriteCond %{QUERY_STRING} "^b=1$"\nRewriteRule "^/?a$" "/c" [R=301,L,QSD]'),
+        ("nginx", 'if ($request_uri = "/a?b=1") { return 301 "/c"; }'),
+        ("rewritemap", None),
+    ],
+)
+def test_the_rule_to_add_is_a_text_in_the_form_of_the_map(form: str, expected: str | None) -> None:
+    made = maps.Rules([], OLD, NEW)
+    assert maps.rule_text(form, made, OLD + "a?b=1", NEW + "c") == expected
+    assert maps.rule_text(form, made, "mailto:x", NEW) is None
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("csv", "/guide/,/docs/,301!,prefix"),
+        ("netlify", "/guide/* /docs/:splat 301!"),
+        ("cloudflare", "/guide/* /docs/:splat 301"),
+        ("apache", 'RewriteRule "^/?guide/((.*))$" "/docs/$1" [R=301,L]'),
+        ("nginx", 'location ~ "^/guide/((.*))$" { rewrite "^/guide/((.*))$" "/docs/$1" permanent; }'),
+        ("rewritemap", None),
+    ],
+)
+def test_the_rule_for_a_folder_moves_all_in_it(form: str, expected: str | None) -> None:
+    made = maps.Rules([], OLD, NEW)
+    text = maps.rule_text(form, made, OLD + "guide/", NEW + "docs/", prefix=True)
+    assert text == expected
+    if text is not None:
+        back = rules(text, NAMES[form], form=form)
+        assert [lead(back, url) for url in ("/guide/", "/guide/a/b?c", "/guides")] == ["/docs/", "/docs/a/b?c", None]
