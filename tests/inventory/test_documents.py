@@ -46,7 +46,7 @@ def sha256(data: bytes) -> str:
 def test_the_columns_have_the_documented_names_and_order() -> None:
     assert (
         *("document", "entity", "url", "url_source", "status", "date", "media_type", "charset", "size", "digest", "title"),
-        *("lang", "canonical", "robots", "base", "base_layer", "links", "problems", "anchors"),
+        *("lang", "canonical", "robots", "base", "base_layer", "links", "problems", "anchors", "alternates"),
     ) == DOCUMENT_COLUMNS
 
 
@@ -54,7 +54,7 @@ def test_a_page_without_links_has_a_row() -> None:
     (row,) = documents(b"<p>", name="p.html", url="http://h/p")
     assert row == (
         *("p.html", "", "http://h/p", "--url", None, None, "text/html", "utf-8", 3, sha256(b"<p>"), None),
-        *(None, None, None, "http://h/p", "retrieval", 0, [], []),
+        *(None, None, None, "http://h/p", "retrieval", 0, [], [], []),
     )
 
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "documents": "list every document with its URL, status, date, digest, title and anchors",
     "base": "show which base URL a document has, and why",
     "mirror": "make a copy of a capture that works without a network",
+    "audit": "find what a migration broke: links, old URLs, and the map between the sites",
     "verify": "prove with an independent parser that a rewrite changed only links",
     "browser": "list links as Chromium resolves them, or compare with absolve",
     "resolve": "resolve references against a base URL, without a document",

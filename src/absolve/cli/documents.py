@@ -26,7 +26,7 @@ examples:
 
 columns: document, entity, url, url_source, status, date, media_type, charset,
 size, digest, title, lang, canonical, robots, base, base_layer, links, problems,
-anchors"""
+anchors, alternates"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

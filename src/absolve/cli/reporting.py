@@ -76,6 +76,7 @@ class Report:
 
     def __init__(self) -> None:
         self.quiet = self.verbose = self.credentials = False
+        self.has_findings = False  # a check found something, which is no failure
         self.counts: dict[str, InputCount] = {}  # by code, of diagnostics that are not failures
         self.input: str | None = None
         self.errors: IO[bytes] | None = None
@@ -85,7 +86,7 @@ class Report:
 
     @property
     def status(self) -> int:
-        return 1 if self.failures else 0
+        return 1 if self.failures or self.has_findings else 0
 
     def finding(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, the exit status is 1."""

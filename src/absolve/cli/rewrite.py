@@ -113,7 +113,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.dry_run:
         _run(how, partial(_counted, how), jobs, options, report)
     elif options.diff:  # worker processes cannot see the terminal
-        _run(how, partial(_compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
+        _run(how, partial(compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
     elif not _into_folder(options):
         _run(how, partial(rewritten, how), jobs, options, report)
     else:
@@ -237,7 +237,8 @@ def _counted(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     return guarded(job.input.name, _count(how, job))
 
 
-def _compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) -> Iterator[TaskResult]:
+def compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) -> Iterator[TaskResult]:
+    """Yield the diff of one input: a task."""
     return guarded(job.input.name, _difference(how, job, on_terminal=on_terminal, colour=colour))
 
 

@@ -30,7 +30,8 @@ class PageFacts(NamedTuple):
     """Facts about a page that are no links, for the table of documents only; the last event of a walker.
 
     `title` is None without a title element. `canonical` is a reference, "" for none. `anchors` are what a fragment can
-    lead to, each once, in document order. `problems` are codes for the column of that name.
+    lead to, each once, in document order. `problems` are codes for the column of that name. `alternates` are the
+    languages and references of links to the same page in other languages.
     """
 
     title: str | None
@@ -39,3 +40,4 @@ class PageFacts(NamedTuple):
     robots: str
     anchors: list[str]
     problems: tuple[str, ...] = ()
+    alternates: tuple[tuple[str, str], ...] = ()

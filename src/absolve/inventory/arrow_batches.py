@@ -44,7 +44,7 @@ WORD: Final = pa.dictionary(pa.int32(), pa.string())  # for columns with few dis
 TYPES: Final = {
     **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links"), NUMBER),
     **dict.fromkeys(("text", "reference", "target", "url", "date", "digest", "title", "canonical"), TEXT),
-    **dict.fromkeys(("problems", "anchors"), LISTS),
+    **dict.fromkeys(("problems", "anchors", "alternates"), LISTS),
 }
 NULLABLE: Final = frozenset(
     "target url url_source status date media_type charset size digest title lang canonical robots".split()

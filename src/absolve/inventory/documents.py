@@ -52,12 +52,14 @@ class DocumentRow(NamedTuple):
     links: int  # rows in the table of links with this entity, and those of the header fields around it
     problems: list[str]  # codes of its base and of its findings
     anchors: list[str]  # what a fragment can lead to: `id` of any element, `name` of `a`
+    alternates: list[str]  # of each link element with hreflang: `LANGUAGE=URL`
 
 
 DOCUMENT_COLUMNS: Final = DocumentRow._fields
 AT_ONCE: Final = 4096  # rows, and a bound of their memory, before they are written
 MOST_TEXT: Final = 4 << 20
 _ROW: Final = 1000  # bytes of a row without its anchors (estimate)
+_MOST_ALTERNATES: Final = 1 << 20  # characters of the URLs of one document
 _ANCHOR: Final = 80  # bytes of an anchor (estimate)
 _NO_CAPTURE: Final = Capture()
 _HTTP: Final = frozenset({registry.HTTP, "application/http"})
@@ -186,7 +188,7 @@ class Documents:
         self, row: DocumentRow, data: bytes | None, entity: Entity | None, capture: Capture
     ) -> CapturedDocument:
         self.rows.append(row)
-        self.weight += _ROW + _ANCHOR * len(row.anchors)
+        self.weight += _ROW + _ANCHOR * len(row.anchors) + sum(map(len, row.alternates))
         return CapturedDocument(row, data, entity, capture)
 
 
@@ -224,6 +226,7 @@ def walked(
         problems=(*base_problems(entity), *around.codes, *(finding.code for finding in entity.findings)),
         facts=entity.facts,
         canonical=_canonical(entity),
+        alternates=tuple(_alternates(entity)),
     )
     return row, data, entity, around.capture
 
@@ -295,6 +298,7 @@ def _row(
     charset: str | None = None,
     facts: PageFacts | None = None,
     canonical: str | None = None,
+    alternates: Sequence[str] = (),
 ) -> DocumentRow:
     """Return a row; the media type that a container declares precedes `media_type`."""
     essence = registry.essence_of(capture.media_type)[0] or registry.essence_of(media_type)[0]
@@ -319,6 +323,7 @@ def _row(
         links,
         list(codes),
         facts.anchors if facts is not None else [],
+        list(alternates),
     )
 
 
@@ -424,7 +429,24 @@ def base_problems(entity: Entity) -> Iterator[str]:
 
 def _canonical(entity: Entity) -> str | None:
     """Return the URL of the canonical link; None without one, or if it has none."""
-    reference = entity.facts.canonical.strip(_WHITE_SPACE) if entity.facts is not None else ""
+    return _absolute(entity, entity.facts.canonical) if entity.facts is not None else None
+
+
+def _alternates(entity: Entity) -> Iterator[str]:
+    """Yield language and URL of each alternate that has a URL, while all of them are not too long."""
+    left = _MOST_ALTERNATES
+    for language, reference in entity.facts.alternates if entity.facts is not None else ():
+        url = _absolute(entity, reference)
+        if url is not None:
+            left -= len(url)
+            if left < 0:
+                return
+            yield shown(f"{language.replace(' ', '')}={url}")
+
+
+def _absolute(entity: Entity, reference: str) -> str | None:
+    """Return the URL of a reference of a page about itself; None if it has none."""
+    reference = reference.strip(_WHITE_SPACE)
     if not reference or (entity.bases.base is DEFAULT and not has_scheme(reference)):
         return None
     found = entity.base_context(None).resolver(reference)

@@ -205,7 +205,9 @@ def _document_pieces(
     columns = columns_of(DOCUMENTS)
     if how.table != DOCUMENTS:
         cells = how.cells.of(columns, rows)
-        yield RowChunk(sinks.by_name(how.format).encode(columns, cells), len(rows), DOCUMENTS)
+        if not sinks.takes_columns(how.format):  # the writing process encodes the rows of many inputs at once
+            cells = sinks.by_name(how.format).encode(columns, cells)
+        yield RowChunk(cells, len(rows), DOCUMENTS)
         return
     for kept in (rows,) if how.where is None else _where(how.where, rows, name, columns):
         yield _rows(how, _columns(kept, how.columns, columns), unique)

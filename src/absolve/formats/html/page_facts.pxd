@@ -18,6 +18,7 @@ cdef class FactCollector:
     cdef str lang
     cdef str canonical
     cdef list robots
+    cdef list alternates
     cdef bint has_lang
     cdef bint has_html_id
     cdef bint has_body_id
@@ -30,6 +31,7 @@ cdef class FactCollector:
     cdef int anchor(self, Py_ssize_t start, Py_ssize_t end, bytes name) except? -1
     cdef str shown(self, Py_ssize_t start, Py_ssize_t end, bint attribute)
     cdef int meta(self, Attributes tag) except? -1
-    cdef int link(self, Attributes tag) except? -1
+    cdef str reference(self, Attributes tag)
+    cdef int link(self, Tokenizer scanner) except? -1
     cdef bint find(self, Py_ssize_t i, Py_ssize_t end, bytes wanted) except? -1
     cpdef object taken(self)

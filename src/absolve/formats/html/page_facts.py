@@ -50,6 +50,7 @@ _NAME = cython.declare(cython.int, ATTRIBUTE_ID[b"name"])
 _REL = cython.declare(cython.int, ATTRIBUTE_ID[b"rel"])
 
 _MOST_BYTES = 1 << 20  # of anchors, and four times the document: only declared entities of XML have more
+MOST_ALTERNATES = 1000  # of one page: there are fewer languages
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -102,6 +103,7 @@ class FactCollector:
         self.title: str | None = None
         self.lang = self.canonical = ""
         self.robots: list[str] = []
+        self.alternates: list[tuple[str, str]] = []
         self.has_lang = self.has_html_id = self.has_body_id = self.ignored_base = False
         self.span_start = self.span_end = -1
 
@@ -123,8 +125,8 @@ class FactCollector:
                 self.title = self.shown(scanner.text_start, scanner.text_end, False)
         elif element == _META:
             self.meta(scanner.attributes)
-        elif element == _LINK and not self.canonical:
-            self.link(scanner.attributes)
+        elif element == _LINK:
+            self.link(scanner)
         return 0
 
     @cython.cfunc
@@ -178,10 +180,19 @@ class FactCollector:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def link(self, tag: Attributes) -> cython.int:
-        if b"canonical" in tag.raw(_REL).lower().split():
-            self.canonical = self.values.double.decode(tag.raw(_HREF)).decode("utf-8", "surrogateescape")
+    def link(self, scanner: Tokenizer) -> cython.int:
+        tag: Attributes = scanner.attributes
+        words: list[bytes] = tag.raw(_REL).lower().split()
+        if b"canonical" in words and not self.canonical:
+            self.canonical = self.reference(tag)
+        is_wanted = b"alternate" in words and len(self.alternates) < MOST_ALTERNATES
+        if is_wanted and self.find(scanner.name_end, scanner.end, b"hreflang"):
+            self.alternates.append((self.shown(self.span_start, self.span_end, True), self.reference(tag)))
         return 0
+
+    @cython.cfunc
+    def reference(self, tag: Attributes) -> str:
+        return self.values.double.decode(tag.raw(_HREF)).decode("utf-8", "surrogateescape")
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -243,4 +254,5 @@ class FactCollector:
         """Return the facts, at the end of the document."""
         problems = (*(("ignored-base",) if self.ignored_base else ()), *self.anchors.problems)
         robots = ", ".join(self.robots)[: 4 * 200]
-        return PageFacts(self.title, self.lang, self.canonical, robots, self.anchors.taken(), problems)
+        anchors = self.anchors.taken()
+        return PageFacts(self.title, self.lang, self.canonical, robots, anchors, problems, tuple(self.alternates))

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.captures import PageFacts
-from absolve.formats.html.page_facts import Anchors, text
+from absolve.formats.html.page_facts import MOST_ALTERNATES, Anchors, text
 from absolve.formats.html.row_text import LONGEST
 from absolve.formats.xml.codings import PREDEFINED, CharacterData
 from absolve.formats.xml.link_tables import SVG, XHTML
@@ -18,7 +18,7 @@ from absolve.formats.xml.link_tables import SVG, XHTML
 if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
-_WANTED: Final = frozenset((b"content", b"href", b"id", b"lang", b"name", b"rel", b"xml:lang"))
+_WANTED: Final = frozenset((b"content", b"href", b"hreflang", b"id", b"lang", b"name", b"rel", b"xml:lang"))
 _CHILD: Final = 2  # the depth of children of the root
 _LOOKED_AT: Final = 4096  # bytes of a title
 _MARKUP: Final = re.compile(rb"<!\[CDATA\[(.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<[^>]*+>?", re.DOTALL)
@@ -40,6 +40,7 @@ class XMLFacts:
         self._title: str | None = None
         self._lang = self._canonical = ""
         self._robots: list[str] = []
+        self._alternates: list[tuple[str, str]] = []
         self._title_start = -1
         self.title_depth = -1
         self.ignored_base = False
@@ -60,8 +61,13 @@ class XMLFacts:
             self._anchors.add(values.get(b"name", b""))
         elif local == "meta" and values.get(b"name", b"").strip().lower() == b"robots":
             self._robots.append(folded(values.get(b"content", b"")))
-        elif local == "link" and not self._canonical and b"canonical" in values.get(b"rel", b"").lower().split():
-            self._canonical = values.get(b"href", b"").decode("utf-8", "surrogateescape")
+        elif local == "link":
+            words = values.get(b"rel", b"").lower().split()
+            reference = values.get(b"href", b"").decode("utf-8", "surrogateescape")
+            if b"canonical" in words and not self._canonical:
+                self._canonical = reference
+            if b"alternate" in words and b"hreflang" in values and len(self._alternates) < MOST_ALTERNATES:
+                self._alternates.append((folded(values[b"hreflang"]), reference))
 
     def end_title(self, end: int) -> None:
         """Set the title: the text between the start tag and the end tag, which begins at `end`."""
@@ -78,7 +84,10 @@ class XMLFacts:
         """Return the facts, at the end of the document."""
         problems = (*(("ignored-base",) if self.ignored_base else ()), *self._anchors.problems)
         robots = ", ".join(self._robots)[: 4 * LONGEST]
-        return PageFacts(self._title, self._lang, self._canonical, robots, self._anchors.taken(), problems)
+        anchors = self._anchors.taken()
+        return PageFacts(
+            self._title, self._lang, self._canonical, robots, anchors, problems, tuple(self._alternates)
+        )
 
 
 def folded(value: bytes) -> str:

@@ -40,12 +40,7 @@ def write_tables(tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str
     """Create a database with several tables, by name with their columns, likewise; each chunk has the name of its."""
     try:
         with closing(duckdb.connect(str(path))) as database:
-            schemas = {table: arrow_batches.schema(columns) for table, columns in tables.items()}
-            for table, schema in schemas.items():
-                described = ", ".join(f'"{field.name}" {_type(field.type)}' for field in schema)
-                database.execute(f"CREATE TABLE {table} ({described})")
-            first = next(iter(tables))
-            _insert(database, first, _first(database, first, schemas, chunks), schemas[first])
+            add_tables(database, tables, chunks)
             for statement in views(tables.get("links", ()), HAS_PROBLEM, HOST):
                 database.execute(statement)
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # e.g. a full disk
@@ -55,25 +50,59 @@ def write_tables(tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str
             Path(f"{path}.wal").unlink()  # left behind after a failure
 
 
+def add_tables(
+    database: Any, tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str, Any]], prefix: str = ""
+) -> None:
+    """Create tables, with a prefix before their names, in an open database, and insert the chunks."""
+    schemas = {table: arrow_batches.schema(columns) for table, columns in tables.items()}
+    for table, schema in schemas.items():
+        described = ", ".join(f'"{field.name}" {_type(field.type)}' for field in schema)
+        database.execute(f"CREATE TABLE IF NOT EXISTS {prefix}{table} ({described})")
+    first = next(iter(tables))
+    _insert(database, prefix + first, _first(database, first, schemas, chunks, prefix), schemas[first])
+
+
 def _first(
-    database: Any, first: str, schemas: Mapping[str, Any], chunks: Iterable[tuple[str, Any]]
+    database: Any, first: str, schemas: Mapping[str, Any], chunks: Iterable[tuple[str, Any]], prefix: str
 ) -> Iterator[Any]:
-    """Yield the chunks of the first table, and insert those of the others: many at once, since an insert is slow."""
+    """Yield the chunks of the first table, and insert those of the others: many at once, since an insert is slow.
+
+    A chunk of another table may be a list of rows, which are encoded here.
+    """
     waiting: dict[str, list[Any]] = {table: [] for table in schemas}
+    rows: dict[str, list[Any]] = {table: [] for table in schemas}
+
+    def flush(name: str) -> None:
+        if rows[name]:
+            waiting[name].append(arrow_batches.batch(schemas[name].names, rows[name]))
+            rows[name].clear()
+        _insert(database, prefix + name, waiting[name], schemas[name])
+        waiting[name].clear()
+
     size = 0
     for table, chunk in chunks:
         if table == first:
             yield chunk
             continue
-        waiting[table].append(chunk)
-        size += chunk.nbytes
-        if size >= arrow_batches.MOST_BYTES or len(waiting[table]) >= AT_ONCE:
-            for name, some in waiting.items():
-                _insert(database, name, some, schemas[name])
-                some.clear()
+        if isinstance(chunk, list):
+            rows[table] += chunk
+            size += sum(map(_size, chunk))
+        else:
+            waiting[table].append(chunk)
+            size += chunk.nbytes
+        if size >= arrow_batches.MOST_BYTES or len(waiting[table]) + len(rows[table]) >= AT_ONCE:
+            for name in waiting:
+                flush(name)
             size = 0
-    for name, some in waiting.items():
-        _insert(database, name, some, schemas[name])
+    for name in waiting:
+        flush(name)
+
+
+def _size(row: Sequence[Any]) -> int:
+    """Return an estimate of the bytes of a row: texts, and lists of texts."""
+    return 8 * len(row) + sum(
+        len(cell) if isinstance(cell, str) else sum(map(len, cell)) for cell in row if isinstance(cell, (str, list))
+    )
 
 
 def _insert(database: Any, table: str, chunks: Iterable[Any], schema: Any) -> None:

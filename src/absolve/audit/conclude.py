@@ -1,0 +1,182 @@
+"""Make the result tables of findings: pages, causes, sections, the summary.
+
+In: a connection in which `judge.judge` has run. Out: the tables of `tables.TABLES`; `links` is a view.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve._version import __version__
+from absolve.audit import keys, tables
+from absolve.audit.judge import each, insert, locate, one, run
+from absolve.audit.near import suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from absolve.audit.judge import Question
+
+    RuleText = Callable[[str, str, bool], str | None]
+
+_MOVED: Final = """
+SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
+"""
+_BROKEN: Final = """
+SELECT DISTINCT bare(url) FROM findings
+WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL AND NOT contains(url, '?')
+"""
+_ROOT: Final = 3  # slashes in the URL of a root
+_ENTRIES: Final = """
+CREATE OR REPLACE TABLE entries AS SELECT DISTINCT coalesce(l.resource, l.variant_resource) AS resource
+FROM wanted w JOIN located l USING (side, url) WHERE coalesce(l.resource, l.variant_resource) IS NOT NULL
+"""
+_ENDS: Final = """
+SELECT min(r.path), max(r.path) FROM resources r JOIN scopes s
+    ON s.side = r.side AND s.site = r.site AND starts_with(r.path, s.prefix)
+WHERE r.side = ? AND r.is_page
+"""
+
+
+def as_csv(old: str, new: str, prefix: bool) -> str | None:
+    """Return a rule as a row of CSV."""
+    return f"{old},{new},prefix" if prefix else f"{old},{new}"
+
+
+def conclude(
+    connection: Any,
+    question: Question,
+    rules: Iterable[Sequence[Any]],
+    failing: Collection[str],
+    rule_text: RuleText = as_csv,
+) -> None:
+    """Create the result tables. `rules` are the rows of the table of rules; `failing` are reasons not to switch.
+
+    `rule_text` returns the text of a rule to add, in the form of the user's map.
+    """
+    connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
+    entries = [url for entry in question.entries if (url := keys.normal(entry)) is not None]
+    insert(connection, "wanted", (("new", url) for url in entries))
+    locate(connection, question)
+    connection.execute(_ENTRIES)
+    connection.execute("CREATE OR REPLACE TABLE common (folder VARCHAR, old_folder VARCHAR)")
+    insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
+    connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR, own VARCHAR)")
+    insert(connection, "folders", folders(connection.execute(_MOVED).fetchall(), rule_text))
+    connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
+    connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
+    suggest(connection)
+    connection.execute("CREATE OR REPLACE TABLE missing_folders (url VARCHAR, folder VARCHAR)")
+    insert(connection, "missing_folders", _missing_folders(connection))
+    for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
+        run(connection, name, question)
+    connection.execute(tables.created("rules"))
+    insert(connection, "rules", rules)
+    connection.execute(tables.created("summary"))
+    insert(connection, "summary", _summary(connection, question, failing))
+
+
+def _folder(connection: Any, side: str) -> str:
+    """Return the folder that all pages of a site are in."""
+    first, last = one(connection, _ENDS, [side])
+    if first is None:
+        return "/"
+    size = 0
+    while size < min(len(first), len(last)) and first[size] == last[size]:
+        size += 1
+    return str(first[: first.rfind("/", 0, max(size, 1)) + 1])
+
+
+def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
+    """Yield each broken URL in a folder of which nothing is there, with the topmost such folder.
+
+    Only folders that several broken URLs are in count.
+    """
+    held: set[str] = set()
+    for (folder,) in each(connection, "SELECT DISTINCT folder_of(bare(url)) FROM resources WHERE side = 'new'"):
+        above = folder
+        while above not in held and above.count("/") >= _ROOT:
+            held.add(above)
+            above = above[: above.rfind("/", 0, -1) + 1]
+    found: dict[str, list[str]] = {}
+    for (url,) in each(connection, _BROKEN):
+        above = url[: url.rfind("/") + 1]
+        folder = ""
+        while above not in held and above.count("/") > _ROOT:
+            folder, above = above, above[: above.rfind("/", 0, -1) + 1]
+        if folder:
+            found.setdefault(folder, []).append(url)
+    for folder, urls in found.items():
+        if len(urls) > 1:
+            yield from ((url, folder) for url in urls)
+
+
+def folders(
+    urls: Sequence[tuple[str, str]], rule_text: RuleText = as_csv
+) -> Iterator[tuple[str, str, str | None, str | None]]:
+    """Yield for each URL that moved its cause, the rule of that cause, and its own rule.
+
+    A moved folder is one cause for all pages in it.
+    """
+    pairs = [(old, new, *moved(old, new)) for old, new in urls]
+    counts = Counter((above, below) for _, _, above, below in pairs)
+    for old, new, above, below in pairs:
+        if counts[above, below] > 1 and above.endswith("/"):
+            folder = rule_text(above, below, True)
+            yield old, f"moved:{_path(above)} -> {_path(below)}", folder, rule_text(old, new, False)
+        else:
+            own = rule_text(old, new, False)
+            yield old, f"moved:{_path(old)} -> {_path(new)}", own, own
+
+
+def moved(old: str, new: str) -> tuple[str, str]:
+    """Return two URLs without the segments at the end that they share."""
+    olds, news = old.split("/"), new.split("/")
+    shared = 0
+    while shared < min(len(olds), len(news)) - 3 and olds[-1 - shared] == news[-1 - shared]:
+        shared += 1
+    if not shared:
+        return old, new
+    return "/".join([*olds[:-shared], ""]), "/".join([*news[:-shared], ""])
+
+
+def _path(url: str) -> str:
+    return url[url.find("/", url.find("//") + 2) :]
+
+
+def _summary(connection: Any, question: Question, failing: Collection[str]) -> Iterator[tuple[str, str]]:
+    counts = connection.execute(
+        "SELECT verdict, sum(links)::BIGINT + sum(urls)::BIGINT FROM sections WHERE links + urls > 0 GROUP BY verdict"
+        " UNION ALL SELECT verdict, count(*) FROM pages GROUP BY verdict"
+    ).fetchall()
+    by_verdict = dict(counts)
+    numbers = {"links": one(connection, "SELECT coalesce(sum(links), 0)::BIGINT FROM tallies")[0]} | {
+        name: one(connection, f"SELECT count(*) FROM {query}")[0]  # noqa: S608 - queries of ours
+        for name, query in {
+            "findings": "fixed_findings WHERE verdict NOT IN ('ok', 'same', 'external')",
+            "fixes": "fixed_findings WHERE fix IS NOT NULL",
+            "causes": "causes",
+            "urls": "urls",
+            "lost": "urls WHERE verdict = 'lost'",
+            "pages": "site_pages",
+            "rules": "rules",
+            "rules_unread": "rules WHERE problem IS NOT NULL",
+        }.items()
+    }
+    reasons = [
+        {"verdict": verdict, "count": by_verdict[verdict]}
+        for verdict in tables.VERDICTS
+        if verdict in failing and by_verdict.get(verdict)
+    ]
+    if numbers["rules_unread"]:
+        reasons.append({"verdict": "rules_unread", "count": numbers["rules_unread"]})
+    yield "can_switch", "false" if reasons else "true"
+    yield "reasons", json.dumps(reasons)
+    for name, count in numbers.items():
+        yield name, str(count)
+    yield "new_url", question.new_url
+    yield "old_url", question.old_url or ""
+    yield "created_by", f"absolve {__version__}"
+    yield "schema_version", str(tables.SCHEMA_VERSION)

@@ -1,0 +1,59 @@
+"""Write a new target in the form that the old reference has: relative, root-relative, without scheme, or absolute.
+
+In: a reference, its base URL, the new target (all str). Out: the reference to write, which leads from this base to the
+target by the URL Standard.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.urls import whatwg
+from absolve.urls.predicates import has_scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PARTS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(//[^/?#]*)([^?#]*)((?:\?[^#]*)?(?:#.*)?)", re.DOTALL)
+
+
+def in_form(reference: str, base: str, target: str) -> str:
+    """Return the reference to write for an absolute target URL."""
+    for form in _forms(reference, base, target):
+        if form and whatwg.parse(form, base) == target:
+            return form
+    return target
+
+
+def _forms(reference: str, base: str, target: str) -> Iterator[str]:
+    """Yield the target in the form of the reference, then in forms that need less of the base."""
+    parts = _PARTS.fullmatch(target)
+    if parts is None or has_scheme(reference.strip()):
+        return
+    scheme, authority, path, rest = parts.groups()
+    own = _PARTS.match(base)
+    slashes = reference.strip().replace("\\", "/")
+    if slashes.startswith("//"):
+        yield authority + path + rest
+        return
+    if own is None or (own[1], own[2]) != (scheme, authority):
+        return
+    if not slashes.startswith("/"):
+        yield relative(own[3], path, is_dotted=slashes.startswith("./")) + rest
+    yield path + rest
+
+
+def relative(base: str, path: str, *, is_dotted: bool = False) -> str:
+    """Return the relative reference (RFC 3986 4.2) from one absolute path to another."""
+    above, _, _ = base.rpartition("/")
+    folders = above.split("/")
+    *into, name = path.split("/")
+    same = 0
+    while same < min(len(folders), len(into)) and folders[same] == into[same]:
+        same += 1
+    steps = [".."] * (len(folders) - same) + into[same:]
+    found = "/".join([*steps, name])
+    if not found or found.startswith("/") or ":" in found.partition("/")[0] or (is_dotted and steps[:1] != [".."]):
+        return f"./{found}"
+    return found

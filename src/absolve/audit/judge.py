@@ -1,0 +1,349 @@
+"""Judge all links of the new site, all URLs of the old one, and the pages: the queries, in their order.
+
+In: a connection with the tables of both sites (`load`), a `Question`, the rules of the maps, a function that compares
+contents. Out: the result tables (`tables`). Python sees only distinct URLs that no join decides: those that rules may
+move, and odd spellings.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.audit import keys
+from absolve.audit.fix import in_form
+from absolve.audit.load import NEW, OLD
+from absolve.audit.servers import SERVERS, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from absolve.audit.maps import Rules
+
+_FETCHED: Final = 10_000  # rows at once
+HTML: Final = ("text/html", "application/xhtml+xml")
+
+
+class Question(NamedTuple):
+    """What is asked of an audit.
+
+    `new_url`, `old_url`: the URL of the root of each site. `server`: how URLs find files. `threshold`: the similarity
+    from which two contents are the same. `entries`: URLs of pages that need no link. `queries`: a folder with changed
+    copies of the queries.
+    """
+
+    new_url: str
+    old_url: str | None = None
+    server: Server = SERVERS["plain"]
+    threshold: float = 0.8
+    entries: tuple[str, ...] = ()
+    queries: Path | None = None
+
+
+def run(connection: Any, name: str, question: Question) -> None:
+    """Run one file of queries."""
+    connection.execute(text_of(name, question.queries))
+
+
+def text_of(name: str, folder: Path | None = None) -> str:
+    """Return the text of a file of queries: that of the user's folder, if it is there."""
+    if folder is not None and (folder / name).is_file():
+        return (folder / name).read_text("utf-8")
+    return (resources.files("absolve.audit") / "queries" / name).read_text("utf-8")
+
+
+# --- the sites --------------------------------------------------------------------------------------------------------
+
+
+def prepare(connection: Any, question: Question) -> None:
+    """Create the tables of options, of scopes and of all that both sites hold."""
+    server = question.server
+    connection.execute(
+        "CREATE OR REPLACE TABLE server AS SELECT ?::VARCHAR[] AS index_names, ?::VARCHAR[] AS extensions,"
+        " ? AS bare_folder, ? AS letter_case, ? AS queries",
+        [list(server.indexes), list(server.extensions), server.bare_folder, server.case, server.queries],
+    )
+    connection.execute("CREATE OR REPLACE TABLE settings AS SELECT ?::DOUBLE AS threshold", [question.threshold])
+    connection.execute(
+        "CREATE OR REPLACE TABLE located (side VARCHAR, url VARCHAR, site VARCHAR, path VARCHAR, key VARCHAR,"
+        " resource BIGINT, there VARCHAR, variant VARCHAR, variant_resource BIGINT, is_ambiguous BOOLEAN)"
+    )
+    connection.execute("CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR)")
+    run(connection, "00_macros.sql", question)
+    _add_scopes(connection, question)
+    _add_spellings(connection)
+    run(connection, "10_resources.sql", question)
+
+
+def _add_scopes(connection: Any, question: Question) -> None:
+    rows = []
+    for side, url in ((NEW, question.new_url), (OLD, question.old_url)):
+        if url is not None:
+            base = keys.root(url)
+            rows.append((side, keys.key(base)[0], base[base.index("/", base.index("//") + 2) :], base, True))
+    connection.execute(
+        "CREATE OR REPLACE TABLE scopes (side VARCHAR, site VARCHAR, prefix VARCHAR, base VARCHAR, is_main BOOLEAN)"
+    )
+    insert(connection, "scopes", rows)
+
+
+def _add_spellings(connection: Any) -> None:
+    """Normalize the URLs of documents that are not as the URL Standard writes them."""
+    connection.execute("CREATE OR REPLACE TABLE spellings (raw VARCHAR, url VARCHAR)")
+    odd = (
+        "SELECT DISTINCT url FROM (SELECT url FROM new_documents UNION ALL SELECT url FROM old_documents)"
+        " WHERE NOT regexp_full_match(url, 'https?://[a-z0-9.-]+(:[0-9]+)?/[!$-;=?-\\[\\]_a-z~]*')"
+        " OR contains(url, '/.')"
+    )
+    pairs = ((url, keys.normal(url)) for (url,) in each(connection, odd))
+    insert(connection, "spellings", (pair for pair in pairs if pair[1] is not None and pair[1] != pair[0]))
+
+
+def locate(connection: Any, question: Question) -> None:
+    """Find the URLs in the table `wanted`, and try odd spellings of those that are not there."""
+    run(connection, "20_located.sql", question)
+    odd = (
+        "SELECT DISTINCT l.url, l.path FROM located l SEMI JOIN wanted USING (side, url)"
+        " SEMI JOIN (SELECT DISTINCT side, site FROM answers) s ON s.side = l.side AND s.site = l.site"
+        " WHERE l.resource IS NULL AND l.variant IS NULL AND contains(l.path, '%')"
+        " AND l.url NOT IN (SELECT url FROM respelled)"
+    )
+    fold = question.server.case == "ignore"
+    found = [
+        (url, key.lower() if fold else key) for url, path in each(connection, odd) for key in keys.respelled(path)
+    ]
+    if found:
+        insert(connection, "respelled", found)
+        connection.execute(
+            "DELETE FROM located WHERE resource IS NULL AND variant IS NULL AND url IN (SELECT url FROM respelled)"
+        )
+        run(connection, "20_located.sql", question)
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+_CANDIDATES: Final = """
+SELECT DISTINCT url FROM (
+    SELECT l.url FROM located l JOIN scopes s
+        ON s.side = 'new' AND s.site = l.site AND starts_with(l.path, s.prefix)
+    WHERE l.side = 'new' AND (l.resource IS NULL OR ? OR l.resource IN (SELECT resource FROM stubs))
+    UNION ALL SELECT old_url FROM counterparts
+    UNION ALL SELECT url FROM old_urls UNION ALL SELECT file_url FROM old_urls)
+"""
+_STUBS: Final = """
+CREATE OR REPLACE TABLE stubs AS
+SELECT DISTINCT r.resource, r.url, l.target, l.document, l.line
+FROM links_in l JOIN resources r ON r.side = 'new' AND r.document = l.document AND r.entity = l.entity
+WHERE l.element = 'meta' AND l.kind = 'navigation' AND l.target IS NOT NULL AND l.scope <> 'other'
+AND l.scope <> 'same-document'
+QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.line) = 1
+"""
+RECORDED: Final = """
+SELECT d.url, l.target, d.status, d.document, l.line FROM new_documents d
+JOIN new_all_links l ON l.document = d.document AND l.entity = d.entity
+    AND l.element = 'header' AND l.attribute = 'location'
+WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL
+UNION ALL SELECT url, target, 302, document, line FROM stubs
+"""
+
+
+def find_stubs(connection: Any) -> None:
+    """Create the table of pages that a meta element moves on."""
+    connection.execute(_STUBS)
+
+
+def follow(connection: Any, question: Question, rules: Rules | None, *, forced: bool) -> None:
+    """Create the table `moves`: where the rules lead each URL that they move.
+
+    `forced`: some count though a file is there.
+    """
+    connection.execute(
+        "CREATE OR REPLACE TABLE moves (url VARCHAR, final VARCHAR, hops BIGINT, loop BOOLEAN, gone BOOLEAN,"
+        " served VARCHAR, rule VARCHAR, cause_rule VARCHAR, status BIGINT)"
+    )
+    if rules is not None:
+        exists = Held(connection, fold=question.server.case == "ignore")
+        insert(connection, "moves", _moves(rules, exists, each(connection, _CANDIDATES, [forced])))
+    connection.execute(
+        "CREATE OR REPLACE TABLE wanted AS SELECT 'new' AS side, coalesce(served, bare(final)) AS url FROM moves"
+        " WHERE final IS NOT NULL"
+    )
+
+
+def _moves(rules: Rules, exists: Held, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]]:
+    for (url,) in urls:
+        found = rules.chain(url, exists)
+        if found.rules:
+            first, last = found.rules[0], found.rules[-1]
+            served = keys.normal(found.served) if found.served is not None else None
+            yield (
+                *(url, found.final, found.hops, found.loop, found.gone, served),
+                *(f"{last.file}:{last.line}", f"{first.file}:{first.line}", found.status),
+            )
+
+
+class Held:
+    """Whether the new site has a file for a URL: what rules ask that do not apply where there is one."""
+
+    def __init__(self, connection: Any, *, fold: bool) -> None:
+        self._connection = connection.cursor()
+        self._fold = fold
+        self._found: dict[str, bool] = {}
+        self._held: set[int] | None = None
+
+    def __call__(self, url: str) -> bool:
+        if self._held is None:
+            rows = each(
+                self._connection,
+                "SELECT site, key FROM answers WHERE side = 'new' AND resource NOT IN (SELECT resource FROM stubs)",
+            )
+            self._held = {hash(row) for row in rows}
+        normal = keys.normal(url)
+        if normal is None:
+            return False
+        site, path, query = keys.key(normal, ignore_case=self._fold)
+        return hash((site, path)) in self._held or (
+            query is not None and hash((site, f"{path}?{query}")) in self._held
+        )
+
+
+# --- contents ---------------------------------------------------------------------------------------------------------
+
+
+class Match(NamedTuple):
+    """The new page that has the content of an old one, and the second best if it is close; all are resources."""
+
+    old: int
+    new: int
+    score: float
+    second: int | None = None
+
+
+class Pair(NamedTuple):
+    """The similarity of an old page and a given new one."""
+
+    old: int
+    new: int
+    score: float
+
+
+_PAIRS: Final = """
+SELECT DISTINCT u.resource, n.resource FROM old_urls u
+JOIN resources o ON o.resource = u.resource
+LEFT JOIN located l ON l.side = 'new' AND l.url = u.new_url
+LEFT JOIN led d ON d.url IN (u.url, u.file_url)
+JOIN resources n ON n.resource IN (l.resource, d.resource)
+WHERE u.is_page AND n.is_page AND o.digest IS NOT NULL AND n.digest IS NOT NULL AND o.digest <> n.digest
+"""
+_UNDECIDED: Final = """
+SELECT count(*) FROM old_urls u JOIN resources o ON o.resource = u.resource
+LEFT JOIN located l ON l.side = 'new' AND l.url = u.new_url
+LEFT JOIN resources n ON n.resource = l.resource
+WHERE u.is_page AND o.digest IS NOT NULL AND n.digest IS DISTINCT FROM o.digest
+"""
+
+
+def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterable[Match | Pair]] | None) -> None:
+    """Create the tables of contents that are alike: `compared` gets the pairs whose similarity is asked."""
+    connection.execute(
+        "CREATE OR REPLACE TABLE content_matches (old_resource BIGINT, new_resource BIGINT, score DOUBLE,"
+        " second_resource BIGINT)"
+    )
+    connection.execute(
+        "CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE)"
+    )
+    connection.execute(
+        "CREATE OR REPLACE TABLE home AS SELECT resource FROM answers a JOIN scopes s ON s.side = 'new' AND s.is_main"
+        " AND a.side = 'new' AND a.site = s.site AND a.key = s.prefix"
+    )
+    if compared is None or not one(connection, _UNDECIDED)[0]:
+        return
+    pairs = connection.execute(_PAIRS).fetchall()
+    matches: list[Match] = []
+    scores: list[Pair] = []
+    for found in compared(pairs):
+        if isinstance(found, Match):
+            matches.append(found)
+        else:
+            scores.append(found)
+    insert(connection, "content_matches", matches)
+    insert(connection, "pair_scores", scores)
+
+
+# --- all --------------------------------------------------------------------------------------------------------------
+
+
+def judge(
+    connection: Any,
+    question: Question,
+    rules_of: Callable[[Iterator[tuple[Any, ...]]], tuple[Rules | None, bool]],
+    compared: Callable[[list[tuple[int, int]]], Iterable[Match | Pair]] | None = None,
+) -> None:
+    """Judge links and URLs: create `findings` and `judged_urls`.
+
+    `rules_of` gets the redirects that were recorded, and returns all rules, and whether one of them is forced.
+    """
+    run(connection, "15_asked.sql", question)
+    run(connection, "12_old_urls.sql", question)
+    locate(connection, question)
+    run(connection, "25_counterparts.sql", question)
+    locate(connection, question)
+    find_stubs(connection)
+    rules, forced = rules_of(each(connection, RECORDED))
+    follow(connection, question, rules, forced=forced)
+    locate(connection, question)
+    run(connection, "30_led.sql", question)
+    compare(connection, compared if question.old_url is not None else None)
+    run(connection, "60_urls.sql", question)
+    run(connection, "40_targets.sql", question)
+    run(connection, "50_findings.sql", question)
+    run(connection, "52_old_targets.sql", question)
+    locate(connection, question)
+    run(connection, "55_relocated.sql", question)
+    _add_fixes(connection)
+
+
+def _add_fixes(connection: Any) -> None:
+    connection.execute("CREATE OR REPLACE TABLE fixes (reference VARCHAR, base VARCHAR, final VARCHAR, fix VARCHAR)")
+    sure = "SELECT DISTINCT reference, base, final FROM findings WHERE is_sure AND final IS NOT NULL"
+    rows = ((*row, in_form(*row)) for row in each(connection, sure))
+    insert(connection, "fixes", (row for row in rows if row[3] != row[0]))
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def one(connection: Any, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Return the only row of a query."""
+    (row,) = connection.execute(query, list(values)).fetchall()  # all, because an open result blocks the connection
+    return tuple(row)
+
+
+def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query; other queries may run on the connection meanwhile."""
+    cursor = connection.cursor().execute(query, list(values))
+    while rows := cursor.fetchmany(_FETCHED):
+        yield from rows
+
+
+def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows into a table, by way of Arrow."""
+    import pyarrow as pa
+
+    kinds = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "VARCHAR": pa.string()}
+    columns = connection.execute(f"DESCRIBE {table}").fetchall()
+    schema = pa.schema([(column[0], kinds[column[1]]) for column in columns])
+    for some in batched(rows, _FETCHED):
+        arrays = [pa.array(cells, field.type) for cells, field in zip(zip(*some, strict=True), schema, strict=True)]
+        connection.register("more_rows", pa.Table.from_arrays(arrays, schema=schema))
+        connection.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - the name of a table of ours
+        connection.unregister("more_rows")
+
+
+def batched(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:
+    """Yield lists of at most `size` rows, as itertools.batched of Python 3.12."""
+    iterator = iter(rows)
+    while some := list(islice(iterator, size)):
+        yield some

@@ -1,0 +1,116 @@
+"""Compare with the result of an earlier run (`--baseline`): which findings are new, and which are healed.
+
+In: the connection with the result tables, the file of the earlier run (SQLite, DuckDB or Parquet). Out: the table
+`baseline`. Lines and columns do not count, so a moved link is the same finding; repeated ones count one by one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+
+from absolve.audit.outputs import Options, format_of, path_of_table
+from absolve.audit.outputs.source import Source
+from absolve.audit.tables import FINE, QUIET, SCHEMA_VERSION
+from absolve.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+AT_ONCE: Final = 1 << 14  # rows
+COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # what identifies a finding
+
+# Findings of each table, in those columns; `{}` is the database with a dot.
+FINDINGS: Final = {
+    "links": f"SELECT verdict, document, entity, reference, '', '' FROM {{}}links WHERE verdict NOT IN {QUIET}",  # noqa: S608 - names of ours
+    "urls": f"SELECT verdict, '', '', '', url, '' FROM {{}}urls WHERE verdict NOT IN {FINE}",  # noqa: S608 - names of ours
+    "pages": "SELECT verdict, coalesce(document, ''), '', '', coalesce(url, ''), coalesce(detail, '') FROM {}pages",
+    "rules": "SELECT 'unread-rule', '', '', text, file, problem FROM {}rules WHERE problem IS NOT NULL",
+}
+_CREATE: Final = (
+    "CREATE OR REPLACE TABLE baseline (change VARCHAR, table_name VARCHAR, verdict VARCHAR, document VARCHAR,"
+    " entity VARCHAR, reference VARCHAR, url VARCHAR, detail VARCHAR)"
+)
+
+
+def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int]:
+    """Create the table `baseline`, and return how many findings are new, and how many are healed.
+
+    Raise UsageError if the file is no result of an audit, or one of another version.
+    """
+    source = Source(connection, Options())
+    connection = connection.cursor()
+    _create(connection, "earlier")
+    _create(connection, "current")
+    try:
+        for table, rows in _earlier(path):
+            _insert(connection, "earlier", table, rows)
+    except (sqlite3.Error, duckdb.Error, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
+    for table, select in FINDINGS.items():
+        masked = f"SELECT {', '.join(map(source.masked, COLUMNS))} FROM ({select.format('')}) t({', '.join(COLUMNS)})"  # noqa: S608 - names of ours
+        connection.execute(f"INSERT INTO temp.current SELECT '{table}', * FROM ({masked})")  # noqa: S608 - names of ours
+    connection.execute(_CREATE)
+    counts = []
+    for change, one, other in (("new", "current", "earlier"), ("healed", "earlier", "current")):
+        difference = f"SELECT * FROM temp.{one} EXCEPT ALL SELECT * FROM temp.{other}"  # noqa: S608 - names of ours
+        connection.execute(f"INSERT INTO baseline SELECT '{change}', * FROM ({difference}) ORDER BY ALL")  # noqa: S608 - names of ours
+        found = connection.execute("SELECT count(*) FROM baseline WHERE change = ?", [change]).fetchall()
+        counts.append(int(found[0][0]))
+    connection.execute("DROP TABLE temp.current; DROP TABLE temp.earlier")
+    return counts[0], counts[1]
+
+
+def _create(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    described = ", ".join(f"{column} VARCHAR" for column in ("table_name", *COLUMNS))
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({described})")
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: str, rows: list[tuple[Any, ...]]) -> None:
+    import pyarrow as pa
+
+    arrays = {column: pa.array(values, "string") for column, values in zip(COLUMNS, zip(*rows, strict=True))}  # noqa: B905
+    connection.register("more", pa.table(arrays))
+    connection.execute(f"INSERT INTO temp.{name} SELECT '{table}', * FROM more")  # noqa: S608 - names of ours
+    connection.unregister("more")
+
+
+def _earlier(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    """Yield the name of a table and some of its findings."""
+    how = format_of(path.name)
+    if how == "sqlite":
+        if not path.is_file():
+            raise FileNotFoundError(f"no such file: {path}")
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            yield from _findings(database, path, "")
+    elif how == "duckdb":
+        with closing(duckdb.connect(str(path), read_only=True)) as database:
+            yield from _findings(database, path, "")
+    elif how == "parquet":
+        with closing(duckdb.connect()) as database:
+            for table in ("summary", *FINDINGS):
+                relation = database.read_parquet(str(path_of_table(path, table)))
+                relation.create_view(table)
+            yield from _findings(database, path, "")
+    else:
+        raise UsageError(f"{path}: a baseline is the SQLite, DuckDB or Parquet result of an earlier audit")
+
+
+def _findings(database: Any, path: Path, where: str) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    _check(database, path)
+    for table, select in FINDINGS.items():
+        cursor = database.execute(select.format(where))
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield table, rows
+
+
+def _check(database: Any, path: Path) -> None:
+    summary = dict(database.execute("SELECT name, value FROM summary").fetchall())
+    version = summary.get("schema_version")
+    if version != str(SCHEMA_VERSION):
+        raise UsageError(f"{path}: the result of version {version} of an audit, not {SCHEMA_VERSION}: audit again")

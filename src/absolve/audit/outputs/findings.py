@@ -1,0 +1,148 @@
+"""Findings of all tables as one sequence, for formats that list findings: where, the message, a stable identity.
+
+In: a `Source`. Out: `Finding`s: of links, of old URLs, of pages, of rules that could not be read.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote
+
+from absolve.audit.outputs.words import words
+from absolve.audit.tables import FINE, QUIET
+from absolve.core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.audit.outputs.source import Source
+
+UNREAD: Final = "unread-rule"  # beside the verdicts
+_NOTES: Final = frozenset({"insecure", "orphan"})
+
+
+class Finding(NamedTuple):
+    """One finding. Lines and columns are 1-based; `start` and `end` are the span in bytes; 0 or -1 where there is none.
+
+    `identity` does not change when lines are added or the folder of the site is another one.
+    """
+
+    verdict: str
+    document: str
+    entity: str
+    line: int
+    column: int
+    start: int
+    end: int
+    section: str
+    message: str
+    fix: str | None
+    identity: str
+
+
+def level(verdict: str, source: Source) -> str:
+    """Return "error", "warning" or "note": errors are those that the run fails on."""
+    if verdict in source.options.fail_on or verdict == UNREAD:
+        return "error"
+    return "note" if verdict in _NOTES else "warning"
+
+
+def section_of_path(column: str) -> str:
+    """Return SQL for the first segments of the path of a URL."""
+    return f"coalesce(nullif(regexp_extract({column}, '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[^/?#]+/)', 1), ''), '/')"
+
+
+def placed(source: Source, names: str) -> str:
+    """Return SQL for the findings among the links with these columns, their section and the URL of their page."""
+    places = "LEFT JOIN places p ON p.document = l.document AND p.entity = l.entity" if source.has("places") else ""
+    section, url = ("coalesce(p.section, '/')", "coalesce(p.url, l.document)") if places else ("'/'", "l.document")
+    return (
+        f"SELECT {names}, {section} AS section, {source.masked(url)} AS page_url"  # noqa: S608 - names of ours
+        f" FROM ({source.select('links')} WHERE verdict NOT IN {QUIET}) l {places}"
+    )
+
+
+def found(source: Source) -> Iterator[Finding]:
+    """Yield all findings: of links in the order of the table, then those of old URLs, pages and rules."""
+    yield from _of_links(source)
+    yield from _of_urls(source)
+    yield from _of_pages(source)
+    yield from _of_rules(source)
+
+
+def _of_links(source: Source) -> Iterator[Finding]:
+    names = (
+        'l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end", l.reference, l.hops, l.final,'
+        " l.suggestion, l.fix, l.element, l.attribute"
+    )
+    seen: dict[str, int] = {}
+    for row in source.rows(placed(source, names)):
+        verdict, document, entity, line, column, start, end, reference, hops, final, suggestion, fix = row[:12]
+        element, attribute, section, page = row[12:]
+        key = sha256(repr((verdict, page, entity, element, attribute, reference)).encode()).hexdigest()[:32]
+        seen[key] = number = seen.get(key, 0) + 1
+        message = _message(verdict, final, suggestion, fix, reference=reference, hops=hops)
+        yield Finding(
+            *(verdict, document, entity, line or 0, column or 0, -1 if start is None else start, end or 0),
+            *(section, message, fix, key if number == 1 else f"{key}:{number}"),
+        )
+
+
+def _of_urls(source: Source) -> Iterator[Finding]:
+    names = f"url, verdict, final, suggestion, rule, {section_of_path('url')}"
+    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE}"  # noqa: S608 - names of ours
+    for url, verdict, final, suggestion, rule, section in source.rows(select):
+        message = _message(verdict, final, suggestion, None, url=url)
+        if verdict == "moved" and rule:
+            message = f"{message}; a rule to add: {printable(rule)}"
+        identity = sha256(repr((verdict, url)).encode()).hexdigest()[:32]
+        yield Finding(verdict, url, "", 0, 0, -1, 0, section, message, None, identity)
+
+
+def _of_pages(source: Source) -> Iterator[Finding]:
+    names = f"coalesce(url, ''), coalesce(document, ''), verdict, detail, {section_of_path('url')}"
+    for url, document, verdict, detail, section in source.rows(f"SELECT {names} FROM ({source.select('pages')})"):  # noqa: S608 - names of ours
+        message = _message(verdict, None, None, None, url=url or document)
+        if detail:
+            message = f"{message}: {printable(detail)}"
+        identity = sha256(repr((verdict, url, detail)).encode()).hexdigest()[:32]
+        yield Finding(verdict, document or url, "", 0, 0, -1, 0, section, message, None, identity)
+
+
+def _of_rules(source: Source) -> Iterator[Finding]:
+    for file, line, text, problem in source.rows(
+        f"SELECT file, line, text, problem FROM ({source.select('rules')}) WHERE problem IS NOT NULL"  # noqa: S608 - names of ours
+    ):
+        message = _message(UNREAD, None, None, None, detail=problem, reference=text)
+        identity = sha256(repr((file, text)).encode()).hexdigest()[:32]
+        yield Finding(UNREAD, file or "", "", line or 0, 0, -1, 0, "/", message, None, identity)
+
+
+class _Given(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def _message(verdict: str, final: str | None, suggestion: str | None, fix: str | None, **given: object) -> str:
+    shown = _Given({name: printable(str(value)) for name, value in given.items()})
+    text = words(verdict).message.format_map(shown)
+    if fix is not None:
+        text = f"{text}; write {printable(fix)}"
+    elif final:
+        text = f"{text}; it leads to {printable(final)}"
+    if suggestion:
+        text = f"{text}; perhaps {printable(suggestion)}"
+    return f"{text[:1].upper()}{text[1:]}." if text.startswith("the ") else f"{text}."
+
+
+def uri_of(document: str) -> str:
+    """Return the URI of a document: relative for a file in or below the working directory, absolute for any other."""
+    if "://" in document[:40]:
+        return quote(document, safe="!#$%&'()*+,/:;=?@[]~")
+    path = os.path.relpath(document) if os.path.isabs(document) else os.path.normpath(document)  # noqa: PTH117 - a text
+    if path.startswith(".."):
+        return Path(document).resolve().as_uri()
+    return quote(path.replace(os.sep, "/"), safe="/!$&'()*+,;=@~")

@@ -1,0 +1,81 @@
+"""JUnit XML: a suite for each section of the site, with a test case for each verdict that would be a finding.
+
+The names of the test cases are the same in every run, so that a build server can draw their history.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import IO, TYPE_CHECKING, Final
+from xml.sax.saxutils import escape, quoteattr
+
+from absolve.audit.outputs.findings import UNREAD, found, level
+from absolve.audit.outputs.words import words
+from absolve.audit.tables import FINE, QUIET, VERDICTS
+from absolve.core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.audit.outputs.source import Source
+
+SHOWN: Final = 50  # findings of a test case that are listed
+_CASES: Final = (*(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE}), UNREAD)
+
+
+class Suite:
+    """The findings of one section: their number by verdict, and the first of each."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = defaultdict(int)
+        self.lines: dict[str, list[str]] = defaultdict(list)
+
+    def failures(self, source: Source) -> int:
+        return sum(1 for verdict in self.counts if level(verdict, source) == "error")
+
+
+def write(source: Source, file: IO[bytes]) -> None:
+    """Write the suites. A verdict fails its test case if the run fails on it; else it is written as output."""
+    suites: dict[str, Suite] = defaultdict(Suite)
+    for (section,) in source.rows("SELECT DISTINCT section FROM sections WHERE section IS NOT NULL ORDER BY section"):
+        suites[source_section(section)]  # a section without findings, too
+    for finding in found(source):
+        suite = suites[source_section(finding.section)]
+        suite.counts[finding.verdict] += 1
+        if len(suite.lines[finding.verdict]) < SHOWN:
+            place = f":{finding.line}:{finding.column}" if finding.line else ""
+            suite.lines[finding.verdict].append(printable(f"{finding.document}{place}: {finding.message}"))
+    file.write("".join(_document(source, suites)).encode())
+
+
+def source_section(section: str) -> str:
+    return printable(section) or "/"
+
+
+def _document(source: Source, suites: dict[str, Suite]) -> Iterator[str]:
+    tests, failures = len(suites) * len(_CASES), sum(suite.failures(source) for suite in suites.values())
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f'<testsuites name="absolve audit" tests="{tests}" failures="{failures}" errors="0">\n'
+    for name, suite in sorted(suites.items()):
+        counts = f'tests="{len(_CASES)}" failures="{suite.failures(source)}" errors="0"'
+        yield f"<testsuite name={quoteattr(name)} {counts}>\n"
+        for verdict in _CASES:
+            yield from _case(source, name, suite, verdict)
+        yield "</testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _case(source: Source, name: str, suite: Suite, verdict: str) -> Iterator[str]:
+    head = f'<testcase classname={quoteattr(f"absolve {name}")} name={quoteattr(verdict)} time="0"'
+    count = suite.counts.get(verdict, 0)
+    if not count:
+        yield f"{head}/>\n"
+        return
+    lines = suite.lines[verdict]
+    more = [f"and {count - len(lines)} more"] if count > len(lines) else []
+    text = escape("\n".join([*lines, *more]))
+    if level(verdict, source) == "error":
+        message = quoteattr(f"{count:,} findings. {words(verdict).meaning}")
+        yield f"{head}><failure type={quoteattr(verdict)} message={message}>{text}</failure></testcase>\n"
+    else:
+        yield f"{head}><system-out>{text}</system-out></testcase>\n"

@@ -1,0 +1,81 @@
+"""SARIF 2.1.0 (OASIS): a rule for each verdict, a result for each finding, with fixes and stable fingerprints.
+
+A fix is there only where its text is the same in every quoting: a reference of plain characters in a file that is no
+archive. `absolve audit --fix` writes the others, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from absolve._version import __version__
+from absolve.audit.outputs.findings import UNREAD, found, level, uri_of
+from absolve.audit.outputs.words import words
+from absolve.audit.tables import FINE, QUIET, VERDICTS
+
+if TYPE_CHECKING:
+    from absolve.audit.outputs.findings import Finding
+    from absolve.audit.outputs.source import Source
+
+RULES: Final = (*(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE}), UNREAD)
+_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$*+;=%]+")  # no quoting of HTML, XML, CSS or JSON changes these
+
+
+def write(source: Source, file: IO[bytes]) -> None:
+    """Write one log with one run. The results are written one by one."""
+    head, _, tail = json.dumps(_log(source), indent=1, ensure_ascii=False).partition('"results": []')
+    file.write(f'{head}"results": ['.encode())
+    separator = "\n  "
+    for finding in found(source):
+        file.write((separator + json.dumps(_result(finding, source), ensure_ascii=False)).encode())
+        separator = ",\n  "
+    file.write(f"]{tail}\n".encode())
+
+
+def _log(source: Source) -> dict[str, Any]:
+    rules = [
+        {
+            "id": verdict,
+            "name": words(verdict).name,
+            "shortDescription": {"text": words(verdict).meaning},
+            "defaultConfiguration": {"level": level(verdict, source)},
+        }
+        for verdict in RULES
+    ]
+    driver = {"name": "absolve", "version": __version__, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _result(finding: Finding, source: Source) -> dict[str, Any]:
+    uri = uri_of(finding.document)
+    result: dict[str, Any] = {
+        "ruleId": finding.verdict,
+        "ruleIndex": RULES.index(finding.verdict),
+        "level": level(finding.verdict, source),
+        "message": {"text": finding.message},
+        "locations": [_location(finding, uri)],
+        "partialFingerprints": {"absolveFinding/v1": finding.identity},
+    }
+    fix = finding.fix
+    if fix is not None and not finding.entity and finding.start >= 0 and _PLAIN.fullmatch(fix):
+        deleted = {"byteOffset": finding.start, "byteLength": finding.end - finding.start}
+        replacement = {"deletedRegion": deleted, "insertedContent": {"text": fix}}
+        change = {"artifactLocation": {"uri": uri}, "replacements": [replacement]}
+        result["fixes"] = [{"description": {"text": f"Write {fix}"}, "artifactChanges": [change]}]
+    return result
+
+
+def _location(finding: Finding, uri: str) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if finding.entity:  # a position in it is none in the file
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.entity}]
+    elif finding.line > 0:
+        physical["region"] = {"startLine": finding.line}
+        if finding.column > 0:
+            physical["region"]["startColumn"] = finding.column
+    return location

@@ -1,0 +1,83 @@
+"""Describe verdicts in words: for rules of SARIF, messages, and the report."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Words(NamedTuple):
+    """`name`: a short title. `meaning`: a sentence for the rule. `message`: a template for one finding."""
+
+    name: str
+    meaning: str
+    message: str
+
+
+VERDICTS: Final = {
+    "ok": Words("Fine", "The target is there.", "{reference}"),
+    "same": Words("Same document", "The link leads to its own document.", "{reference}"),
+    "external": Words("External", "The link leads to another site, which is not judged.", "{reference}"),
+    "malformed": Words("Malformed", "The reference is no URL.", "{reference} is no URL"),
+    "unresolved": Words(
+        "Unresolved", "There is no base URL for a relative reference.", "{reference} has no base URL to resolve it"
+    ),
+    "divergent": Words(
+        "Divergent",
+        "The RFCs and browsers disagree where the link leads.",
+        "the RFCs and browsers disagree where {reference} leads",
+    ),
+    "leftover": Words("Leftover", "The link names the old site.", "{reference} names the old site"),
+    "mixed": Words(
+        "Mixed content", "An https page loads this by http: browsers block it.", "{reference} is loaded by http"
+    ),
+    "insecure": Words("Insecure", "A link to the own host uses http.", "{reference} uses http"),
+    "loop": Words("Redirect loop", "Redirects lead in a circle.", "the redirects of {reference} lead in a circle"),
+    "chain": Words(
+        "Redirect chain", "The target is reached by more than one redirect.", "{reference} takes {hops} redirects"
+    ),
+    "redirected": Words("Redirected", "The target is reached by a redirect.", "{reference} is redirected"),
+    "case": Words("Letter case", "The target is there in other letter case.", "{reference} has other letter case"),
+    "slash": Words(
+        "Slash",
+        "The target is there with or without the slash at its end.",
+        "{reference} differs in the slash at its end",
+    ),
+    "encoding": Words(
+        "Encoding", "The target is there in another Unicode or percent form.", "{reference} is written in another form"
+    ),
+    "fragment": Words(
+        "Missing place",
+        "The document is there, the place in it is not.",
+        "the place that {reference} names is not there",
+    ),
+    "broken": Words("Broken", "The target is not there.", "the target of {reference} is not there"),
+    "kept": Words("Kept", "The old URL is there, with its content.", "{url}"),
+    "mapped": Words("Mapped", "A rule leads the old URL to a page that is there.", "{url}"),
+    "moved": Words(
+        "Moved", "The content of the old URL is elsewhere, and no rule leads to it.", "{url} has no rule"
+    ),
+    "replaced": Words("Replaced", "The old URL is there, its content is not.", "{url} has other content now"),
+    "gone": Words("Gone", "The map states that the old URL is gone.", "{url}"),
+    "lost": Words("Lost", "The old URL leads nowhere.", "{url} leads nowhere"),
+    "orphan": Words("Orphan", "No link and no sitemap leads to the page.", "nothing leads to {url}"),
+    "canonical": Words(
+        "Canonical", "The canonical link of the page contradicts.", "the canonical link of {url} contradicts"
+    ),
+    "hreflang": Words(
+        "Languages", "The links to other languages contradict.", "the links of {url} to other languages contradict"
+    ),
+    "sitemap": Words(
+        "Sitemap", "The sitemap lists a URL that it should not list.", "the sitemap should not list {url}"
+    ),
+    "duplicate": Words(
+        "Duplicate", "The same content has two URLs, and no canonical link.", "{url} has the content of another URL"
+    ),
+    "unread-rule": Words(
+        "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"
+    ),
+}
+
+
+def words(verdict: str) -> Words:
+    """Return the words of a verdict; for one that is not known, its own name."""
+    return VERDICTS.get(verdict) or Words(verdict.capitalize(), f"The verdict is {verdict}.", "{reference}{url}")

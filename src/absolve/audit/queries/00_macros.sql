@@ -1,0 +1,40 @@
+-- Parts of URLs, as servers compare them. URLs are those of the URL Standard's parser.
+
+-- Host in lower case, with a port unless it is the default one of http or https.
+CREATE OR REPLACE MACRO site_of(url) AS rtrim(regexp_replace(
+    lower(regexp_extract(url, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#]*)', 1)), ':(80|443)?$', ''), '.');
+
+CREATE OR REPLACE MACRO path_of(url) AS
+    coalesce(nullif(regexp_extract(url, '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*([^?#]*)', 1), ''), '/');
+
+CREATE OR REPLACE MACRO query_of(url) AS
+    CASE WHEN contains(url, '?') THEN split_part(substr(url, instr(url, '?') + 1), '#', 1) END;
+
+CREATE OR REPLACE MACRO bare(url) AS split_part(url, '#', 1);
+
+CREATE OR REPLACE MACRO fragment_of(url) AS
+    CASE WHEN contains(url, '#') THEN substr(url, instr(url, '#') + 1) END;
+
+-- A path without escapes: RFC 3986 6.2.2.2, and as servers find files. An escaped slash is no slash: chr(1).
+CREATE OR REPLACE MACRO decoded(path) AS
+    CASE WHEN contains(path, '%')
+    THEN coalesce(TRY(url_decode(regexp_replace(path, '%2[Ff]', chr(1), 'g'))), path) ELSE path END;
+
+CREATE OR REPLACE MACRO key_of(path) AS
+    CASE WHEN (SELECT letter_case FROM server) = 'ignore' THEN lower(decoded(path)) ELSE decoded(path) END;
+
+-- What differs in letter case, final slash or Unicode form only has the same loose key.
+CREATE OR REPLACE MACRO loose(key) AS lower(nfc_normalize(rtrim(key, '/')));
+
+CREATE OR REPLACE MACRO with_fragment(url, fragment) AS
+    CASE WHEN fragment IS NULL OR contains(url, '#') THEN url ELSE url || '#' || fragment END;
+
+-- The verdict of a link that is no finding.
+CREATE OR REPLACE MACRO quiet_verdict(scope) AS
+    CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external' WHEN 'same-document' THEN 'same' ELSE 'ok' END;
+
+-- The folder of a path, with its final slash.
+CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);
+
+-- The first segment of a path, as /docs/; / for files at the root.
+CREATE OR REPLACE MACRO section_of(path) AS coalesce(nullif(regexp_extract(path, '^(/[^/]*/)', 1), ''), '/');

@@ -1,0 +1,61 @@
+-- resources: what each site holds, one row for each URL. answers: the URLs under which a server finds them.
+
+CREATE OR REPLACE VIEW documents AS
+    SELECT 'new' AS side, * FROM new_documents UNION ALL SELECT 'old' AS side, * FROM old_documents;
+
+CREATE TABLE resources AS
+WITH held AS (
+    SELECT d.side, d.document, d.entity, coalesce(s.url, bare(d.url)) AS url, d.media_type, d.charset, d.size,
+        d.digest, d.title, d.canonical,
+        d.url_source IN ('--url', '--url-map', 'mirror layout') OR d.url_source IS NULL AS is_file,
+        list_contains(d.problems, 'too-many-anchors') AS is_cut,
+        d.date
+    FROM documents d LEFT JOIN spellings s ON s.raw = d.url
+    WHERE d.url IS NOT NULL AND (d.status IS NULL OR d.status BETWEEN 200 AND 299 OR d.status = 304)
+), repeated AS ( -- URLs with several captures or files; a window over all others would take longer
+    SELECT side, url FROM held GROUP BY side, url HAVING count(*) > 1
+), one AS (
+    SELECT h.* FROM held h ANTI JOIN repeated r ON r.side = h.side AND r.url = h.url WHERE starts_with(h.url, 'http')
+    UNION ALL
+    SELECT h.* FROM held h SEMI JOIN repeated r ON r.side = h.side AND r.url = h.url WHERE starts_with(h.url, 'http')
+    QUALIFY row_number() OVER (PARTITION BY h.side, h.url
+        ORDER BY h.size IS NULL, h.date DESC NULLS LAST, h.document, h.entity) = 1
+)
+SELECT row_number() OVER () AS resource, side, document, entity, url,
+    site_of(url) AS site, path_of(url) AS path, query_of(url) AS query, media_type, charset, size, digest, title,
+    canonical, is_file, is_cut,
+    coalesce(media_type IN ('text/html', 'application/xhtml+xml'), regexp_matches(path_of(url), '(/|/[^./]*|\.x?html?)$'))
+        AS is_page,
+    coalesce(media_type IN ('text/html', 'application/xml', 'text/xml') OR media_type LIKE '%+xml', false)
+        AND digest IS NOT NULL AS has_places
+FROM one;
+
+CREATE TABLE answers AS
+WITH own AS (
+    SELECT resource, side, site, url, path, query, is_file, regexp_extract(path, '([^/]*)$', 1) AS name FROM resources
+), forms AS (
+    SELECT resource, side, site, url, path, query, is_file, 0 AS rank FROM own
+    UNION ALL -- the index of a folder
+    SELECT resource, side, site, folder_of(url), folder_of(path), query, is_file,
+        list_position((SELECT index_names FROM server), name)
+    FROM own WHERE list_contains((SELECT index_names FROM server), name) AND query IS NULL
+    UNION ALL -- a page without its extension
+    SELECT resource, side, site, url[:-1 - length(extension)], path[:-1 - length(extension)], query, is_file, 100
+    FROM own, (SELECT unnest(extensions) AS extension FROM server)
+    WHERE ends_with(name, extension) AND name <> extension AND query IS NULL
+), keyed AS (
+    SELECT side, site, key_of(path) || coalesce('?' || query, '') AS key, resource, url,
+        is_file AND query IS NULL AND (SELECT queries FROM server) = 'ignore' AS takes_queries, rank
+    FROM forms
+)
+SELECT k.* FROM keyed k ANTI JOIN (SELECT side, site, key FROM keyed GROUP BY ALL HAVING count(*) > 1) r USING (side, site, key)
+UNION ALL
+SELECT side, site, key, arg_min(resource, (rank, url)), arg_min(url, (rank, url)), bool_or(takes_queries), min(rank)
+FROM keyed SEMI JOIN (SELECT side, site, key FROM keyed GROUP BY ALL HAVING count(*) > 1) r USING (side, site, key)
+GROUP BY side, site, key;
+
+-- The URL by which reports name a resource: that of the folder for its index.
+CREATE TABLE named AS
+SELECT r.resource, coalesce(a.url, r.url) AS url FROM resources r
+LEFT JOIN (SELECT resource, min(url) AS url FROM answers WHERE rank BETWEEN 1 AND 99 GROUP BY resource) a
+    ON a.resource = r.resource;

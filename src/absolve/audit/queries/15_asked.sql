@@ -1,0 +1,20 @@
+-- asked: one row for each distinct target of the links of the new site, with what counts of all these links.
+
+-- Claims of a base are no links here.
+CREATE OR REPLACE VIEW links_in AS
+    SELECT *, list_contains(problems, 'insecure') AS is_insecure
+    FROM new_all_links
+    WHERE NOT (element = 'base' AND attribute = 'href') AND attribute NOT IN ('xml:base', 'codebase')
+    AND NOT (element = 'header' AND attribute IN ('base', 'content-base', 'content-location'));
+
+CREATE OR REPLACE TABLE asked AS
+    SELECT target, bare(target) AS url, fragment_of(target) AS fragment, count(*) AS links,
+        min(hash(document)) AS first_document, max(hash(document)) AS last_document -- whether it is one document only
+    FROM links_in WHERE target IS NOT NULL AND scope <> 'other'
+    GROUP BY target;
+
+-- The links of each document, by all that decides about those that are no findings.
+CREATE OR REPLACE TABLE tallies AS
+    SELECT document, scope, base_layer, count(*) AS links FROM links_in GROUP BY ALL;
+
+CREATE OR REPLACE TABLE wanted AS SELECT 'new' AS side, url FROM asked;

@@ -1,0 +1,49 @@
+-- findings: the links whose verdict does not follow from their scope alone; all others are quiet.
+
+CREATE OR REPLACE TABLE exceptions AS -- targets
+    SELECT * FROM targets WHERE verdict <> 'ok' OR secure IS NOT NULL OR hops > 0;
+
+CREATE OR REPLACE TABLE findings AS
+WITH joined AS (
+    SELECT l.id, l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel,
+        l.reference, l.base, l.target, l.scope, l.problems, l.is_insecure,
+        t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure, t.url,
+        t.is_inside,
+        l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
+        coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
+        -- no fragments that lead to a place; hints that fetch nothing
+        l.attribute IN ('usemap', 'datasrc') OR (l.element = 'css' AND starts_with(l.reference, '#')) AS is_name,
+        regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
+    FROM links_in l LEFT JOIN exceptions t ON t.target = l.target
+    WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure
+), judged AS (
+    SELECT *, CASE
+        WHEN target IS NULL AND scope <> 'same-document' THEN CASE
+            WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
+            WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END
+        WHEN scope = 'other' THEN 'external'
+        WHEN target IS NULL THEN 'same'
+        WHEN is_hint THEN CASE WHEN of_target = 'leftover' THEN 'leftover' ELSE 'external' END
+        WHEN is_there AND (is_name OR coalesce(of_target, 'ok') = 'ok') THEN
+            CASE WHEN scope = 'same-document' THEN 'same' ELSE 'ok' END
+        WHEN of_target = 'external' AND NOT (is_insecure AND is_subresource) THEN 'external'
+        WHEN list_contains(problems, 'divergent') THEN 'divergent'
+        WHEN of_target = 'leftover' THEN 'leftover'
+        WHEN is_insecure AND is_subresource THEN 'mixed'
+        WHEN is_insecure THEN 'insecure'
+        ELSE of_target END AS verdict
+    FROM joined
+)
+SELECT id, document, entity, line, "column", start, "end", element, attribute, kind, rel, reference, base, target, url,
+    scope, verdict,
+    CASE WHEN verdict IN ('mixed', 'insecure') THEN secure
+        WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'case', 'slash', 'encoding', 'fragment', 'broken')
+        THEN final END AS final,
+    CASE WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'broken') THEN hops ELSE 0 END AS hops,
+    CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL
+        WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
+        ELSE false END AND coalesce(final, secure) IS NOT NULL AS is_sure,
+    CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved') THEN suggestion END AS suggestion,
+    rule, is_gone, NULL::VARCHAR AS cause
+FROM judged
+WHERE verdict <> quiet_verdict(scope);

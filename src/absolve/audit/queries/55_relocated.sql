@@ -1,0 +1,30 @@
+-- relocated: broken links whose reference was right in the old site, or whose target has moved: its new place.
+
+CREATE OR REPLACE TABLE old_references AS -- the same reference in the document that this one was
+SELECT f.id, f.url, o.new_url, fragment_of(l.target) AS fragment, h2.final, h2.verdict AS old_verdict, o.url AS old_url
+FROM findings f
+JOIN resources r ON r.side = 'new' AND r.document = f.document AND r.entity = f.entity
+JOIN homes h ON h.new_resource = r.resource
+JOIN resources p ON p.resource = h.resource
+JOIN old_all_links l ON l.document = p.document AND l.entity = p.entity AND l.reference = f.reference
+    AND l.element = f.element AND l.attribute = f.attribute
+JOIN located k ON k.side = 'old' AND k.url = bare(l.target)
+JOIN old_urls o ON o.resource = k.resource
+JOIN homes h2 ON h2.url = o.url AND h2.new_resource IS NOT NULL
+WHERE f.verdict = 'broken'
+QUALIFY row_number() OVER (PARTITION BY f.id ORDER BY l.start, h.url) = 1;
+
+CREATE OR REPLACE TABLE relocated AS
+WITH by_path AS (
+    SELECT f.id, h.final, h.url AS old_url, fragment_of(f.target) AS fragment
+    FROM findings f JOIN olds o ON o.url = f.url JOIN homes h ON h.url = o.old_url AND h.new_resource IS NOT NULL
+    WHERE f.verdict = 'broken' AND f.final IS NULL AND h.verdict = 'moved'
+)
+SELECT id, with_fragment(final, fragment) AS final, 'base' AS cause, old_url
+FROM old_references WHERE url <> new_url
+UNION ALL
+SELECT b.id, with_fragment(b.final, b.fragment), 'moved', b.old_url
+FROM by_path b ANTI JOIN (SELECT id FROM old_references WHERE url <> new_url) r ON r.id = b.id;
+
+UPDATE findings SET final = r.final, is_sure = true, cause = r.cause
+FROM relocated r WHERE r.id = findings.id;

@@ -1,0 +1,84 @@
+-- old_urls: what each URL of the old site was. matches: where its content is now. urls: its verdict.
+
+CREATE OR REPLACE TABLE found_by_digest AS
+WITH pairs AS (
+    SELECT o.resource AS old_resource, n.resource AS new_resource,
+        regexp_extract(o.path, '[^/]*$') = regexp_extract(n.path, '[^/]*$') AS same_name, nn.url
+    FROM resources o JOIN resources n ON n.side = 'new' AND n.digest = o.digest
+    JOIN named nn ON nn.resource = n.resource
+    WHERE o.side = 'old' AND o.size > 0
+)
+SELECT old_resource, new_resource FROM pairs
+QUALIFY row_number() OVER (PARTITION BY old_resource ORDER BY same_name DESC, length(url), url) = 1;
+
+CREATE OR REPLACE TABLE judged_urls AS
+WITH ruled AS (
+    SELECT u.*, coalesce(a.url, b.url) IS NOT NULL AS is_ruled,
+        CASE WHEN a.url IS NOT NULL THEN a.final ELSE b.final END AS led_final,
+        CASE WHEN a.url IS NOT NULL THEN a.resource ELSE b.resource END AS led_resource,
+        CASE WHEN a.url IS NOT NULL THEN a.hops ELSE b.hops END AS led_hops,
+        CASE WHEN a.url IS NOT NULL THEN a.is_loop ELSE b.is_loop END AS is_loop,
+        CASE WHEN a.url IS NOT NULL THEN a.is_gone ELSE b.is_gone END AS is_gone,
+        CASE WHEN a.url IS NOT NULL THEN a.is_outside ELSE b.is_outside END AS is_outside,
+        CASE WHEN a.url IS NOT NULL THEN a.rule ELSE b.rule END AS rule
+    FROM old_urls u LEFT JOIN led a ON a.url = u.url LEFT JOIN led b ON b.url = u.file_url
+), placed AS (
+    SELECT r.*,
+        coalesce(l.resource, CASE WHEN l.variant = 'slash' THEN l.variant_resource END) AS there_resource,
+        l.there, CASE WHEN l.variant = 'slash' THEN 1 ELSE 0 END AS there_hops
+    FROM ruled r LEFT JOIN located l ON l.side = 'new' AND l.url = r.new_url
+), known AS (
+    SELECT p.*, t.digest AS there_digest, t.is_page AS there_is_page,
+        s.score AS there_score, ls.score AS led_score,
+        d.new_resource AS digest_resource, dn.url AS digest_url,
+        m.new_resource AS content_resource, mn.url AS content_url, m.score AS content_score,
+        sn.url AS second_url,
+        h.resource IS NOT NULL AND NOT p.is_home AS leads_home
+    FROM placed p
+    LEFT JOIN resources t ON t.resource = p.there_resource
+    LEFT JOIN pair_scores s ON s.old_resource = p.resource AND s.new_resource = p.there_resource
+    LEFT JOIN pair_scores ls ON ls.old_resource = p.resource AND ls.new_resource = p.led_resource
+    LEFT JOIN found_by_digest d ON d.old_resource = p.resource
+    LEFT JOIN named dn ON dn.resource = d.new_resource
+    LEFT JOIN content_matches m ON m.old_resource = p.resource
+    LEFT JOIN named mn ON mn.resource = m.new_resource
+    LEFT JOIN named sn ON sn.resource = m.second_resource
+    LEFT JOIN home h ON h.resource = p.led_resource AND p.is_ruled AND NOT p.is_loop
+), twice AS ( -- new files that are the same as old ones at the same URL
+    SELECT DISTINCT there_resource FROM known WHERE digest = there_digest
+), counted AS ( -- a rule that leads many pages to the home page
+    SELECT *, count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER (PARTITION BY rule) AS of_rule,
+        count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER () AS of_all
+    FROM (SELECT k.*, t.there_resource IS NOT NULL AS is_held_twice FROM known k
+        LEFT JOIN twice t ON t.there_resource = k.digest_resource) k, (SELECT threshold FROM settings)
+)
+SELECT *, CASE
+    WHEN there_resource IS NOT NULL AND NOT is_ruled THEN CASE
+        WHEN digest IS NULL OR there_digest IS NULL OR digest = there_digest THEN 'kept'
+        WHEN is_page AND there_is_page THEN
+            CASE WHEN there_score IS NULL OR there_score >= threshold THEN 'kept' ELSE 'replaced' END
+        WHEN digest_resource IS NOT NULL AND digest_url <> there AND NOT is_held_twice THEN 'replaced'
+        ELSE 'kept' END
+    WHEN is_ruled AND is_gone THEN 'gone'
+    WHEN is_ruled AND is_loop THEN 'lost'
+    WHEN is_ruled AND led_resource IS NULL AND NOT is_outside THEN 'lost'
+    WHEN leads_home AND NOT coalesce(led_score >= threshold, false) AND (of_rule >= 2 OR of_all >= 5)
+        THEN 'lost'
+    WHEN is_ruled THEN 'mapped'
+    WHEN digest_resource IS NOT NULL OR content_resource IS NOT NULL THEN 'moved'
+    ELSE 'lost' END AS verdict,
+    coalesce(digest_url, content_url) AS elsewhere
+FROM counted;
+
+-- Where the content of an old URL is now, by each of its URLs.
+CREATE OR REPLACE TABLE homes AS
+WITH placed AS (
+    SELECT url, file_url, resource, verdict, CASE verdict WHEN 'kept' THEN there WHEN 'mapped' THEN led_final
+        ELSE elsewhere END AS final,
+        CASE verdict WHEN 'kept' THEN there_resource WHEN 'mapped' THEN led_resource
+        ELSE coalesce(digest_resource, content_resource) END AS new_resource
+    FROM judged_urls WHERE verdict IN ('kept', 'mapped', 'moved')
+)
+SELECT url, resource, new_resource, verdict, final FROM placed
+UNION ALL
+SELECT file_url, resource, new_resource, verdict, final FROM placed WHERE file_url <> url;

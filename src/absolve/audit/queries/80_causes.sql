@@ -1,0 +1,41 @@
+-- fixed_findings, caused_urls: findings of one origin have one cause.
+
+CREATE OR REPLACE TABLE fixed_findings AS
+WITH loud AS (
+    SELECT f.*, x.fix, f.element || CASE WHEN f.attribute = '' THEN '' ELSE '[' || f.attribute || ']' END AS place,
+        m.cause AS folder_cause, m.rule AS folder_rule
+    FROM findings f
+    LEFT JOIN fixes x ON x.reference = f.reference AND x.base = f.base AND x.final = f.final AND f.is_sure
+    LEFT JOIN relocated r ON r.id = f.id AND r.cause = 'moved' LEFT JOIN folders m ON m.url = r.old_url
+), located_origins AS ( -- a page that is not there is one origin, whatever the fragments
+    SELECT l.*, CASE WHEN l.verdict = 'broken' THEN coalesce(m.folder, l.url) ELSE l.target END AS origin
+    FROM loud l LEFT JOIN missing_folders m ON m.url = l.url AND l.verdict = 'broken' AND l.final IS NULL
+), counted AS (
+    SELECT *, count(*) OVER (PARTITION BY verdict, place, reference) AS same_reference,
+        count(*) OVER (PARTITION BY verdict, CASE WHEN verdict = 'broken' THEN '' ELSE place END, origin) AS same_origin
+    FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
+)
+SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS suggestion,
+    CASE WHEN cause = 'base' THEN 'base'
+        WHEN folder_cause IS NOT NULL THEN folder_cause
+        WHEN rule IS NOT NULL AND verdict IN ('loop', 'chain', 'redirected', 'broken') THEN verdict || ':' || rule
+        WHEN same_reference > same_origin OR target IS NULL THEN verdict || ':' || place || ':' || reference
+        WHEN verdict = 'broken' THEN verdict || ':' || origin
+        ELSE verdict || ':' || place || ':' || origin END AS cause,
+    CASE WHEN folder_rule IS NOT NULL THEN folder_rule ELSE rule END AS rule,
+    document, entity, line, "column", reference, origin
+FROM counted c LEFT JOIN near_links n ON n.url = c.url AND c.verdict = 'broken' AND c.final IS NULL
+UNION ALL
+SELECT id, verdict, final, hops, NULL, NULL, NULL, NULL, document, entity, line, "column", reference, origin
+FROM located_origins WHERE verdict IN ('ok', 'same', 'external');
+
+CREATE OR REPLACE TABLE caused_urls AS
+SELECT j.*, CASE
+    WHEN verdict = 'lost' AND is_ruled AND is_loop THEN 'loop:' || j.rule
+    WHEN verdict = 'lost' AND is_ruled AND leads_home AND led_resource IS NOT NULL THEN 'all-to-home'
+    WHEN verdict = 'lost' AND is_ruled THEN 'rule-to-nothing:' || j.rule
+    WHEN verdict = 'lost' THEN 'lost:' || folder_of(path_of(j.url))
+    WHEN verdict = 'moved' THEN f.cause
+    WHEN verdict = 'replaced' THEN 'replaced:' || path_of(j.url) END AS cause,
+    f.rule AS folder_rule, f.own AS own_rule, n.suggestion AS near
+FROM judged_urls j LEFT JOIN folders f ON f.url = j.url LEFT JOIN near_urls n ON n.url = j.url;

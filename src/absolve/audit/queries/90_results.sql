@@ -1,0 +1,127 @@
+-- The result tables that follow from fixed_findings and caused_urls.
+
+CREATE OR REPLACE VIEW links AS
+SELECT l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel, l.text,
+    l.reference, l.base, l.base_layer, l.base_source, l.target, l.scope, l.problems,
+    coalesce(f.verdict, quiet_verdict(l.scope)) AS verdict,
+    f.final, coalesce(f.hops, 0) AS hops, f.fix, f.suggestion, f.cause
+FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id;
+
+CREATE OR REPLACE TABLE urls AS
+SELECT url, verdict,
+    CASE verdict WHEN 'kept' THEN there WHEN 'mapped' THEN led_final WHEN 'moved' THEN elsewhere
+        WHEN 'replaced' THEN elsewhere END AS final,
+    CASE verdict WHEN 'kept' THEN there_hops ELSE coalesce(led_hops, 0) END AS hops,
+    CASE WHEN verdict = 'kept' THEN 'same' WHEN verdict IN ('mapped', 'gone') THEN 'rule'
+        WHEN verdict IN ('moved', 'replaced') AND elsewhere IS NOT NULL THEN
+            CASE WHEN digest_url IS NOT NULL AND NOT is_page THEN 'digest' ELSE 'content' END
+        WHEN is_ruled THEN 'rule' END AS method,
+    CASE verdict WHEN 'kept' THEN CASE WHEN digest = there_digest THEN 1.0 ELSE there_score END
+        WHEN 'mapped' THEN led_score
+        WHEN 'replaced' THEN CASE WHEN elsewhere IS NULL THEN there_score WHEN digest_url IS NOT NULL THEN 1.0
+            ELSE content_score END
+        WHEN 'moved' THEN CASE WHEN digest_url IS NOT NULL THEN 1.0 ELSE content_score END END AS score,
+    CASE WHEN verdict = 'lost' THEN coalesce(elsewhere, near)
+        WHEN verdict = 'mapped' AND led_score < threshold AND elsewhere <> bare(led_final) THEN elsewhere
+        WHEN verdict IN ('moved', 'replaced') THEN second_url END AS suggestion,
+    cause, CASE WHEN is_ruled THEN rule
+        ELSE own_rule END AS rule
+FROM caused_urls;
+
+-- The documents of the new site, with the section that each is in.
+CREATE OR REPLACE TABLE places AS
+SELECT d.document, d.entity, coalesce(n.url, d.url) AS url,
+    section_of('/' || substr(path_of(coalesce(n.url, d.url, '')), length((SELECT folder FROM common)) + 1)) AS section
+FROM new_documents d LEFT JOIN resources r ON r.side = 'new' AND r.document = d.document AND r.entity = d.entity
+LEFT JOIN named n ON n.resource = r.resource;
+
+CREATE OR REPLACE TABLE causes AS
+WITH of_links AS (
+    SELECT cause, verdict, count(*) AS links, count(DISTINCT document) AS pages,
+        arg_min(document, (document, line, "column")) AS example_document,
+        arg_min(line, (document, line, "column")) AS example_line,
+        arg_min("column", (document, line, "column")) AS example_column,
+        arg_min(reference, (document, line, "column")) AS example_reference,
+        CASE WHEN count(DISTINCT final) = 1 THEN any_value(final) ELSE arg_min(final, (document, line, "column")) END
+            AS final,
+        arg_min(fix, (document, line, "column")) AS fix,
+        CASE WHEN count(DISTINCT suggestion) = 1 THEN any_value(suggestion) END AS suggestion,
+        any_value(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
+    FROM fixed_findings WHERE cause IS NOT NULL GROUP BY cause, verdict
+), of_urls AS (
+    SELECT cause, verdict, count(*) AS pages, min(url) AS url, arg_min(elsewhere, url) AS elsewhere,
+        any_value(coalesce(folder_rule, CASE WHEN is_ruled THEN rule END)) AS rule,
+        arg_min(near, url) AS near
+    FROM caused_urls WHERE cause IS NOT NULL GROUP BY cause, verdict
+)
+SELECT cause, verdict, CASE
+    WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
+    WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)
+    ELSE CASE verdict
+        WHEN 'malformed' THEN 'This is no URL: ' || example_reference
+        WHEN 'unresolved' THEN 'No base URL is known for ' || example_reference
+        WHEN 'divergent' THEN 'Browsers and the RFCs disagree where this leads: ' || example_reference
+        WHEN 'leftover' THEN 'Still names the old site: ' || coalesce(origin, example_reference)
+        WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(origin, example_reference)
+        WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(origin, example_reference)
+        WHEN 'loop' THEN 'Redirected in a circle: ' || coalesce(origin, example_reference)
+        WHEN 'chain' THEN 'Redirected more than once: ' || coalesce(origin, example_reference)
+        WHEN 'redirected' THEN 'Redirected: ' || coalesce(origin, example_reference)
+        WHEN 'case' THEN 'There in other letter case: ' || coalesce(origin, example_reference)
+        WHEN 'slash' THEN 'There with or without the final slash: ' || coalesce(origin, example_reference)
+        WHEN 'encoding' THEN 'There with other escapes or another Unicode form: ' || coalesce(origin, example_reference)
+        WHEN 'fragment' THEN 'The page is there, the place in it is not: ' || coalesce(origin, example_reference)
+        ELSE CASE WHEN rule IS NOT NULL THEN 'A rule leads to nothing: ' || rule
+            WHEN targets = 1 AND ends_with(origin, '/') THEN 'Nothing is there: ' || origin
+            WHEN targets = 1 THEN 'Not there: ' || coalesce(origin, example_reference)
+            ELSE 'Leads nowhere from ' || pages || ' pages: ' || example_reference END
+    END END AS title,
+    links, pages, example_document, example_line, example_column, example_reference, final, fix, suggestion, rule
+FROM of_links
+UNION ALL
+SELECT cause, verdict, CASE
+    WHEN cause = 'all-to-home' THEN 'A rule leads many pages to the home page: search engines take that for lost'
+    WHEN cause LIKE 'loop:%' THEN 'A rule leads in a circle: ' || rule
+    WHEN cause LIKE 'rule-to-nothing:%' THEN 'A rule leads to nothing: ' || rule
+    WHEN verdict = 'moved' THEN 'Moved, without a rule: ' || substr(cause, 7)
+    WHEN verdict = 'replaced' THEN 'The URL is there, but holds something else: ' || url
+    ELSE 'Lost: ' || pages || ' URLs of ' || substr(cause, 6) END,
+    0, pages, url, NULL, NULL, NULL, elsewhere, NULL, near, rule
+FROM of_urls
+ORDER BY links + pages DESC, cause, verdict;
+
+CREATE OR REPLACE TABLE sections AS
+WITH counts AS ( -- all links by the verdict that follows from their scope, without the findings, and these
+    SELECT document, verdict, sum(links) AS links FROM (
+        SELECT document, quiet_verdict(scope) AS verdict, links FROM tallies
+        UNION ALL SELECT document, quiet_verdict(scope), -1 FROM findings
+        UNION ALL SELECT document, verdict, 1 FROM findings)
+    GROUP BY document, verdict HAVING sum(links) > 0
+), of_links AS (
+    SELECT p.section, c.verdict, sum(c.links)::BIGINT AS links, count(*) AS pages, 0 AS urls
+    FROM counts c JOIN (SELECT document, any_value(section) AS section FROM places GROUP BY document) p
+        ON p.document = c.document
+    GROUP BY p.section, c.verdict
+), of_pages AS (
+    SELECT section_of('/' || substr(path_of(url), length((SELECT folder FROM common)) + 1)), verdict, 0, count(*), 0
+    FROM pages GROUP BY 1, 2
+), of_urls AS (
+    SELECT section_of('/' || substr(path_of(url), length((SELECT old_folder FROM common)) + 1)), verdict, 0, 0, count(*)
+    FROM urls GROUP BY 1, 2
+)
+SELECT * FROM of_links UNION ALL SELECT * FROM of_pages UNION ALL SELECT * FROM of_urls ORDER BY ALL;
+
+CREATE OR REPLACE TABLE flows AS
+SELECT section_of('/' || substr(path_of(url), length((SELECT old_folder FROM common)) + 1)) AS old_section,
+    CASE WHEN final IS NULL THEN NULL ELSE
+        section_of('/' || substr(path_of(final), length((SELECT folder FROM common)) + 1)) END AS new_section,
+    verdict, count(*) AS urls
+FROM urls GROUP BY ALL ORDER BY ALL;
+
+CREATE OR REPLACE TABLE hosts AS
+SELECT site_of(url) AS host, sum(links)::BIGINT AS links FROM asked
+WHERE site_of(url) NOT IN (SELECT site FROM scopes WHERE side = 'new') AND site_of(url) <> ''
+GROUP BY host ORDER BY links DESC, host;
+
+CREATE OR REPLACE TABLE layers AS
+SELECT base_layer, sum(links)::BIGINT AS links FROM tallies GROUP BY base_layer ORDER BY links DESC, base_layer;

@@ -1,0 +1,69 @@
+"""The sure repairs of an audit, as a policy for `absolve rewrite`.
+
+In: the table `fixed_findings`. Out: a database of new references, and a policy that takes them from there: it is small,
+so that it can go to worker processes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from absolve.audit.judge import each
+from absolve.document.resolved import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from absolve.document.resolved import Resolved
+
+_FIXES = """
+SELECT DISTINCT l.document, l.entity, l.reference, l.base, f.fix
+FROM fixed_findings f JOIN links_in l ON l.id = f.id WHERE f.fix IS NOT NULL
+"""
+
+
+def write(connection: Any, path: str) -> int:
+    """Write the repairs to a new database; return their number."""
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE fixes (document, entity, reference, base, fix)")
+        database.executemany("INSERT INTO fixes VALUES (?, ?, ?, ?, ?)", each(connection, _FIXES))
+        database.execute("CREATE INDEX of_document ON fixes (document)")
+        database.commit()
+        count: int = database.execute("SELECT count(*) FROM fixes").fetchone()[0]
+    return count
+
+
+def documents(path: str) -> set[str]:
+    """Return the names of the documents with repairs."""
+    with closing(sqlite3.connect(path)) as database:
+        return {name for (name,) in database.execute("SELECT DISTINCT document FROM fixes")}
+
+
+class RepairPolicy:
+    """The policy: the new reference where there is a repair; all other links stay."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._document: str | None = None
+        self._fixes: dict[tuple[str, str, str], str] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RepairPolicy, (self._path,)
+
+    def __call__(self, resolved: Resolved) -> str | None:
+        entity = resolved.entity
+        if entity.name != self._document:
+            self._document = entity.name
+            self._fixes = self._of(shown(entity.name))
+        if not self._fixes:
+            return None
+        return self._fixes.get((shown(entity.path), shown(resolved.reference), shown(resolved.base.url)))
+
+    def _of(self, document: str) -> dict[tuple[str, str, str], str]:
+        with closing(sqlite3.connect(self._path)) as database:
+            rows: Iterable[tuple[str, str, str, str]] = database.execute(
+                "SELECT entity, reference, base, fix FROM fixes WHERE document = ?", [document]
+            )
+            return {(entity, reference, base): fix for entity, reference, base, fix in rows}

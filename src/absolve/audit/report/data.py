@@ -1,0 +1,221 @@
+"""Collect the data of the report, in columns: causes with their findings, and the counts of the pictures.
+
+In: a `Source`. Out: a JSON value. Findings are sorted by cause, so a cause is a range of them. Findings without a cause
+(on pages, on rules) get one by their verdict.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.audit.outputs.findings import UNREAD, placed, section_of_path
+from absolve.audit.outputs.words import words
+from absolve.audit.report.columns import Texts, deltas, shown
+from absolve.audit.report.source_lines import SourceLines
+from absolve.audit.tables import FINE, QUIET, VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from absolve.audit.outputs.source import Source
+
+REPAIRS: Final = ("final", "fix", "suggestion", "rule")  # columns of causes
+KINDS: Final = ("links", "old URLs", "pages", "map")
+NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences are small
+    ("title", "final", "fix", "suggestion", "rule", "document", "reference", "source")
+)
+MOST_LINES: Final = 1_200_000  # characters of source lines
+LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
+MOST_FLOWS: Final = 400  # rows of old and new sections
+_UNUSED: Final = "rule"  # the verdict of rules with a finding
+
+
+class Causes:
+    """The columns of causes, and those of their findings."""
+
+    def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
+        self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
+        self.lines, self.layers = Texts(), Texts()
+        self.verdicts: list[str] = []
+        self.causes: dict[str, list[Any]] = {
+            name: [] for name in ("verdict", "kind", "title", "final", "fix", "suggestion", "rule", "count", "pages")
+        }
+        self.findings: dict[str, list[int]] = {
+            name: []
+            for name in ("document", "section", "layer", "line", "column", "reference", "source", "fix", "final")
+        }
+        self._source_lines = SourceLines(roots, credentials=credentials)
+        self._of_cause = 0
+        self._seen: set[int] = set()
+
+    def begin(self, verdict: str, kind: str, title: str, **given: str | None) -> None:
+        """Begin a cause; findings that are added belong to it."""
+        if verdict not in self.verdicts:
+            self.verdicts.append(verdict)
+        columns = self.causes
+        columns["verdict"].append(self.verdicts.index(verdict))
+        columns["kind"].append(KINDS.index(kind))
+        columns["title"].append(self.texts.number(title))
+        for name in REPAIRS:
+            columns[name].append(self.texts.number(given.get(name)))
+        columns["count"].append(0)
+        columns["pages"].append(0)
+        self._of_cause = 0
+        self._seen.clear()
+
+    def add(self, document: str, section: str, line: int, column: int, **given: str | None) -> None:
+        """Add a finding to the last cause."""
+        number = self.documents.number(document)
+        values = (number, self.sections.number(section), line, column)
+        for name, value in zip(("document", "section", "line", "column"), values, strict=True):
+            self.findings[name].append(value)
+        for name in ("reference", "fix", "final"):
+            self.findings[name].append(self.texts.number(given.get(name)))
+        self.findings["source"].append(self.lines.number(given.get("source")))
+        self.findings["layer"].append(self.layers.number(given.get("layer")))
+        self.causes["count"][-1] += 1
+        if number not in self._seen:
+            self._seen.add(number)
+            self.causes["pages"][-1] += 1
+        self._of_cause += 1
+
+    def source_line(self, document: str, start: int | None, end: int | None, reference: str) -> str:
+        """Return the source line of a finding, as long as there are not too many."""
+        if self._of_cause >= LINES_OF_CAUSE or self.lines.size > MOST_LINES or start is None or end is None:
+            return ""
+        return self._source_lines.line(document, start, end, reference)
+
+    def value(self) -> dict[str, Any]:
+        """Return all columns as JSON values. Columns whose values are all 0 are left out."""
+        causes = {name: deltas(values) if name in NUMBERS else values for name, values in self.causes.items()}
+        findings = {
+            name: deltas(values) if name in NUMBERS else values for name, values in self.findings.items() if any(values)
+        }
+        return {
+            "verdicts": [self._verdict(verdict) for verdict in self.verdicts],
+            "kinds": KINDS,
+            "texts": self.texts.shown(),
+            "documents": self.documents.shown(),
+            "sections": self.sections.shown(),
+            "lines": self.lines.shown(),
+            "layers": self.layers.shown(),
+            "causes": causes,
+            "findings": findings,
+            "length": len(self.findings["line"]),
+        }
+
+    def _verdict(self, verdict: str) -> dict[str, str]:
+        if verdict == _UNUSED:
+            return {"id": verdict, "name": "Rule of the map", "meaning": "A rule of the map needs a look."}
+        return {"id": verdict, "name": words(verdict).name, "meaning": words(verdict).meaning}
+
+
+def collected(source: Source) -> dict[str, Any]:
+    """Return the data of the report."""
+    causes = Causes(source.options.roots, credentials=source.options.credentials)
+    _links(source, causes)
+    _urls(source, causes)
+    _pages(source, causes)
+    _rules(source, causes)
+    return {**causes.value(), "pictures": pictures(source)}
+
+
+def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    names = "cause, verdict, title, final, fix, suggestion, rule"
+    return {row[:2]: row[2:] for row in source.rows(f"SELECT {names} FROM ({source.select('causes')})")}  # noqa: S608 - names of ours
+
+
+def _links(source: Source, causes: Causes) -> None:
+    known = _cause_rows(source)
+    names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
+    names = f"{names}, l.reference, l.fix, l.final, l.base_layer"
+    order = (
+        "SELECT *, count(*) OVER (PARTITION BY coalesce(cause, ''), verdict) AS size"  # noqa: S608 - names of ours
+        f" FROM ({placed(source, names)}) ORDER BY size DESC, coalesce(cause, ''), verdict, document, line, \"column\""
+    )
+    last: tuple[Any, ...] | None = None
+    for row in source.rows(order):
+        key, verdict, document, entity, line, column, start, end, reference, fix, final, layer, section = row[:13]
+        if (key, verdict) != last:
+            last = key, verdict
+            title, *rest = known.get(last) or (words(verdict).meaning, None, None, None, None)
+            causes.begin(verdict, "links", title or reference, **dict(zip(REPAIRS, rest, strict=True)))
+        text = causes.source_line(document, start, end, reference or "") if not entity else ""
+        name = f"{document} {entity}" if entity else document
+        given = {"reference": reference, "fix": fix, "final": final, "layer": layer, "source": text}
+        causes.add(name, section, line or 0, column or 0, **given)
+
+
+def _urls(source: Source, causes: Causes) -> None:
+    known = _cause_rows(source)
+    names = f"cause, verdict, url, final, suggestion, rule, score, {section_of_path('url')} AS section"
+    order = (
+        f"SELECT * FROM (SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE})"  # noqa: S608 - names of ours
+        " ORDER BY list_position(['lost', 'replaced', 'moved'], verdict), coalesce(cause, ''), url"
+    )
+    last: tuple[Any, ...] | None = None
+    for key, verdict, url, final, suggestion, rule, score, section in source.rows(order):
+        if (key, verdict) != last:
+            last = key, verdict
+            title, *rest = known.get(last) or (words(verdict).meaning, None, None, None, None)
+            causes.begin(verdict, "old URLs", title or url, **dict(zip(REPAIRS, rest, strict=True)))
+        text = f"{final or suggestion} (similarity {score:.2f})" if score is not None else final or suggestion
+        causes.add(url, section, 0, 0, reference="" if verdict != "moved" else rule, final=text)
+
+
+def _pages(source: Source, causes: Causes) -> None:
+    names = f"verdict, coalesce(document, url, ''), detail, {section_of_path('url')} AS section"
+    last = None
+    for verdict, name, detail, section in source.rows(
+        f"SELECT {names} FROM ({source.select('pages')}) ORDER BY verdict, url"  # noqa: S608 - names of ours
+    ):
+        if verdict != last:
+            last = verdict
+            causes.begin(verdict, "pages", words(verdict).meaning)
+        causes.add(name, section, 0, 0, reference=detail)
+
+
+def _rules(source: Source, causes: Causes) -> None:
+    names = "file, line, text, problem, finding"
+    last = None
+    for file, line, text, problem, finding in source.rows(
+        f"SELECT {names} FROM ({source.select('rules')}) WHERE problem IS NOT NULL OR finding IS NOT NULL"  # noqa: S608 - names of ours
+        " ORDER BY problem IS NULL, CASE WHEN problem IS NULL THEN split_part(finding, ' ', 1) END, file, line"
+    ):
+        group = UNREAD if problem else f"Rules of the map: {finding.partition(' ')[0]}"
+        if group != last:
+            last = group
+            causes.begin(UNREAD if problem else _UNUSED, "map", words(UNREAD).meaning if problem else group)
+        causes.add(file, "", line or 0, 0, reference=text, final=problem or finding)
+
+
+def pictures(source: Source) -> dict[str, Any]:
+    """Return the counts of the pictures, each as rows: the same that its table has."""
+    rows = {
+        "sections": "SELECT section, verdict, links, pages, urls FROM sections WHERE verdict IS NOT NULL",
+        "flows": f"SELECT old_section, new_section, verdict, urls FROM flows ORDER BY urls DESC LIMIT {MOST_FLOWS}",  # noqa: S608 - names of ours
+        "hosts": f"SELECT host, links FROM ({source.select('hosts')}) ORDER BY links DESC, host LIMIT 25",  # noqa: S608 - names of ours
+        "layers": "SELECT base_layer, links FROM layers ORDER BY links DESC",
+    }
+    if "baseline" in source.tables:
+        rows["baseline"] = "SELECT verdict, change, count(*) FROM baseline GROUP BY ALL ORDER BY ALL"
+    found: dict[str, Any] = {}
+    for name, query in rows.items():
+        found[name] = [[shown(cell) if isinstance(cell, str) else cell for cell in row] for row in source.rows(query)]
+    order = {verdict: at for at, verdict in enumerate(VERDICTS)}
+    found["sections"] = sorted(found["sections"], key=lambda row: (row[0] or "", order.get(row[1], 99)))
+    found["quiet"] = [*QUIET, *FINE]
+    return found
+
+
+def largest(data: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
+    """Yield the first causes in words, for the table that needs no script."""
+    columns, texts = data["causes"], data["texts"]
+    names = ("title", *REPAIRS)
+    numbers = {name: list(accumulate(columns[name][:most])) for name in names}
+    for at, number in enumerate(columns["verdict"][:most]):
+        found = {name: texts[numbers[name][at]] for name in names}
+        counts = {"count": columns["count"][at], "pages": columns["pages"][at]}
+        yield {**found, **counts, "verdict": data["verdicts"][number]}

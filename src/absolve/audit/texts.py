@@ -1,0 +1,80 @@
+"""Compare the contents of both sites: read their pages once more, and match the texts.
+
+In: the table `resources`, options of reading. Out: matches and scores, by the numbers of resources. A page is read from
+the file or archive that its row names, if its bytes still have the digest of that row.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.audit import content
+from absolve.audit.judge import Match, Pair, each
+from absolve.core.errors import DocumentError
+from absolve.inventory import documents
+from absolve.run.inputs import Input
+from absolve.run.segment_inputs import each as segments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from absolve.run.load import ReadOptions
+
+_PAGES: Final = """
+SELECT document, entity, resource, digest, title, media_type, charset FROM resources
+WHERE side = ? AND is_page AND digest IS NOT NULL ORDER BY document, entity, resource
+"""
+
+
+def comparing(
+    connection: Any, reading: ReadOptions, threshold: float
+) -> Callable[[list[tuple[int, int]]], Iterable[Match | Pair]]:
+    """Return the function that `judge.judge` calls for the contents."""
+
+    def compared(pairs: list[tuple[int, int]]) -> Iterator[Match | Pair]:
+        asked = [(str(old), str(new)) for old, new in pairs]
+        old, new = (pages(connection, side, reading) for side in ("old", "new"))
+        for found in content.match(old, new, threshold=threshold, pairs=asked):
+            if isinstance(found, content.Pair):
+                yield Pair(int(found.old), int(found.new), found.score)
+            else:
+                second = int(found.second) if found.second is not None else None
+                yield Match(int(found.old), int(found.new), found.score, second)
+
+    return compared
+
+
+def pages(connection: Any, side: str, reading: ReadOptions) -> Iterator[content.PageText]:
+    """Yield the pages of a site with their texts."""
+    for name, group in groupby(each(connection, _PAGES, [side]), lambda row: row[0]):
+        rows = {row[1]: row for row in group}
+        for entity, data in _contents(name, rows.keys(), reading):
+            _, _, resource, digest, title, media_type, charset = rows[entity]
+            if documents.digest(data) == digest:
+                yield content.PageText(str(resource), digest, title, content.blocks(data, media_type, charset))
+
+
+def _contents(name: str, entities: Iterable[str], reading: ReadOptions) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytes of the documents of an input that are wanted, by their entity paths."""
+    wanted = set(entities)
+    try:
+        if wanted == {""}:
+            yield "", Path(name).read_bytes()
+            return
+        how = reading._replace(settings=reading.settings._replace(documents=True))
+        walked = documents.Documents(name)
+        for segment in segments(Input(name, Path(name).name), how, every=True):
+            if segment.entity is not None:
+                yield from _inside(walked, segment.entity, wanted)
+    except (OSError, ValueError, DocumentError):  # it was reported when the rows were made, or is of another machine
+        return
+
+
+def _inside(walked: documents.Documents, entity: Any, wanted: set[str]) -> Iterator[tuple[str, bytes]]:
+    first = walked.begin(entity)
+    for found in (first, *walked.inside(entity)) if first is not None else walked.inside(entity):
+        walked.taken()
+        if found.row.entity in wanted and found.data is not None:
+            yield found.row.entity, found.data

@@ -1,0 +1,126 @@
+"""Read both sites of `absolve audit` into the working tables, in one run of the worker processes.
+
+Input: the options, a connection. Output: the tables of `absolve.audit.load`; diagnostics in the report.
+"""
+
+from __future__ import annotations
+
+import copy
+from contextlib import closing
+from functools import partial
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.audit import load
+from absolve.cli import many
+from absolve.cli import options as shared
+from absolve.core.errors import DocumentError
+from absolve.formats import registry
+from absolve.run import inputs, sources
+from absolve.run.links_task import ListOptions, listed
+from absolve.run.segment_inputs import spread
+from absolve.run.sources import STDIN
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from absolve.audit.load import Kinds
+    from absolve.cli.reporting import Report
+    from absolve.run.inputs import Input
+    from absolve.run.pool.handoff import HandoffPort
+    from absolve.run.results import TaskResult
+
+PLACE: Final = "http://localhost/"  # the root of a folder without --url
+_WACZ: Final = "application/wacz"
+_CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
+
+
+class Sided(NamedTuple):
+    """An input of one of the two sites."""
+
+    side: str
+    input: Input
+
+
+class Sites(NamedTuple):
+    """The inputs of both sites, by kind; `urls` has the URL of each, as far as it is given or assumed."""
+
+    kinds: dict[str, Kinds]
+    urls: dict[str, str | None]
+
+
+def sites(options: argparse.Namespace) -> Sites:
+    """Return what the two sites are made of. Raise UsageError for a name that both have."""
+    names = {load.NEW: many.names(options) if options.inputs else [], load.OLD: options.old}
+    kinds = {side: load.sorted_out(found) for side, found in names.items()}
+    return Sites(kinds, {load.NEW: options.url, load.OLD: options.old_url})
+
+
+def read(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> None:
+    """Fill the working tables."""
+    for side in load.SIDES:
+        load.begin(connection, side)
+        parquet = []
+        for name, kind in found.kinds[side].inventories:
+            with report.guard(name):
+                if load.add_inventory(connection, side, name, kind) == {"links"} and kind == "parquet":
+                    parquet.append(name)
+        load.end(connection, side, parquet)
+        for name, kind in found.kinds[side].lists:
+            with report.guard(name):
+                load.add_list(connection, side, name, kind, report.finding)
+    how = ListOptions(shared.reading(options), format="duckdb", beside=True)
+    run_ = many.run(partial(_listed, how), _items(options, found, report), _input, options, report, handoffs=True)
+    with closing(run_) as pieces:
+        for side, group in groupby(pieces, lambda piece: piece[0].side):
+            load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
+
+
+def _input(item: Sided) -> Input:
+    return item.input
+
+
+def _listed(how: ListOptions, item: Sided, port: HandoffPort | None = None) -> Iterator[TaskResult]:
+    return listed(how, item.input, port)
+
+
+def _items(options: argparse.Namespace, found: Sites, report: Report) -> Iterator[Sided]:
+    return chain.from_iterable(
+        (Sided(side, input_) for input_ in inputs_of(options, found, side, report)) for side in load.SIDES
+    )
+
+
+def inputs_of(
+    options: argparse.Namespace, found: Sites, side: str, report: Report, *, follow: bool = True
+) -> Iterator[Input]:
+    """Yield the documents of a site, with their URLs: a folder without --url is at PLACE."""
+    names = found.kinds[side].documents
+    if not names and (side == load.OLD or options.from_ is None):
+        return
+    own = copy.copy(options)
+    own.inputs = names
+    own.url = found.urls[side]
+    if side == load.OLD:
+        own.from_ = own.url_map = None
+        own.include = own.exclude = []
+    reading = shared.reading(options)
+    for input_ in spread(many.found(own, report, follow=follow), reading, many.processes(options)):
+        yield _placed(input_, options)
+
+
+def _placed(input_: Input, options: argparse.Namespace) -> Input:
+    """Return an input with a URL, unless it is a container, whose documents have their own."""
+    if input_.name == STDIN:
+        return input_
+    try:
+        kind = registry.sniff(sources.head(input_.name), input_.name)
+    except DocumentError:
+        return input_
+    if kind in _CONTAINERS:
+        return input_._replace(url=None)
+    if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
+        return input_ if input_.url is not None and input_.url.endswith("/") else input_._replace(url=PLACE)
+    if input_.url is None and not input_.claims and not options.file_urls:
+        return input_._replace(url=PLACE + inputs.escaped(input_.place))
+    return input_

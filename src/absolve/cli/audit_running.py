@@ -1,0 +1,237 @@
+"""The run of `absolve audit`: read, judge, write, repair, and say what came out.
+
+Input: the options, a folder for temporary files. Output: files, a summary, the exit status in the report.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, texts
+from absolve.audit.outputs import baseline
+from absolve.cli import audit_fixing, audit_reading, many
+from absolve.cli import options as shared
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.run import outputs as run_outputs
+from absolve.run.sources import unreadable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Collection, Iterator
+
+    from absolve.audit.judge import Question
+    from absolve.audit.maps import RuleSet
+    from absolve.cli.audit_reading import Sites
+    from absolve.cli.reporting import Report
+
+_COUNTS: Final = """
+SELECT 'links', verdict, sum(links)::BIGINT, coalesce(any_value(fixes), 0) FROM sections
+LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
+WHERE links > 0 GROUP BY verdict
+UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
+UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
+"""
+_ROWS: Final = 1000
+_LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
+_GUESSED: Final = """
+SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root, count(*) FROM {side}_documents
+WHERE url IS NOT NULL AND regexp_matches(url, '^https?://') AND (media_type IN ('text/html', 'application/xhtml+xml')
+    OR media_type IS NULL) AND (status IS NULL OR status < 300)
+GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
+"""
+
+
+def run(options: argparse.Namespace, report: Report, folder: str, failing: Collection[str]) -> None:
+    _check_outputs(options)
+    found = audit_reading.sites(options)
+    on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
+    jobs = many.processes(options)
+    sets = _read_maps(options, report)
+    with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
+        audit_reading.read(connection, options, found, report)
+        question = _question(connection, options)
+        judge.prepare(connection, question)
+        rules = _Maps(sets, question)
+        compared = texts.comparing(connection, shared.reading(options), question.threshold)
+        judge.judge(connection, question, rules.of, compared)
+        for diagnostic in checks.said(connection, question):
+            report.aside(diagnostic)
+        conclude.conclude(connection, question, rules.rows(), failing, rules.text)
+        for note in rules.all.notes:
+            report.aside(Diagnostic("map", note, "--map"))
+        if options.baseline is not None:
+            new, healed = baseline.compare(connection, Path(options.baseline))
+            if not options.quiet:
+                since = printable.printable(options.baseline)
+                print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
+        _write(connection, options, failing, found)
+        if options.write_map is not None:
+            _write_map(options.write_map, connection, rules.all, report)
+        if options.sql is not None:
+            _query(connection, options.sql)
+        fixed = _fix(connection, options, found, folder, report) if options.fix else False
+        _finish(connection, options, report, failing, fixed=fixed)
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Raise UsageError for an output that cannot be written, before the sites are read."""
+    for name in options.outputs:
+        form = options.format or outputs.format_of(name)
+        import_module(outputs.FORMATS[form].module)  # raises UsageError if a package is missing
+        if name == run_outputs.STDOUT and not outputs.is_stream(form):
+            raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
+    if options.write_map is not None:
+        maps.form_of(Path(options.write_map))
+    files = [Path(name) for name in (*options.outputs, options.write_map) if name not in {None, run_outputs.STDOUT}]
+    read = [*options.inputs, *options.old, *options.maps, *([options.baseline] if options.baseline else [])]
+    if clash := run_outputs.clash(files, read):
+        raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
+
+
+def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
+    """Return the maps that can be read."""
+    found = []
+    for name in options.maps:
+        with report.guard(name):
+            found.append(_read_map(name, options))
+    return found
+
+
+def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
+    path = Path(name)
+    form = options.map_format
+    if form is None and path.name.endswith("_redirects") and options.server == "cloudflare":
+        form = "cloudflare"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(name, error) from error
+    return maps.read(path, data, format=form)
+
+
+class _Maps:
+    """The rules of all maps, with the redirects that were recorded."""
+
+    def __init__(self, sets: list[RuleSet], question: Question) -> None:
+        self._sets = sets
+        self._question = question
+        self.rules: maps.Rules | None = None
+
+    def of(self, recorded: Iterator[tuple[Any, ...]]) -> tuple[maps.Rules | None, bool]:
+        sets = [*self._sets]
+        found = maps.recorded(recorded)
+        if found.rules:
+            sets.append(found)
+        if not sets:
+            return None, False
+        self.rules = maps.Rules(sets, self._question.old_url, self._question.new_url)
+        return self.rules, self.rules.is_forced
+
+
+    @property
+    def all(self) -> maps.Rules:
+        """All rules; none without a map and without recorded redirects."""
+        return self.rules or maps.Rules([], self._question.old_url, self._question.new_url)
+
+    def text(self, old: str, new: str, prefix: bool) -> str | None:
+        """Return the text of a rule to add, in the form of the first map; else as a row of CSV."""
+        form = next((one.format for one in self._sets), "csv")
+        return maps.rule_text(form, self.all, old, new, prefix=prefix)
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of the table of rules: those of the maps, without the redirects that were recorded."""
+        if self.rules is not None:
+            files = {one.file for one in self._sets}
+            yield from (one for one in maps.checked(self.rules) if one.file in files)
+
+
+def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str, report: Report) -> bool:
+    """Write the repairs, or print them; return whether they were written."""
+    path = str(Path(folder) / "fixes.sqlite")
+    if not repair.write(connection, path):
+        return False
+    audit_fixing.run(path, options, found, report)
+    return not options.diff
+
+
+def _question(connection: Any, options: argparse.Namespace) -> Question:
+    """Return what is asked, with the URLs of both sites: those given, else those that most documents have."""
+    server = servers.named(
+        options.server,
+        index=options.index,
+        extensions=options.extensions,
+        bare_folder=options.bare_folder,
+        case=options.case,
+        queries=options.queries_of_files,
+    )
+    new_url = options.url or _guessed(connection, load.NEW)
+    if new_url is None:
+        raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
+    old_url = options.old_url or _guessed(connection, load.OLD)
+    return judge.Question(
+        keys.root(new_url),
+        keys.root(old_url) if old_url is not None else None,
+        server,
+        options.similar,
+        tuple(options.entry),
+        Path(options.queries) if options.queries is not None else None,
+    )
+
+
+def _guessed(connection: Any, side: str) -> str | None:
+    rows = connection.execute(_GUESSED.format(side=side)).fetchall()
+    return rows[0][0] if rows else None
+
+
+def _write(connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites) -> None:
+    """Write the outputs."""
+    how = outputs.Options(
+        frozenset(failing),
+        credentials=options.show_credentials,
+        format=options.format,
+        roots=tuple(map(Path, found.kinds[load.NEW].documents)),  # not what an inventory names
+    )
+    for name in options.outputs:
+        outputs.write(connection, Path(name), how)
+
+
+def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) -> None:
+    """Write the maps as one, with the rules that are sure: for content that is elsewhere now."""
+    added = connection.execute("SELECT url, final FROM urls WHERE verdict = 'moved' ORDER BY url").fetchall()
+    written = maps.written(maps.form_of(Path(name)), rules, added)
+    for rule, reason in written.left_out:
+        report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", rule.file, rule.line))
+    run_outputs.write(Path(name), written.data)
+
+
+def _query(connection: Any, query: str) -> None:
+    """Print the result of a query as lines of cells that are separated by tabs."""
+    import duckdb
+
+    try:
+        cursor = connection.cursor().execute(query)
+    except duckdb.Error as error:
+        raise UsageError(f"--sql: {str(error).partition(chr(10))[0]}") from error
+    names = [column[0] for column in cursor.description or ()]
+    print("\t".join(map(printable.message, names)))
+    while rows := cursor.fetchmany(_ROWS):
+        for row in rows:
+            print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
+
+
+def _finish(
+    connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool
+) -> None:
+    """Print the summary, and set the exit status. `fixed`: the repairs are written."""
+    counts = connection.execute(_COUNTS).fetchall()
+    if not options.quiet and options.sql is None and "-" not in options.outputs and not options.diff:
+        for table, verdict, count, _ in sorted(counts):
+            print(f"{table:6} {verdict:12} {count:>10,}")
+    if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in counts):
+        report.has_findings = True
