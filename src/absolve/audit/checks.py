@@ -64,16 +64,14 @@ def _most(connection: Any, side: str) -> str:
 def _likely(connection: Any, question: Question) -> str | None:
     """Return the URL of the root of the old site by which most contents would be at the same path; None if unknown."""
     query = "SELECT url, final FROM homes WHERE verdict = 'moved'"
-    counts = Counter(
-        above for above, below in (moved(old, new) for old, new in each(connection, query)) if below == question.new_url
-    )
+    pairs = (moved(old, new) for old, new in each(connection, query))
+    counts = Counter(above for above, below in pairs if below == question.new_url)
     if not counts:
         query = (
             "SELECT o.url, n.url FROM resources o JOIN resources n ON n.side = 'new' AND o.side = 'old' AND"
             " regexp_extract(o.path, '[^/]*/[^/]*$') = regexp_extract(n.path, '[^/]*/[^/]*$') LIMIT 10000"
         )
-        counts = Counter(
-            above for above, below in (moved(old, new) for old, new in each(connection, query)) if below == question.new_url
-        )
+        pairs = (moved(old, new) for old, new in each(connection, query))
+        counts = Counter(above for above, below in pairs if below == question.new_url)
     ((likely, number),) = counts.most_common(1) or ((None, 0),)
     return likely if number > 1 else None

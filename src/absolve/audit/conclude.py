@@ -15,15 +15,18 @@ from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near import suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from absolve.audit.judge import Question
 
+    RuleText = Callable[[str, str, bool], str | None]
+
 _MOVED: Final = """
-SELECT url, elsewhere FROM judged_urls WHERE verdict IN ('moved', 'replaced') AND elsewhere IS NOT NULL ORDER BY url
+SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
 """
 _BROKEN: Final = """
-SELECT DISTINCT bare(url) FROM findings WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL AND NOT contains(url, '?')
+SELECT DISTINCT bare(url) FROM findings
+WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL AND NOT contains(url, '?')
 """
 _ROOT: Final = 3  # slashes in the URL of a root
 _ENTRIES: Final = """
@@ -37,18 +40,31 @@ WHERE r.side = ? AND r.is_page
 """
 
 
+def as_csv(old: str, new: str, prefix: bool) -> str | None:
+    """Return a rule as a row of CSV."""
+    return f"{old},{new},prefix" if prefix else f"{old},{new}"
+
+
 def conclude(
-    connection: Any, question: Question, rules: Iterable[Sequence[Any]], failing: Collection[str]
+    connection: Any,
+    question: Question,
+    rules: Iterable[Sequence[Any]],
+    failing: Collection[str],
+    rule_text: RuleText = as_csv,
 ) -> None:
-    """Create the result tables. `rules` are the rows of the table of rules; `failing` are reasons not to switch."""
+    """Create the result tables. `rules` are the rows of the table of rules; `failing` are reasons not to switch.
+
+    `rule_text` returns the text of a rule to add, in the form of the user's map.
+    """
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
-    insert(connection, "wanted", (("new", url) for entry in question.entries if (url := keys.normal(entry)) is not None))
+    entries = [url for entry in question.entries if (url := keys.normal(entry)) is not None]
+    insert(connection, "wanted", (("new", url) for url in entries))
     locate(connection, question)
     connection.execute(_ENTRIES)
     connection.execute("CREATE OR REPLACE TABLE common (folder VARCHAR, old_folder VARCHAR)")
     insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
-    connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR)")
-    insert(connection, "folders", folders(connection.execute(_MOVED).fetchall()))
+    connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR, own VARCHAR)")
+    insert(connection, "folders", folders(connection.execute(_MOVED).fetchall(), rule_text))
     connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
     connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
     suggest(connection)
@@ -74,12 +90,16 @@ def _folder(connection: Any, side: str) -> str:
 
 
 def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
-    """Yield each broken URL in a folder of which nothing is there, if there are others, with the topmost such folder."""
+    """Yield each broken URL in a folder of which nothing is there, with the topmost such folder.
+
+    Only folders that several broken URLs are in count.
+    """
     held: set[str] = set()
     for (folder,) in each(connection, "SELECT DISTINCT folder_of(bare(url)) FROM resources WHERE side = 'new'"):
-        while folder not in held and folder.count("/") >= _ROOT:
-            held.add(folder)
-            folder = folder[: folder.rfind("/", 0, -1) + 1]
+        above = folder
+        while above not in held and above.count("/") >= _ROOT:
+            held.add(above)
+            above = above[: above.rfind("/", 0, -1) + 1]
     found: dict[str, list[str]] = {}
     for (url,) in each(connection, _BROKEN):
         above = url[: url.rfind("/") + 1]
@@ -93,15 +113,22 @@ def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
             yield from ((url, folder) for url in urls)
 
 
-def folders(urls: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield for each URL that moved its cause and the rule to add: a moved folder is one cause for all pages in it."""
+def folders(
+    urls: Sequence[tuple[str, str]], rule_text: RuleText = as_csv
+) -> Iterator[tuple[str, str, str | None, str | None]]:
+    """Yield for each URL that moved its cause, the rule of that cause, and its own rule.
+
+    A moved folder is one cause for all pages in it.
+    """
     pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
     for old, new, above, below in pairs:
         if counts[above, below] > 1 and above.endswith("/"):
-            yield old, f"moved:{_path(above)} -> {_path(below)}", f"{above},{below},prefix"
+            folder = rule_text(above, below, True)
+            yield old, f"moved:{_path(above)} -> {_path(below)}", folder, rule_text(old, new, False)
         else:
-            yield old, f"moved:{_path(old)} -> {_path(new)}", f"{old},{new}"
+            own = rule_text(old, new, False)
+            yield old, f"moved:{_path(old)} -> {_path(new)}", own, own
 
 
 def moved(old: str, new: str) -> tuple[str, str]:
@@ -138,7 +165,11 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
             "rules_unread": "rules WHERE problem IS NOT NULL",
         }.items()
     }
-    reasons = [{"verdict": verdict, "count": by_verdict[verdict]} for verdict in tables.VERDICTS if by_verdict.get(verdict) and verdict in failing]
+    reasons = [
+        {"verdict": verdict, "count": by_verdict[verdict]}
+        for verdict in tables.VERDICTS
+        if verdict in failing and by_verdict.get(verdict)
+    ]
     if numbers["rules_unread"]:
         reasons.append({"verdict": "rules_unread", "count": numbers["rules_unread"]})
     yield "can_switch", "false" if reasons else "true"

@@ -54,6 +54,6 @@ def relative(base: str, path: str, *, is_dotted: bool = False) -> str:
         same += 1
     steps = [".."] * (len(folders) - same) + into[same:]
     found = "/".join([*steps, name])
-    if not found or found.startswith("/") or ":" in found.partition("/")[0] or (is_dotted and not steps[:1] == [".."]):
+    if not found or found.startswith("/") or ":" in found.partition("/")[0] or (is_dotted and steps[:1] != [".."]):
         return f"./{found}"
     return found

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from importlib import resources
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import keys
 from absolve.audit.fix import in_form
@@ -19,6 +18,9 @@ from absolve.audit.servers import SERVERS, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from absolve.audit.maps import Rules
 
 _FETCHED: Final = 10_000  # rows at once
 HTML: Final = ("text/html", "application/xhtml+xml")
@@ -38,24 +40,6 @@ class Question(NamedTuple):
     threshold: float = 0.8
     entries: tuple[str, ...] = ()
     queries: Path | None = None
-
-
-class Outcome(Protocol):
-    """Where a URL leads by the rules of all maps."""
-
-    hops: int
-    final: str | None
-    loop: bool
-    gone: bool
-    rules: Sequence[Any]
-    served: str | None
-    status: int | None
-
-
-class Mover(Protocol):
-    """The rules of all maps."""
-
-    def chain(self, url: str, exists: Callable[[str], bool], /) -> Outcome: ...
 
 
 def run(connection: Any, name: str, question: Question) -> None:
@@ -79,7 +63,7 @@ def prepare(connection: Any, question: Question) -> None:
     connection.execute(
         "CREATE OR REPLACE TABLE server AS SELECT ?::VARCHAR[] AS index_names, ?::VARCHAR[] AS extensions,"
         " ? AS bare_folder, ? AS letter_case, ? AS queries",
-        [list(server.index), list(server.extensions), server.bare_folder, server.case, server.queries],
+        [list(server.indexes), list(server.extensions), server.bare_folder, server.case, server.queries],
     )
     connection.execute("CREATE OR REPLACE TABLE settings AS SELECT ?::DOUBLE AS threshold", [question.threshold])
     connection.execute(
@@ -110,13 +94,11 @@ def _add_spellings(connection: Any) -> None:
     connection.execute("CREATE OR REPLACE TABLE spellings (raw VARCHAR, url VARCHAR)")
     odd = (
         "SELECT DISTINCT url FROM (SELECT url FROM new_documents UNION ALL SELECT url FROM old_documents)"
-        r" WHERE NOT regexp_full_match(url, 'https?://[a-z0-9.-]+(:[0-9]+)?/[!$-;=?-\[\]_a-z~]*') OR contains(url, '/.')"
+        " WHERE NOT regexp_full_match(url, 'https?://[a-z0-9.-]+(:[0-9]+)?/[!$-;=?-\\[\\]_a-z~]*')"
+        " OR contains(url, '/.')"
     )
-    insert(
-        connection,
-        "spellings",
-        ((url, normal) for (url,) in each(connection, odd) if (normal := keys.normal(url)) is not None and normal != url),
-    )
+    pairs = ((url, keys.normal(url)) for (url,) in each(connection, odd))
+    insert(connection, "spellings", (pair for pair in pairs if pair[1] is not None and pair[1] != pair[0]))
 
 
 def locate(connection: Any, question: Question) -> None:
@@ -172,8 +154,11 @@ def find_stubs(connection: Any) -> None:
     connection.execute(_STUBS)
 
 
-def follow(connection: Any, question: Question, rules: Mover | None, *, forced: bool) -> None:
-    """Create the table `moves`: where the rules lead each URL that they move. `forced`: some count though a file is there."""
+def follow(connection: Any, question: Question, rules: Rules | None, *, forced: bool) -> None:
+    """Create the table `moves`: where the rules lead each URL that they move.
+
+    `forced`: some count though a file is there.
+    """
     connection.execute(
         "CREATE OR REPLACE TABLE moves (url VARCHAR, final VARCHAR, hops BIGINT, loop BOOLEAN, gone BOOLEAN,"
         " served VARCHAR, rule VARCHAR, cause_rule VARCHAR, status BIGINT)"
@@ -187,7 +172,7 @@ def follow(connection: Any, question: Question, rules: Mover | None, *, forced: 
     )
 
 
-def _moves(rules: Mover, exists: Held, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]]:
+def _moves(rules: Rules, exists: Held, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]]:
     for (url,) in urls:
         found = rules.chain(url, exists)
         if found.rules:
@@ -293,7 +278,7 @@ def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterabl
 def judge(
     connection: Any,
     question: Question,
-    rules_of: Callable[[Iterator[tuple[Any, ...]]], tuple[Mover | None, bool]],
+    rules_of: Callable[[Iterator[tuple[Any, ...]]], tuple[Rules | None, bool]],
     compared: Callable[[list[tuple[int, int]]], Iterable[Match | Pair]] | None = None,
 ) -> None:
     """Judge links and URLs: create `findings` and `judged_urls`.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import gzip
 import re
 import sqlite3
-from itertools import count
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -60,7 +60,8 @@ class Kinds(NamedTuple):
 def connect(folder: str, jobs: int, memory: str, *, on_disk: bool) -> Any:
     """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed."""
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
-    config = {"threads": str(jobs), "memory_limit": memory, "temp_directory": str(Path(folder) / "spill")}
+    spill = str(Path(folder) / "spill")
+    config: dict[str, Any] = {"threads": str(jobs), "memory_limit": memory, "temp_directory": spill}
     return duckdb.connect(path, config=config)
 
 
@@ -108,9 +109,9 @@ def begin(connection: Any, side: str) -> None:
 def end(connection: Any, side: str, parquet: Sequence[str]) -> None:
     """Create the view of all links of a side, with a number for each: those in Parquet files stay there."""
     columns = ", ".join(f'"{column}"' for column in COLUMNS)
-    parts = [f"SELECT rowid AS id, {columns} FROM {side}_links"]
+    parts = [f"SELECT rowid AS id, {columns} FROM {side}_links"]  # noqa: S608 - names of ours
     parts += [
-        f"SELECT {number} + file_row_number AS id, {_columns(name, 'links', _names(connection, name))}"
+        f"SELECT {number} + file_row_number AS id, {_columns(name, 'links', _names(connection, name))}"  # noqa: S608
         f" FROM read_parquet({_quoted(name)}, file_row_number = true)"
         for number, name in zip(count(_STEP, _STEP), parquet, strict=False)
     ]
@@ -144,12 +145,15 @@ def _add_parquet(connection: Any, side: str, name: str) -> str:
     table = "links" if "reference" in names else "documents"
     columns = _columns(name, table, names)
     if table == "documents":
-        connection.execute(f"INSERT INTO {side}_{table} SELECT {columns} FROM read_parquet({_quoted(name)})")  # noqa: S608 - names of ours
+        connection.execute(
+            f"INSERT INTO {side}_{table} SELECT {columns} FROM read_parquet({_quoted(name)})"  # noqa: S608 - names of ours
+        )
     return table
 
 
 def _names(connection: Any, name: str) -> list[str]:
-    return [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM read_parquet({_quoted(name)})").fetchall()]
+    query = f"DESCRIBE SELECT * FROM read_parquet({_quoted(name)})"  # noqa: S608 - quoted
+    return [row[0] for row in connection.execute(query).fetchall()]
 
 
 def _add_duckdb(connection: Any, side: str, name: str) -> set[str]:
@@ -176,7 +180,8 @@ def _add_duckdb(connection: Any, side: str, name: str) -> set[str]:
 def _add_sqlite(connection: Any, side: str, name: str) -> set[str]:
     """Insert the rows of an SQLite database by Python's own module: DuckDB would load an extension for it."""
     found = set()
-    with closing(sqlite3.connect(f"file:{escaped(str(Path(name).absolute()))}?mode=ro&immutable=1", uri=True)) as database:
+    path = escaped(str(Path(name).absolute()))
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
         for table, columns in TABLES.items():
             kinds = database.execute("SELECT type FROM sqlite_master WHERE name = ?", [table]).fetchall()
@@ -268,7 +273,7 @@ def _listed(name: str, found: Iterable[tuple[int, str]], notify: Notify) -> Iter
 
 def _row(name: str, line: int, url: str) -> tuple[Any, ...]:
     """Return the row of a document of which only the URL is known; its entity is the line of the list."""
-    known = {
+    known: dict[str, Any] = {
         **dict.fromkeys(DOCUMENT_COLUMNS),
         "document": name,
         "entity": f"line {line}",

@@ -13,13 +13,13 @@ from absolve.core.errors import UsageError
 class Server(NamedTuple):
     """The rules by which a URL leads to a file.
 
-    `index`: names of files that a URL with a final slash leads to. `extensions`: a URL without them leads to the file
+    `indexes`: names of files that a URL with a final slash leads to. `extensions`: a URL without them leads to the file
     with one of them. `bare_folder`: the URL of a folder without its slash: "redirect" or "nothing". `case`: letter case
     of paths, "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of
     a `_redirects` file counts though a file is there. `documentation`: where all this is described.
     """
 
-    index: tuple[str, ...] = ("index.html",)
+    indexes: tuple[str, ...] = ("index.html",)
     extensions: tuple[str, ...] = ()
     bare_folder: str = "redirect"
     case: str = "exact"
@@ -33,7 +33,7 @@ DEFAULT: Final = "plain"
 SERVERS: Final[dict[str, Server]] = {
     # No server: the path of a URL is the path of a file. The index is what RFC 1808 readers expect of a folder.
     "plain": Server(
-        index=("index.html", "index.htm"), documentation="https://www.rfc-editor.org/rfc/rfc8089#section-2"
+        indexes=("index.html", "index.htm"), documentation="https://www.rfc-editor.org/rfc/rfc8089#section-2"
     ),
     # index, default index.html; a folder without slash: 301.
     "nginx": Server(documentation="https://nginx.org/en/docs/http/ngx_http_index_module.html"),
@@ -81,7 +81,7 @@ def named(
         raise UsageError(f"unknown server {name!r}: choose from {', '.join(SERVERS)}")
     changes: dict[str, object] = {}
     if index is not None:
-        changes["index"] = _names(index)
+        changes["indexes"] = _names(index)
     if extensions is not None:
         changes["extensions"] = tuple(f".{one.lstrip('.')}" for one in _names(extensions))
     for column, word in (("bare_folder", bare_folder), ("case", case), ("queries", queries)):

@@ -112,16 +112,23 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--format", metavar="FORMAT", help="format of all outputs, whatever their suffix; for -o -")
     group.add_argument("--sql", metavar="QUERY", help="print the result of a query over the tables of results")
-    shared.completes_files(group.add_argument("--queries", metavar="DIR", help="a folder with changed copies of queries"))
     shared.completes_files(
-        group.add_argument("--baseline", metavar="FILE", help="an earlier output: report what is new, and what is healed")
+        group.add_argument("--queries", metavar="DIR", help="a folder with changed copies of queries")
+    )
+    shared.completes_files(
+        group.add_argument("--baseline", metavar="FILE", help="an earlier output: report what is new, what is healed")
     )
     group.add_argument(
         "--fail-on",
         metavar="VERDICT,...",
         help=f"verdicts that make the exit status 1, none for never (default: all but {', '.join(tables.TOLERATED)})",
     )
-    group.add_argument("--memory", default="1GB", metavar="SIZE", help="memory before the queries use the disk (default: %(default)s)")
+    group.add_argument(
+        "--memory",
+        default="1GB",
+        metavar="SIZE",
+        help="memory that the queries use before they use the disk (default: %(default)s)",
+    )
 
 
 def _add_repairs(parser: argparse.ArgumentParser) -> None:

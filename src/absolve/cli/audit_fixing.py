@@ -37,9 +37,9 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
     """Write the repairs, or print them as a diff; return the number of files that changed."""
     own = copy.copy(options)
     own.errors = None  # has the failures of the audit
-    how = RewriteOptions(
-        shared.reading(options), repair.RepairPolicy(path), verify=options.verify, in_place=True, token=os.urandom(4).hex()
-    )
+    policy = repair.RepairPolicy(path)
+    token = os.urandom(4).hex()
+    how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
     jobs = _jobs(path, options, found, report)
     if options.diff:
         work = partial(compared, how, is_terminal(sys.stdout), colours(sys.stdout))

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from absolve.run.results import TaskResult
 
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
-_CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, *registry.PACKAGES, *registry.MAIL})
+_WACZ: Final = "application/wacz"
+_CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
 
 class Sided(NamedTuple):
@@ -118,6 +119,8 @@ def _placed(input_: Input, options: argparse.Namespace) -> Input:
         return input_
     if kind in _CONTAINERS:
         return input_._replace(url=None)
+    if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
+        return input_ if input_.url is not None and input_.url.endswith("/") else input_._replace(url=PLACE)
     if input_.url is None and not input_.claims and not options.file_urls:
         return input_._replace(url=PLACE + inputs.escaped(input_.place))
     return input_

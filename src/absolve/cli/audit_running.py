@@ -52,21 +52,24 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     found = audit_reading.sites(options)
     on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
     jobs = many.processes(options)
-    sets = [_read_map(name, options, report) for name in options.maps]
+    sets = _read_maps(options, report)
     with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
         audit_reading.read(connection, options, found, report)
-        question = _question(connection, options, found, report)
+        question = _question(connection, options)
         judge.prepare(connection, question)
-        rules = _Maps([one for one in sets if one is not None], question)
+        rules = _Maps(sets, question)
         compared = texts.comparing(connection, shared.reading(options), question.threshold)
         judge.judge(connection, question, rules.of, compared)
         for diagnostic in checks.said(connection, question):
             report.aside(diagnostic)
-        conclude.conclude(connection, question, rules.rows(), failing)
+        conclude.conclude(connection, question, rules.rows(), failing, rules.text)
+        for note in rules.all.notes:
+            report.aside(Diagnostic("map", note, "--map"))
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))
             if not options.quiet:
-                print(f"absolve: since {printable.printable(options.baseline)}: {new:,} new, {healed:,} healed", file=sys.stderr)
+                since = printable.printable(options.baseline)
+                print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
         _write(connection, options, failing, found)
         if options.write_map is not None:
             _write_map(options.write_map, connection, rules.all, report)
@@ -91,18 +94,25 @@ def _check_outputs(options: argparse.Namespace) -> None:
         raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
 
 
-def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet | None:
+def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
+    """Return the maps that can be read."""
+    found = []
+    for name in options.maps:
+        with report.guard(name):
+            found.append(_read_map(name, options))
+    return found
+
+
+def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
     path = Path(name)
     form = options.map_format
     if form is None and path.name.endswith("_redirects") and options.server == "cloudflare":
         form = "cloudflare"
-    with report.guard(name):
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise unreadable(name, error) from error
-        return maps.read(path, data, format=form)
-    return None
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(name, error) from error
+    return maps.read(path, data, format=form)
 
 
 class _Maps:
@@ -121,13 +131,18 @@ class _Maps:
         if not sets:
             return None, False
         self.rules = maps.Rules(sets, self._question.old_url, self._question.new_url)
-        return self.rules, any(rule.forced and rule.problem is None for one in sets for rule in one.rules)
+        return self.rules, self.rules.is_forced
 
 
     @property
     def all(self) -> maps.Rules:
         """All rules; none without a map and without recorded redirects."""
         return self.rules or maps.Rules([], self._question.old_url, self._question.new_url)
+
+    def text(self, old: str, new: str, prefix: bool) -> str | None:
+        """Return the text of a rule to add, in the form of the first map; else as a row of CSV."""
+        form = next((one.format for one in self._sets), "csv")
+        return maps.rule_text(form, self.all, old, new, prefix=prefix)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of the table of rules: those of the maps, without the redirects that were recorded."""
@@ -145,7 +160,7 @@ def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str
     return not options.diff
 
 
-def _question(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> Question:
+def _question(connection: Any, options: argparse.Namespace) -> Question:
     """Return what is asked, with the URLs of both sites: those given, else those that most documents have."""
     server = servers.named(
         options.server,
@@ -180,7 +195,7 @@ def _write(connection: Any, options: argparse.Namespace, failing: Collection[str
         frozenset(failing),
         credentials=options.show_credentials,
         format=options.format,
-        roots=tuple(map(Path, options.inputs)),  # not what an inventory names
+        roots=tuple(map(Path, found.kinds[load.NEW].documents)),  # not what an inventory names
     )
     for name in options.outputs:
         outputs.write(connection, Path(name), how)
@@ -210,7 +225,9 @@ def _query(connection: Any, query: str) -> None:
             print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
 
 
-def _finish(connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool) -> None:
+def _finish(
+    connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool
+) -> None:
     """Print the summary, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
     if not options.quiet and options.sql is None and "-" not in options.outputs and not options.diff:

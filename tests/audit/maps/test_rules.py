@@ -80,6 +80,33 @@ def test_a_target_that_is_no_url_leads_nowhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "end"),
+    [
+        (".htaccess", "Redirect 301 / https://new.example/\n", "/x"),
+        (".htaccess", "Redirect 301 / https://new.example/docs/\n", "/docs/x"),
+        (".htaccess", "RewriteRule ^(.*)$ https://new.example/$1 [R=301,L]\n", "/x"),
+        (".htaccess", "RewriteRule ^ https://new.example%{REQUEST_URI} [R=301,L]\n", "/x"),
+        ("x.conf", "return 301 https://new.example$request_uri;\n", "/x"),
+        ("x.conf", "rewrite ^(.*)$ https://new.example/a$1 permanent;\n", "/a/x"),
+        ("_redirects", "/* https://new.example/:splat 301!\n", "/x"),
+        ("map.csv", "/,https://new.example/,301!,prefix\n", "/x"),
+    ],
+)
+def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, text: str, end: str) -> None:
+    given = rules(text, name)
+    found = given.chain(OLD + "x")
+    assert (found.final, found.hops, found.loop) == (NEW[:-1] + end, 1, False)
+    assert lead(given, "/y") is None
+    same = maps.Rules(given.sets, NEW, NEW)
+    assert same.chain(NEW + "y").loop
+
+
+def test_a_rule_for_all_urls_that_names_no_host_is_a_loop() -> None:
+    assert lead(rules("Redirect 301 / /docs/\n", ".htaccess"), "/y") == "loop"
+    assert lead(rules("RedirectMatch ^/a https://new.example/b\n", ".htaccess"), "/a") == "/b"
+
+
+@pytest.mark.parametrize(
     ("old", "new", "url", "counterpart"),
     [
         (OLD, NEW, OLD + "a?b", NEW + "a?b"),

@@ -25,7 +25,7 @@ SELECT url, verdict,
         WHEN verdict = 'mapped' AND led_score < threshold AND elsewhere <> bare(led_final) THEN elsewhere
         WHEN verdict IN ('moved', 'replaced') THEN second_url END AS suggestion,
     cause, CASE WHEN is_ruled THEN rule
-        WHEN verdict IN ('moved', 'replaced') AND elsewhere IS NOT NULL THEN url || ',' || elsewhere END AS rule
+        ELSE own_rule END AS rule
 FROM caused_urls;
 
 -- The documents of the new site, with the section that each is in.
@@ -44,13 +44,13 @@ WITH of_links AS (
         arg_min(reference, (document, line, "column")) AS example_reference,
         CASE WHEN count(DISTINCT final) = 1 THEN any_value(final) ELSE arg_min(final, (document, line, "column")) END
             AS final,
-        arg_min(fix, (document, line, "column")) AS fix, CASE WHEN count(DISTINCT suggestion) = 1 THEN any_value(suggestion) END AS suggestion,
+        arg_min(fix, (document, line, "column")) AS fix,
+        CASE WHEN count(DISTINCT suggestion) = 1 THEN any_value(suggestion) END AS suggestion,
         any_value(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
     FROM fixed_findings WHERE cause IS NOT NULL GROUP BY cause, verdict
 ), of_urls AS (
     SELECT cause, verdict, count(*) AS pages, min(url) AS url, arg_min(elsewhere, url) AS elsewhere,
-        any_value(coalesce(folder_rule, CASE WHEN is_ruled THEN rule END,
-            CASE WHEN elsewhere IS NOT NULL THEN url || ',' || elsewhere END)) AS rule,
+        any_value(coalesce(folder_rule, CASE WHEN is_ruled THEN rule END)) AS rule,
         arg_min(near, url) AS near
     FROM caused_urls WHERE cause IS NOT NULL GROUP BY cause, verdict
 )

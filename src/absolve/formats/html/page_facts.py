@@ -185,9 +185,9 @@ class FactCollector:
         words: list[bytes] = tag.raw(_REL).lower().split()
         if b"canonical" in words and not self.canonical:
             self.canonical = self.reference(tag)
-        if b"alternate" in words and len(self.alternates) < MOST_ALTERNATES:
-            if self.find(scanner.name_end, scanner.end, b"hreflang"):
-                self.alternates.append((self.shown(self.span_start, self.span_end, True), self.reference(tag)))
+        is_wanted = b"alternate" in words and len(self.alternates) < MOST_ALTERNATES
+        if is_wanted and self.find(scanner.name_end, scanner.end, b"hreflang"):
+            self.alternates.append((self.shown(self.span_start, self.span_end, True), self.reference(tag)))
         return 0
 
     @cython.cfunc
