@@ -1,6 +1,6 @@
 """Give rules of nginx the general form, where they have one: a target without other variables than the query.
 
-In: the rule of a directive or of a line of a map, with its target. Out: the rule, by which maps are checked and written.
+In: the rule of a directive or of a line of a map, and its target. Out: the rule by which maps are checked and written.
 """
 
 from __future__ import annotations
