@@ -12,6 +12,7 @@ from moving import NEW, OLD, lead, problems, rules
 
 from absolve.audit import maps
 from absolve.audit.maps import exact_table, patterns
+from absolve.core.errors import UsageError
 
 
 class Steps:
@@ -178,3 +179,28 @@ def test_without_re2_patterns_match_in_the_same_way(monkeypatch: pytest.MonkeyPa
     assert names[0] == names[1]
     assert patterns.groups(pattern) == pattern.count("(")
     assert patterns.PatternSet([(pattern, False)] * 5).candidates(text) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("pattern", ["(", "(?=a)", r"(a)\1", "(?<=b)a"])
+def test_without_re2_a_pattern_that_cannot_be_matched_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    with pytest.raises(UsageError):
+        patterns.matcher(pattern)
+    monkeypatch.setattr(patterns, "_library", lambda: None)
+    with pytest.raises(UsageError):
+        patterns.matcher(pattern)
+
+
+def test_without_the_package_re2_there_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    assert patterns._library.__wrapped__() is None
+
+
+def test_patterns_that_need_more_memory_than_a_set_has_are_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = [(f"^/{letter}(x{{500}}){{2}}$", False) for letter in "abcdefgh"]
+    monkeypatch.setattr(patterns, "_ALL_SETS", 1)
+    assert 1 in patterns.PatternSet(large).candidates("/b" + "x" * 1000)
+
+
+def test_a_pattern_that_is_nested_too_deep_is_read_or_a_problem() -> None:
+    made = rules(f"RedirectMatch {'(' * 5000}a{')' * 5000} /b\nRedirect /c /d\n", ".htaccess")
+    assert lead(made, "/c") == "/d"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from moving import NEW, OLD, lead, rules
 
 from absolve.audit import maps
+from absolve.audit.maps.request import decoded, encoded, host_of
 from absolve.core.errors import UsageError
 
 
@@ -134,6 +138,47 @@ def test_recorded_redirects_apply_to_their_own_url_only() -> None:
     assert [lead(given, url) for url in (OLD + "a", OLD + "a?x", OLD + "a?y", "/a", "/r#q")] == ["/b", "/c", None, None, "/b#z"]
     assert given.chain(NEW + "r").rules[0].place == "r.html:3"
     assert lead(maps.Rules([maps.recorded(rows)], OLD, NEW), OLD + "a", ["/a"]) is None
+
+
+@pytest.mark.parametrize(
+    ("authority", "host"),
+    [
+        ("Old.Example", "old.example"),
+        ("u:p@old.example:443", "old.example"),
+        ("old.example:", "old.example"),
+        ("old.example:8080", "old.example:8080"),
+        ("old.example.", "old.example"),
+        ("\u00fcber.example", "xn--ber-goa.example"),
+        ("\ufdd0", "\ufdd0"),
+        ("[::1]:80", "[::1]"),
+    ],
+)
+def test_a_host_has_one_spelling(authority: str, host: str) -> None:
+    assert host_of(authority) == host
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/a%20b", "/a b"),
+        ("/%C3%a9", "/\u00e9"),
+        ("/a%2fb", "/a%2Fb"),
+        ("/%ff%C3", "/%FF%C3"),
+        ("/100%25", "/100%"),
+        ("/%2541", "/%2541"),
+        ("/%25%41", "/%A"),
+        ("/%25zz", "/%zz"),
+        ("/%", "/%"),
+    ],
+)
+def test_a_path_is_decoded_where_that_keeps_its_meaning(path: str, expected: str) -> None:
+    assert decoded(path) == expected
+
+
+@given(st.text())
+def test_decoded_text_survives_its_encoding(text: str) -> None:
+    path = decoded("/" + quote(text))
+    assert decoded(encoded(path)) == path
 
 
 @pytest.mark.parametrize(

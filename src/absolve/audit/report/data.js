@@ -20,7 +20,7 @@ report.read = async function () {
   for (const name of ["document", "reference", "source", "fix", "final"]) summed(findings[name]);
   const count = causes.verdict.length;
   const start = new Int32Array(count + 1);
-  for (let at = 0; at < count; at++) start[at + 1] = start[at] + causes.count[at];
+  for (let at = 0; at < count; at++) start[at + 1] = start[at] + causes.listed[at];
   return {...data, count, start};
 };
 

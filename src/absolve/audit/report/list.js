@@ -136,7 +136,11 @@ report.Detail = class {
     body.replaceChildren(facts, make("h3", {text: kinds[causes.kind[number]] === "links" ? "Links" : "Findings"}), holder);
     if (!this.dialog.open) this.dialog.showModal();
     this.dialog.scrollTop = 0;
-    let numbers = Array.from({length: causes.count[number]}, (_, at) => start[number] + at);
+    let numbers = Array.from({length: causes.listed[number]}, (_, at) => start[number] + at);
+    if (causes.listed[number] < causes.count[number]) {
+      const listed = causes.listed[number].toLocaleString("en");
+      holder.before(make("p", {class: "soft", text: `The first ${listed} of ${count} are listed. The other outputs have all of them.`}));
+    }
     if (section || layer) numbers = numbers.filter(this.index.within(section, layer));
     this.list(holder, numbers, kinds[causes.kind[number]]);
   }

@@ -16,7 +16,7 @@ import jinja2
 
 from absolve.audit.outputs.markdown import can_switch, reason
 from absolve.audit.report.columns import shown
-from absolve.audit.report.data import largest
+from absolve.audit.report.data import MOST_FINDINGS, largest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,6 +74,7 @@ def rendered(source: Source, data: dict[str, Any]) -> bytes:
         pictures=list(_pictures(data)),
         causes=list(largest(data, STATIC_CAUSES)),
         count=len(data["causes"]["verdict"]),
+        is_cut=data["length"] >= MOST_FINDINGS,
         verdicts=data["verdicts"],
         kinds=data["kinds"],
         sections=sorted(filter(None, data["sections"])),
