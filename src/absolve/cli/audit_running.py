@@ -23,7 +23,7 @@ from absolve.run.sources import unreadable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from absolve.audit.judge import Question
     from absolve.audit.maps import RuleSet
@@ -58,8 +58,9 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         question = _question(connection, options)
         judge.prepare(connection, question)
         rules = _Maps(sets, question)
-        compared = texts.comparing(connection, shared.reading(options), question.threshold)
-        judge.judge(connection, question, rules.of, compared)
+        roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
+        compared = texts.comparing(connection, shared.reading(options), question.threshold, roots, report.aside)
+        _judge(connection, question, rules, compared, _names_of_links(found))
         for diagnostic in checks.said(connection, question):
             report.aside(diagnostic)
         conclude.conclude(connection, question, rules.rows(), failing, rules.text)
@@ -73,10 +74,27 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         _write(connection, options, failing, found)
         if options.write_map is not None:
             _write_map(options.write_map, connection, rules.all, report)
+        load.seal(connection, _names_of_links(found))
         if options.sql is not None:
             _query(connection, options.sql)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
         _finish(connection, options, report, failing, fixed=fixed)
+
+
+def _judge(
+    connection: Any, question: Question, rules: _Maps, compared: Callable[..., Any], parquet: Collection[str]
+) -> None:
+    """Judge. Raise UsageError for a Parquet file that turns out to be damaged, or a changed query that fails."""
+    import duckdb
+
+    try:
+        judge.judge(connection, question, rules.of, compared)
+    except duckdb.Error as error:
+        for wrong in load.unreadable_links(connection, parquet):
+            raise UsageError(f"{wrong.name}: {wrong.text}: leave it out, or make it again") from error
+        if question.queries is None:
+            raise
+        raise UsageError(f"--queries: {str(error).partition(chr(10))[0]}") from error
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -210,19 +228,29 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
     run_outputs.write(Path(name), written.data)
 
 
+def _names_of_links(found: Sites) -> list[str]:
+    """Return the names of the Parquet files whose links stay there."""
+    return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
+
+
 def _query(connection: Any, query: str) -> None:
-    """Print the result of a query as lines of cells that are separated by tabs."""
+    """Print the result of a query as lines of cells that are separated by tabs. It can only read the tables."""
     import duckdb
 
+    cursor = connection.cursor()
     try:
-        cursor = connection.cursor().execute(query)
+        statements = cursor.extract_statements(query)
+        reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
+        if len(statements) != 1 or statements[0].type not in reads:
+            raise UsageError("--sql takes one query: SELECT, FROM, DESCRIBE, SUMMARIZE or EXPLAIN")
+        cursor.execute(statements[0])
+        names = [column[0] for column in cursor.description or ()]
+        print("\t".join(map(printable.message, names)))
+        while rows := cursor.fetchmany(_ROWS):
+            for row in rows:
+                print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
     except duckdb.Error as error:
         raise UsageError(f"--sql: {str(error).partition(chr(10))[0]}") from error
-    names = [column[0] for column in cursor.description or ()]
-    print("\t".join(map(printable.message, names)))
-    while rows := cursor.fetchmany(_ROWS):
-        for row in rows:
-            print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
 
 
 def _finish(
