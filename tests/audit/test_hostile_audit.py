@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -91,8 +93,8 @@ def test_a_view_in_an_inventory_is_not_run(audit: Audit) -> None:
         database.execute(f"ATTACH '{path}' AS made (READ_ONLY)")
         database.execute("CREATE SCHEMA other; CREATE TABLE other.documents AS FROM made.documents")
         database.execute("CREATE TABLE kept AS FROM made.documents; DETACH made")
-        title = f"(SELECT content FROM read_text('{secret}')) AS title"
-        database.execute(f"CREATE VIEW documents AS SELECT * REPLACE ({title}) FROM kept")
+        title = f"(SELECT content FROM read_text('{secret}')) AS title"  # noqa: S608
+        database.execute(f"CREATE VIEW documents AS SELECT * REPLACE ({title}) FROM kept")  # noqa: S608
     status, out, err = audit(hostile, "--sql", "SELECT title FROM documents")
     assert status == 2
     assert "no-table" in err
@@ -172,3 +174,45 @@ def test_a_run_has_no_difference_to_itself_under_any_name(audit: Audit, suffix: 
     audit(audit.new, "--url", URL, "-o", name)
     _, _, err = audit(audit.new, "--url", URL, "--baseline", name)
     assert "0 new, 0 healed" in err
+
+
+# --- lists of URLs ----------------------------------------------------------------------------------------------------
+
+
+def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) -> None:
+    path = audit.folder / "old.txt"
+    path.write_bytes(
+        b"\xef\xbb\xbfhttp://old.example/a.html\r\n# comment\njavascript:alert(1)\nmailto:a@b.example\nC:\\x\n"
+        b"http://old.example/\xff\n\x1b[31mred\nhttp://old.example/b\x0bc\n//x/y\nhttp://old.example/"
+        + b"y" * (3 << 20)
+        + b"\nhttp://old.example/last\n"
+    )
+    status, out, err = audit(
+        audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls"
+    )
+    assert status == 1
+    for line in (3, 4, 5, 6, 7, 9, 10):
+        assert f"old.txt:{line}: no-url: " in err
+    assert "\x1b" not in err
+    assert "http://old.example/last" in out
+
+
+def test_a_compressed_sitemap_is_read_up_to_a_limit(audit: Audit) -> None:
+    path = audit.folder / "bomb.xml.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"<urlset>" + b" " * (64 << 20))
+    arguments = (audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/")
+    status, _, err = audit(*arguments, "--max-decompressed", 1 << 20)
+    assert status == 1
+    assert "bomb.xml.gz: too-large: this sitemap has more than" in err
+    path.write_bytes(path.read_bytes()[:8000] + b"\0" * 400)
+    assert "bomb.xml.gz: unreadable" in audit(*arguments)[2]
+
+
+def test_a_url_with_very_many_folders_takes_no_quadratic_time(audit: Audit) -> None:
+    deep = "/b" * 200_000
+    (audit.new / "deep.html").write_text(f"<a href='{deep}/x'>1</a><a href='{deep}/y'>2</a>")
+    started = time.process_time()
+    _, out, _ = audit(audit.new, "--url", URL, "--sql", "SELECT count(DISTINCT cause) FROM links WHERE cause <> ''")
+    assert time.process_time() - started < 20
+    assert out.splitlines()[1] == "2"

@@ -1,4 +1,4 @@
-"""Load both sites into the working tables: inventories that were made before, lists of URLs, documents.
+"""Load both sites into the working tables: inventories that were made before, and documents.
 
 In: a DuckDB connection, names of files. Out: the tables new_links, new_documents, old_links, old_documents, with the
 columns of `absolve links` and `absolve documents`. Documents that are read come as chunks of the DuckDB sink.
@@ -19,8 +19,6 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
-from absolve.run.sources import unreadable
-from absolve.urls.predicates import has_scheme, is_malformed
 
 try:
     import duckdb
@@ -31,9 +29,7 @@ except (ImportError, UsageError) as error:
     raise UsageError("an audit needs more packages: pip install 'absolve[audit]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Notify = Callable[[Diagnostic], None]
+    from collections.abc import Iterable, Iterator, Sequence
 
 NEW: Final = "new"
 OLD: Final = "old"
@@ -53,7 +49,7 @@ CLOSED: Final[dict[str, Any]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
-_URL_LINE: Final = re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
+_URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
 _INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
 _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
@@ -291,66 +287,3 @@ def _pattern(name: str) -> str:
 def parquet(name: str, more: str = "") -> str:
     """Return the table function that reads exactly this file: no pattern of names, no columns from its path."""
     return f"read_parquet({quoted(_pattern(name))}, hive_partitioning = false{more})"
-
-
-# --- lists of URLs ----------------------------------------------------------------------------------------------------
-
-
-def add_list(connection: Any, side: str, name: str, kind: str, notify: Notify) -> None:
-    """Insert a row for each URL of a list or sitemap: only that these exist is known. Raise DocumentError."""
-    try:
-        data = Path(name).read_bytes()
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
-    except (OSError, EOFError, ValueError) as error:
-        raise unreadable(name, error) from error
-    found = _of_sitemap(name, data) if kind == "sitemap" else _of_lines(data)
-    add_chunks(connection, side, _listed(name, found, notify))
-
-
-def _of_lines(data: bytes) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            yield number, text
-
-
-def _of_sitemap(name: str, data: bytes) -> Iterator[tuple[int, str]]:
-    from absolve import api
-
-    for row in api.links(data, name=name, media_type="application/xml"):
-        if row.element == "loc":
-            yield row.line, row.reference
-
-
-def _listed(name: str, found: Iterable[tuple[int, str]], notify: Notify) -> Iterator[tuple[str, Any]]:
-    rows: list[tuple[Any, ...]] = []
-    for line, url in found:
-        if not has_scheme(url) or is_malformed(url):
-            text = f"{in_short(url)!r} is not an absolute URL: skipped"
-            notify(Diagnostic("no-url", text, name, line, failed=True))
-            continue
-        rows.append(_row(name, line, url))
-        if len(rows) == _ROWS:
-            yield "documents", arrow_batches.batch(DOCUMENT_COLUMNS, rows)
-            rows = []
-    if rows:
-        yield "documents", arrow_batches.batch(DOCUMENT_COLUMNS, rows)
-
-
-def _row(name: str, line: int, url: str) -> tuple[Any, ...]:
-    """Return the row of a document of which only the URL is known; its entity is the line of the list."""
-    known: dict[str, Any] = {
-        **dict.fromkeys(DOCUMENT_COLUMNS),
-        "document": name,
-        "entity": f"line {line}",
-        "url": url,
-        "url_source": "list",
-        "base": url,
-        "base_layer": "retrieval",
-        "links": 0,
-        "problems": [],
-        "anchors": [],
-        "alternates": [],
-    }
-    return tuple(known[column] for column in DOCUMENT_COLUMNS)
