@@ -8,8 +8,10 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 OLD = "http://old.example/"
 NEW = "https://new.example/"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import duckdb
 import jsonschema
@@ -178,6 +181,33 @@ def test_fingerprints_are_unique_and_do_not_depend_on_lines(tmp_path: Path) -> N
         connection.execute("UPDATE pages SET document = 'x/' || document")
         assert fingerprints(connection) == before
     assert len(set(before)) == len(before)
+
+
+def test_the_fixes_of_sarif_write_what_the_command_writes(tmp_path: Path) -> None:
+    body = '<a href="About.html">x</a><a href=About.html>ü</a><img srcset="logo(1).png 1x, About.html 2x">&amp;'
+    files = {"index.html": f"<!DOCTYPE html><meta charset=utf-8><title>x</title>{body}<p style='background:url(About.html)'>", "about.html": "", "logo(1).png": ""}
+    files["a&b.html"] = '<!DOCTYPE html><a href="A&amp;b.html">x</a><a href="Logo(1).png">y</a>'
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        for path, text in files.items():
+            (tmp_path / name / path).write_text(text, "utf-8")
+    command = [sys.executable, "-m", "absolve", "audit", "--quiet", "--url", "https://h.example/"]
+    subprocess.run([*command, "one", "-o", "a.sarif"], cwd=tmp_path, check=False)
+    subprocess.run([*command, "other", "--fix"], cwd=tmp_path, check=False)
+    applied = 0
+    for result in reversed(sarif(tmp_path / "a.sarif")["results"]):  # from the end of each file
+        for change in (change for fix in result.get("fixes", ()) for change in fix["artifactChanges"]):
+            path = tmp_path / unquote(change["artifactLocation"]["uri"])
+            for replacement in change["replacements"]:
+                start, length = (replacement["deletedRegion"][name] for name in ("byteOffset", "byteLength"))
+                data = path.read_bytes()
+                path.write_bytes(data[:start] + replacement["insertedContent"]["text"].encode() + data[start + length :])
+                applied += 1
+    assert applied >= 4
+    assert (tmp_path / "one/index.html").read_bytes() != files["index.html"].encode()
+    left = (tmp_path / "one/a&b.html").read_bytes().replace(b"A&amp;b.html", b"a&amp;b.html")  # written by the command only
+    assert left == (tmp_path / "other/a&b.html").read_bytes()
+    assert (tmp_path / "one/index.html").read_bytes() == (tmp_path / "other/index.html").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from made_tables import HOSTILE, made
 
 from absolve.audit import outputs, report
 from absolve.audit.outputs import baseline
+from absolve.audit.report import data
 from absolve.audit.report.columns import MOST_TEXT, shown
 from absolve.audit.report.source_lines import SourceLines
 
@@ -51,8 +52,8 @@ def tree(page: bytes) -> Element:
 def data_of(page: bytes) -> dict[str, Any]:
     found = re.search(rb'<script type="application/octet-stream" id="data">([A-Za-z0-9+/=]+)</script>', page)
     assert found
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
-    return data
+    value: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    return value
 
 
 def hashes(elements: list[Element]) -> set[str]:
@@ -87,19 +88,41 @@ def test_texts_of_pages_stay_texts(page: bytes, tree: Element) -> None:
     assert len(list(tree.iter("script"))) == 7
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069]", page.decode())
     assert b"secret@" not in page
-    data = data_of(page)
-    assert {HOSTILE[0], HOSTILE[1], r"\x1b[2J\x1b[31mred\x1b]0;title\x07"} <= set(data["texts"])
-    assert "secret" not in json.dumps(data)
+    found = data_of(page)
+    assert {HOSTILE[0], HOSTILE[1], r"\x1b[2J\x1b[31mred\x1b]0;title\x07"} <= set(found["texts"])
+    assert "secret" not in json.dumps(found)
 
 
 def test_the_data_have_each_finding_once_below_its_cause(page: bytes) -> None:
-    data = data_of(page)
-    causes = data["causes"]
+    found = data_of(page)
+    causes = found["causes"]
     assert {len(values) for values in causes.values()} == {len(causes["verdict"])}
-    assert {len(values) for values in data["findings"].values()} == {data["length"]} == {sum(causes["count"])}
-    links = data["kinds"].index("links")
+    assert {len(values) for values in found["findings"].values()} == {found["length"]} == {sum(causes["count"])}
+    assert causes["listed"] == causes["count"]
+    links = found["kinds"].index("links")
     assert sum(count for count, kind in zip(causes["count"], causes["kind"], strict=True) if kind == links) == 400
-    assert {data["kinds"][kind] for kind in causes["kind"]} == {"links", "old URLs", "pages", "map"}
+    assert {found["kinds"][kind] for kind in causes["kind"]} == {"links", "old URLs", "pages", "map"}
+
+
+def test_of_very_many_findings_each_cause_lists_some_and_counts_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "MOST_FINDINGS", 100)
+    with closing(made(2000)) as connection:
+        found = data_of(rendered(connection, tmp_path))
+        kinds, counts, listed = (found["causes"][name] for name in ("kind", "count", "listed"))
+        assert sum(count for count, kind in zip(counts, kinds, strict=True) if not kind) < 2000  # causes are left out, too
+        assert sum(number for number, kind in zip(listed, kinds, strict=True) if not kind) == 100
+        connection.execute("UPDATE links SET cause = 'c' || (rowid % 7) WHERE cause IS NOT NULL")
+        found = data_of(rendered(connection, tmp_path))
+        kinds, counts, listed = (found["causes"][name] for name in ("kind", "count", "listed"))
+        assert sum(count for count, kind in zip(counts, kinds, strict=True) if not kind) == 2000
+        assert 50 < sum(number for number, kind in zip(listed, kinds, strict=True) if not kind) <= 100
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most", "each"), [([], 5, 1), ([3], 5, 3), ([9], 5, 5), ([9, 1], 5, 4), ([5, 5, 5], 7, 2), ([1] * 9, 5, 1), ([8, 8], 16, 8)]
+)
+def test_findings_are_shared_out_among_causes(sizes: list[int], most: int, each: int) -> None:
+    assert data.most_of_each(sizes, most) == each
 
 
 def test_the_same_results_make_the_same_report(tmp_path: Path) -> None:

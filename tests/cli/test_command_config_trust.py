@@ -32,6 +32,8 @@ TRUSTED = {
     "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
     "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
     "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique csv-safe",
+    "audit": f"{READING} include exclude mirror-layout {RUNNING} map-format similar entry server index extensions"
+    " bare-folder case queries-of-files format verify diff",
     "mirror": f"{READING} include exclude mirror-layout {RUNNING} dry-run",
     "base": f"{READING} all",
     "verify": f"{READING} {CHANGING}",
@@ -43,6 +45,7 @@ TRUSTED = {
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
     *"zip check serve port by relative-only prune at keep-errors same absent for missing missing-kind".split(),
+    *"old old-url map fail-on sql queries baseline memory fix write-map".split(),
     *"remap where resume break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [

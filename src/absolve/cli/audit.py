@@ -74,27 +74,45 @@ def _add_sites(parser: argparse.ArgumentParser) -> None:
             help="redirects: CSV, _redirects, .htaccess, configuration of Apache or nginx, text of a RewriteMap",
         )
     )
-    group.add_argument("--map-format", metavar="FORMAT", help="the form of all maps (default: by name and content)")
+    group.add_argument(
+        "--map-format", discovered=True, metavar="FORMAT", help="the form of all maps (default: by name and content)"
+    )
     group.add_argument(
         "--similar",
+        discovered=True,
         type=_share,
         default=0.8,
         metavar="SHARE",
         help="how similar two texts must be to be the same page, 0 to 1 (default: %(default)s)",
     )
     group.add_argument(
-        "--entry", action="append", default=[], metavar="URL", help="a page that needs no link to it; may be repeated"
+        "--entry",
+        discovered=True,
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a page that needs no link to it; may be repeated",
     )
 
 
 def _add_server(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how URLs find files")
-    group.add_argument("--server", choices=tuple(servers.SERVERS), default=servers.DEFAULT, help="like which server")
-    group.add_argument("--index", metavar="NAMES", help="names of the file that a folder's URL leads to")
-    group.add_argument("--extensions", metavar="NAMES", help="extensions that a URL may leave out: html")
-    group.add_argument("--bare-folder", metavar="WORD", help="a folder without its slash: redirect or nothing")
-    group.add_argument("--case", metavar="WORD", help="letter case of paths: exact or ignore")
-    group.add_argument("--queries-of-files", metavar="WORD", help="a query behind the name of a file: ignore or exact")
+    group.add_argument(
+        "--server", discovered=True, choices=tuple(servers.SERVERS), default=servers.DEFAULT, help="like which server"
+    )
+    group.add_argument(
+        "--index", discovered=True, metavar="NAMES", help="names of the file that a folder's URL leads to"
+    )
+    group.add_argument(
+        "--extensions", discovered=True, metavar="NAMES", help="extensions that a URL may leave out: html"
+    )
+    group.add_argument(
+        "--bare-folder", discovered=True, metavar="WORD", help="a folder without its slash: redirect or nothing"
+    )
+    group.add_argument("--case", discovered=True, metavar="WORD", help="letter case of paths: exact or ignore")
+    group.add_argument(
+        "--queries-of-files", discovered=True, metavar="WORD", help="a query behind the name of a file: ignore or exact"
+    )
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +128,9 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
             help="write to OUT, in the format of its suffix; may be repeated",
         )
     )
-    group.add_argument("--format", metavar="FORMAT", help="format of all outputs, whatever their suffix; for -o -")
+    group.add_argument(
+        "--format", discovered=True, metavar="FORMAT", help="format of all outputs, whatever their suffix; for -o -"
+    )
     group.add_argument("--sql", metavar="QUERY", help="print the result of a query over the tables of results")
     shared.completes_files(
         group.add_argument("--queries", metavar="DIR", help="a folder with changed copies of queries")
@@ -134,8 +154,10 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def _add_repairs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("repairs")
     group.add_argument("--fix", action="store_true", help="write the repairs that are sure into the files of NEW")
-    group.add_argument("--diff", action="store_true", help="with --fix: write nothing, print a diff")
-    group.add_argument("--verify", action="store_true", help="with --fix: check that only links change")
+    group.add_argument("--diff", discovered=True, action="store_true", help="with --fix: write nothing, print a diff")
+    group.add_argument(
+        "--verify", discovered=True, action="store_true", help="with --fix: check that only links change"
+    )
     shared.completes_files(
         group.add_argument(
             "--write-map", metavar="FILE", help="write the maps as one, without chains, with the sure rules added"

@@ -77,5 +77,10 @@ def test_deep_nesting_ends() -> None:
     assert blocks(b"<div>" * 50_000 + b"x", "text/html", None) in (["x"], [])
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
+    assert [*words([text]), "é"] == words([f"{text} é"])
+
+
 def test_a_character_of_a_script_without_spaces_is_a_word() -> None:
     assert words(["Ein Würfel-Spiel", "日本語 x1"]) == ["ein", "würfel", "spiel", "日", "本", "語", "x1"]

@@ -1,37 +1,206 @@
-"""URLs of hostile sites, written into maps: no line and no argument ends where it should not."""
+"""Maps that would take for ever, or all memory, if they were matched rule by rule."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from urllib.parse import quote
+import subprocess
+import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moving import NEW, OLD, lead, problems, rules
 
 from absolve.audit import maps
+from absolve.audit.maps import exact_table, patterns
+from absolve.core.errors import UsageError
 
-EVIL = [
-    "a\nb", "a\rb", "a b", 'a"b', "a'b", "a;b", "a$b", "a${uri}b", "a}b{", "a#b", "a%b", "a%1b", "a\\\nRedirect", "a\tb",
-    "a\\ b", 'a\\"b', "=cmd|x", "a,b", "a*", ":splat", "a\u2028b", "a\x85b", "a\x1b[31m", "a|b", "(a", "[a", "a\x00b",
-    'a" [F]\n', "%{HTTP_HOST}", "$1", "<a>", "a\\",
-]  # fmt: skip
+
+class Steps:
+    """Counts the lines of Python that run: a measure of time that does not depend on the machine."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, _frame: object, event: str, _argument: object) -> Steps:
+        self.count += event == "line"
+        return self
+
+
+def steps_of(call: object) -> int:
+    steps = Steps()
+    before = sys.gettrace()
+    sys.settrace(steps)
+    try:
+        call()  # type: ignore[operator]  # a callable
+    finally:
+        sys.settrace(before)
+    return steps.count
+
+
+def test_a_chain_of_a_thousand_hops_is_followed_to_its_end() -> None:
+    text = "".join(f"/h{number},/h{number + 1}\n" for number in range(5000))
+    made = rules(text, "map.csv")
+    found = made.chain(NEW + "h0")
+    assert (found.hops, found.final) == (5000, NEW + "h5000")
+    assert len(found.rules) == 8
+    assert [made.chain(f"{NEW}h{number}").hops for number in range(5000)] == list(range(5000, 0, -1))
+
+
+def test_every_url_of_a_long_circle_knows_its_length() -> None:
+    text = "".join(f"/h{number},/h{(number + 1) % 2000}\n" for number in range(2000))
+    made = rules(text, "map.csv")
+    assert {made.chain(f"{NEW}h{number}").hops for number in range(2000)} == {2000}
+
+
+@pytest.mark.parametrize("name", ["map.csv", ".htaccess", "site.conf"])
+def test_a_catastrophic_regular_expression_is_matched_in_linear_time(name: str) -> None:
+    text = {
+        "map.csv": r"/(a+)+b,/c,regex",
+        ".htaccess": "RewriteRule ^(a+)+b$ /c [R]\nRedirectMatch ^/(a|aa)+b$ /d",
+        "site.conf": "rewrite ^/(a+)+b$ /c permanent;\nlocation ~ ^/(a|a)*b$ { return 301 /d; }",
+    }[name]
+    made = rules(text, name)
+    assert not problems(made)
+    assert lead(made, f"/{'a' * 20_000}") is None
+    assert lead(made, "/aab") == "/c"
 
 
 @pytest.mark.parametrize(
-    ("form", "name"),
+    ("name", "line"),
     [
-        ("csv", "m.csv"), ("netlify", "_redirects"), ("cloudflare", "_redirects"), ("apache", ".htaccess"),
-        ("nginx", "m.conf"), ("rewritemap", "m.txt"),
+        ("map.csv", "/r{}/x,/s{},prefix\n"),
+        ("map.csv", "/r{}/x,/s{}\n"),
+        ("_redirects", "/r{}/* /s{}/:splat\n"),
+        ("_redirects", "/r{}/:a/x /s{}/:a\n"),
+        (".htaccess", "Redirect /r{}/x /s{}\n"),
+        (".htaccess", "RewriteRule ^r{}/(.*)$ /s{}/$1 [R]\n"),
+        ("site.conf", "location /r{}/ {{ return 301 /s{}; }}\n"),
+        ("site.conf", "location = /r{}/x {{ return 301 /s{}; }}\n"),
+        ("site.conf", "rewrite ^/r{}/(.*)$ /s{}/$1 permanent;\n"),
+        ("site.conf", "if ($request_uri = /r{}/x) {{ return 301 /s{}; }}\n"),
+        ("moved.map", "/r{}/x /s{};\n"),
     ],
-)  # fmt: skip
-@pytest.mark.parametrize("text", EVIL, ids=range(len(EVIL)))
-def test_a_rule_for_a_hostile_url_is_one_line_without_controls(form: str, name: str, text: str) -> None:
-    rules = maps.Rules([], "http://old.example/", "https://new.example/")
-    old = f"http://old.example/{quote(text, safe='')}"
-    written = maps.written(form, rules, [(old, "https://new.example/ok")])
-    lines = written.data.decode().split("\n")
-    assert not [line for line in lines if any(character < " " or character == "\x7f" for character in line)]
-    assert len([line for line in lines if line and not line.startswith(("RewriteEngine ", "RewriteCond "))]) <= 1
-    if form == "apache" and not written.left_out:
-        again = maps.read(Path(name), written.data, format=form)
-        found = maps.Rules([again], "http://old.example/", "https://new.example/").chain(old, lambda _: False)
-        assert found.final == "https://new.example/ok"
+)
+def test_the_time_of_a_url_does_not_grow_with_the_number_of_rules(name: str, line: str) -> None:
+    def steps(count: int) -> int:
+        made = rules("".join(line.format(number, number) for number in range(count)), name)
+        made.chain(NEW + "r5/x")  # compiles what is compiled on first use
+        return steps_of(lambda: [made.chain(f"{NEW}r{number}/{end}") for number in (7, 10**9) for end in ("x", "y/x")])
+
+    assert steps(2000) <= 2 * steps(100)
+
+
+@pytest.mark.parametrize("name", ["map.csv", "site.conf"])
+def test_prefixes_are_found_in_time_linear_in_the_length_of_a_path(name: str) -> None:
+    line = {"map.csv": "{},/x,prefix\n", "site.conf": "location {} {{ return 301 /x; }}\n"}[name]
+    made = rules("".join(line.format("/a" * number) for number in range(1, 400)), name)
+    made.chain(NEW)
+
+    def steps(length: int) -> int:
+        return steps_of(lambda: made.chain(f"{NEW[:-1]}{'/a' * length}b"))
+
+    assert steps(4000) <= 6 * steps(1000)
+
+
+@pytest.mark.parametrize(("name", "line"), [("map.csv", "/r{0},/s{0}\n"), ("_redirects", "/r{0} /s{0} 302\n")])
+def test_so_many_rules_that_they_are_found_by_hash_apply_like_few(monkeypatch: pytest.MonkeyPatch, name: str, line: str) -> None:
+    text = "".join(line.format(number) for number in range(3000)) + line.format(7).replace("/s7", "/again") + line.format("x/*")
+    text += {"map.csv": "/r8?a=1,/query\n/p,/q,prefix\nodd\n", "_redirects": "/r8 a=1 /late\n/p/* /q/:splat\nodd\n"}[name]
+    urls = ["/r0", "/r2999", "/r3000", "/r7", "/r8?a=1", "/p/x", "/r1#f", OLD + "r5"]
+    few = rules(text, name)
+    monkeypatch.setattr(exact_table, "_MANY", 1000)
+    many = rules(text, name)
+    assert [lead(many, url) for url in urls] == [lead(few, url) for url in urls]
+    assert [lead(many, url) for url in urls[:4]] == ["/s0", "/s2999", None, "/s7"]
+    assert list(maps.checked(many)) == list(maps.checked(few))
+
+
+def test_without_numpy_many_rules_are_in_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_table, "_MANY", 10)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    made = rules("".join(f"/r{number},/s{number}\n" for number in range(100)), "map.csv")
+    assert lead(made, "/r99") == "/s99"
+
+
+@pytest.mark.slow
+def test_ten_million_rules_take_less_memory_than_their_objects_would() -> None:
+    code = (
+        "import resource, sys; from pathlib import Path; from absolve.audit import maps;"
+        " data = b''.join(b'/old/%d,/new/%d\\n' % (n, n) for n in range(10_000_000));"
+        " given = maps.Rules([maps.read(Path('map.csv'), data)], 'http://old.example/', 'https://new.example/');"
+        " assert given.chain('http://old.example/old/9999999').final == 'https://new.example/new/9999999';"
+        " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert int(done.stdout) < 2 << 20  # KiB
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.sampled_from(["/a", "/a/", "/b:c", "/é", "/x?y=1", "a", "", "//h/p", " /a", "#x", "/a*", "/" + "l" * 1200]), st.sampled_from(["/b", "/b#c", "/b?d", "https://h/", "", " /b ", "b"]), st.sampled_from(["", "301", "302!", "410", "prefix", "odd"])), max_size=6))
+def test_rows_with_and_without_quotes_are_read_alike(rows: list[tuple[str, str, str]]) -> None:
+    plain = "".join(",".join(row) + "\n" for row in rows)
+    quoted = plain + '"/quoted","/q"\n'
+    one, other = (rules(text, "map.csv").sets[0].rules for text in (plain + "/quoted,/q\n", quoted))
+    assert list(one) == list(other)
+
+
+def test_many_rules_for_one_path_are_told_apart_by_their_parameters() -> None:
+    made = rules("".join(f"/p id={number} /s{number}\n" for number in range(3000)), "_redirects")
+    assert lead(made, "/p?x=1&id=2999") == "/s2999?x=1"
+    assert steps_of(lambda: made.chain(NEW + "p?id=1500")) < 2000
+
+
+@pytest.mark.parametrize("name", ["map.csv", "_redirects", ".htaccess", "site.conf", "moved.txt"])
+@settings(max_examples=60)
+@given(data=st.binary(max_size=200) | st.text(alphabet="/ab*:,;{}()[]<>\"'\\$%~^=! \n#", max_size=120).map(str.encode))
+def test_any_bytes_are_a_map_with_unread_rules_at_worst(name: str, data: bytes) -> None:
+    made = rules(data, name)
+    lead(made, "/a/b?a=b")
+    for found in made.sets:
+        assert all(rule.line >= 1 for rule in found.rules)
+
+
+WITHOUT_RE2 = [
+    (r"^/(a+)+b$", "/aaab", ("/aaab", "aaa")),
+    (r"b", "abc", ("b",)),
+    (r"^/(?<year>\d+)/", "/20/x", ("/20/", "20")),
+    (r"x", "abc", None),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text", "groups"), WITHOUT_RE2)
+def test_without_re2_patterns_match_in_the_same_way(monkeypatch: pytest.MonkeyPatch, pattern: str, text: str, groups: tuple[str, ...] | None) -> None:
+    found = [patterns.matcher(pattern)(text)]
+    names = [patterns.names(pattern)]
+    monkeypatch.setattr(patterns, "_library", lambda: None)
+    found.append(patterns.matcher(pattern)(text))
+    names.append(patterns.names(pattern))
+    assert found == [groups, groups]
+    assert names[0] == names[1]
+    assert patterns.groups(pattern) == pattern.count("(")
+    assert patterns.PatternSet([(pattern, False)] * 5).candidates(text) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("pattern", ["(", "(?=a)", r"(a)\1", "(?<=b)a"])
+def test_without_re2_a_pattern_that_cannot_be_matched_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    with pytest.raises(UsageError):
+        patterns.matcher(pattern)
+    monkeypatch.setattr(patterns, "_library", lambda: None)
+    with pytest.raises(UsageError):
+        patterns.matcher(pattern)
+
+
+def test_without_the_package_re2_there_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    assert patterns._library.__wrapped__() is None
+
+
+def test_patterns_that_need_more_memory_than_a_set_has_are_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = [(f"^/{letter}(x{{500}}){{2}}$", False) for letter in "abcdefgh"]
+    monkeypatch.setattr(patterns, "_ALL_SETS", 1)
+    assert 1 in patterns.PatternSet(large).candidates("/b" + "x" * 1000)
+
+
+def test_a_pattern_that_is_nested_too_deep_is_read_or_a_problem() -> None:
+    made = rules(f"RedirectMatch {'(' * 5000}a{')' * 5000} /b\nRedirect /c /d\n", ".htaccess")
+    assert lead(made, "/c") == "/d"

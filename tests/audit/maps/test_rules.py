@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from moving import NEW, OLD, lead, rules
 
 from absolve.audit import maps
+from absolve.audit.maps.request import decoded, encoded, host_of
 from absolve.core.errors import UsageError
 
 
@@ -80,6 +84,33 @@ def test_a_target_that_is_no_url_leads_nowhere() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "end"),
+    [
+        (".htaccess", "Redirect 301 / https://new.example/\n", "/x"),
+        (".htaccess", "Redirect 301 / https://new.example/docs/\n", "/docs/x"),
+        (".htaccess", "RewriteRule ^(.*)$ https://new.example/$1 [R=301,L]\n", "/x"),
+        (".htaccess", "RewriteRule ^ https://new.example%{REQUEST_URI} [R=301,L]\n", "/x"),
+        ("x.conf", "return 301 https://new.example$request_uri;\n", "/x"),
+        ("x.conf", "rewrite ^(.*)$ https://new.example/a$1 permanent;\n", "/a/x"),
+        ("_redirects", "/* https://new.example/:splat 301!\n", "/x"),
+        ("map.csv", "/,https://new.example/,301!,prefix\n", "/x"),
+    ],
+)
+def test_a_rule_for_all_urls_to_the_new_host_is_one_of_the_old_host(name: str, text: str, end: str) -> None:
+    given = rules(text, name)
+    found = given.chain(OLD + "x")
+    assert (found.final, found.hops, found.loop) == (NEW[:-1] + end, 1, False)
+    assert lead(given, "/y") is None
+    same = maps.Rules(given.sets, NEW, NEW)
+    assert same.chain(NEW + "y").loop
+
+
+def test_a_rule_for_all_urls_that_names_no_host_is_a_loop() -> None:
+    assert lead(rules("Redirect 301 / /docs/\n", ".htaccess"), "/y") == "loop"
+    assert lead(rules("RedirectMatch ^/a https://new.example/b\n", ".htaccess"), "/a") == "/b"
+
+
+@pytest.mark.parametrize(
     ("old", "new", "url", "counterpart"),
     [
         (OLD, NEW, OLD + "a?b", NEW + "a?b"),
@@ -107,6 +138,47 @@ def test_recorded_redirects_apply_to_their_own_url_only() -> None:
     assert [lead(given, url) for url in (OLD + "a", OLD + "a?x", OLD + "a?y", "/a", "/r#q")] == ["/b", "/c", None, None, "/b#z"]
     assert given.chain(NEW + "r").rules[0].place == "r.html:3"
     assert lead(maps.Rules([maps.recorded(rows)], OLD, NEW), OLD + "a", ["/a"]) is None
+
+
+@pytest.mark.parametrize(
+    ("authority", "host"),
+    [
+        ("Old.Example", "old.example"),
+        ("u:p@old.example:443", "old.example"),
+        ("old.example:", "old.example"),
+        ("old.example:8080", "old.example:8080"),
+        ("old.example.", "old.example"),
+        ("\u00fcber.example", "xn--ber-goa.example"),
+        ("\ufdd0", "\ufdd0"),
+        ("[::1]:80", "[::1]"),
+    ],
+)
+def test_a_host_has_one_spelling(authority: str, host: str) -> None:
+    assert host_of(authority) == host
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/a%20b", "/a b"),
+        ("/%C3%a9", "/\u00e9"),
+        ("/a%2fb", "/a%2Fb"),
+        ("/%ff%C3", "/%FF%C3"),
+        ("/100%25", "/100%"),
+        ("/%2541", "/%2541"),
+        ("/%25%41", "/%A"),
+        ("/%25zz", "/%zz"),
+        ("/%", "/%"),
+    ],
+)
+def test_a_path_is_decoded_where_that_keeps_its_meaning(path: str, expected: str) -> None:
+    assert decoded(path) == expected
+
+
+@given(st.text())
+def test_decoded_text_survives_its_encoding(text: str) -> None:
+    path = decoded("/" + quote(text))
+    assert decoded(encoded(path)) == path
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ index of blocks; those in which every block was edited by MinHash over pairs of 
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.content.text_blocks import words
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 _MOST_PAGES: Final = 24  # that have a block, where that block is a hint
 _SHORTEST: Final = 12  # characters of a block that is a hint
 _MOST: Final = 5  # candidates of a page
-_PERMUTATIONS: Final = 64
-_BANDS: Final = (32, 2)
+_PERMUTATIONS: Final = 126
+_BANDS: Final = (42, 3)  # finds 97 of 100 pages with 43 % of word pairs in common, where each fifth word was edited
 _SKETCH: Final = 256  # smallest hashes of a page, by which it is compared
 _LEAST: Final = 0.25  # estimated share of word pairs
 _BITS: Final = (1 << 32) - 1
@@ -59,35 +60,46 @@ class ByWords:
         from datasketch import MinHashLSH
 
         self._index: Any = MinHashLSH(num_perm=_PERMUTATIONS, params=_BANDS)
-        self._signatures: dict[int, tuple[Page, Any]] = {}
+        self._pages: list[Page] = []
+        self._values: list[Any] = []
+        self._table: Any = None
         for page in pages:
             signature = _signature(page)
             if signature is not None:
-                self._signatures[page.number] = page, signature
-                self._index.insert(page.number, signature, check_duplication=False)
+                self._index.insert(len(self._pages), signature, check_duplication=False)
+                self._pages.append(page)
+                self._values.append(signature.hashvalues)
 
     def __call__(self, page: Page) -> list[Page]:
         """Return the new pages that are like an old one, by the estimated share of word pairs."""
+        import numpy as np
+
         signature = _signature(page)
-        if signature is None:
+        numbers = sorted(self._index.query(signature)) if signature is not None else []
+        if not numbers:
             return []
-        likely = []
-        for number in self._index.query(signature):
-            other, known = self._signatures[number]
-            share = signature.jaccard(known)
-            if share >= _LEAST:
-                likely.append((-share, number, other))
-        return [other for _, _, other in sorted(likely)[:_MOST]]
+        if self._table is None:
+            self._table = np.stack(self._values)
+            self._values = []
+        shares = (self._table[numbers] == signature.hashvalues).mean(axis=1)
+        likely = sorted((-share, number) for share, number in zip(shares, numbers, strict=True) if share >= _LEAST)
+        return [self._pages[number] for _, number in likely[:_MOST]]
+
+
+@cache
+def _empty() -> Any:
+    """Return an empty signature, whose copies share its permutations."""
+    from datasketch import MinHash
+
+    return MinHash(num_perm=_PERMUTATIONS, hashfunc=int)
 
 
 def _signature(page: Page) -> Any:
     """Return the MinHash of a page: of the smallest hashes of its word pairs; None for a page without words."""
-    from datasketch import MinHash
-
     found = words(block[0] for block in page.blocks.values())
     if not found:
         return None
     pairs = {hash(pair) & _BITS for pair in zip(found, found[1:] or found, strict=False)}
-    signature = MinHash(num_perm=_PERMUTATIONS, hashfunc=int)
+    signature = _empty().copy()
     signature.update_batch(sorted(pairs)[:_SKETCH])
     return signature

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CLOSE: Final = 0.05  # between the best score and a second one that is reported
 _PAIR: Final = 0.02  # by which a pair that the caller named is preferred
 _INSIDE: Final = 0.97  # of an old page, in a new one that is the match of another
-_LEAST_INSIDE: Final = 120.0  # weight of an old page that can be a part of another
+_LEAST_INSIDE: Final = 60.0  # weight of an old page that can be a part of another
 _PART: Final = 0.95  # the score of a page that is a part of another, as a share of how much of it is there
 
 

@@ -109,10 +109,17 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def words(texts: Iterable[str]) -> list[str]:
-    """Return the words of texts in lower case; each character of a script without spaces is a word."""
-    return _WORD.findall(" ".join(texts).lower())
+    """Return the words of texts in lower case; each character of a script without spaces is a word.
+
+    Those of ASCII text are found in a faster way.
+    """
+    found: list[str] = []
+    for text in texts:
+        found += text.lower().translate(_ASCII).split() if text.isascii() else _WORD.findall(text.lower())
+    return found
 
 
+_ASCII: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
 _WORD: Final = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )

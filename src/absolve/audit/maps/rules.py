@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps.line_rules import LineRules
 from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, Move, Outcome
 from absolve.audit.maps.ordered import Ordered
-from absolve.audit.maps.request import encoded, request
+from absolve.audit.maps.request import Request, encoded, request
 from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
 
@@ -56,6 +56,7 @@ class Rules:
         self._base_new = base_new
         self._base_old = base_old
         self._home = _site(base_new)
+        self._old_site = _site(base_old) if base_old else None
         self._hosts = {_site(base) for base in (base_old, base_new) if base}
         tables = {found.file: found.table for found in self.sets if found.table is not None}
         self._movers: list[Mover] = [
@@ -86,11 +87,31 @@ class Rules:
         if asked is None:
             return None
         asked = asked._replace(is_home=asked.host in self._hosts)
+
+        def is_there(old: str) -> bool:
+            return exists(self.counterpart(old))
+
         for mover in self._movers:
-            found = mover(asked, lambda old: exists(self.counterpart(old)))
+            found = mover(asked, is_there)
             if found is not None:
-                return self._moved(found)
+                move = self._moved(found)
+                if not self._is_for_old(asked, move, mover, is_there):
+                    return move
         return None
+
+    def _is_for_old(self, asked: Request, move: Move, mover: Mover, exists: Callable[[str], bool]) -> bool:
+        """Return whether a rule must be one of the old host: on the new one it would apply to its own target again.
+
+        That is so for `Redirect / https://new.example/`, in which only the target names a host.
+        """
+        rule, target = move.rule, move.target
+        if self._old_site in {None, self._home} or asked.host != self._home or target is None or rule.host is not None:
+            return False
+        following = request(target)
+        if rule.how == EXACT or following is None or following.host != self._home or not _names_host(rule):
+            return False
+        again = mover(following, exists)
+        return again is not None and again.rule == rule
 
     def counterpart(self, url: str) -> str:
         """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
@@ -210,6 +231,14 @@ class Rules:
         for (url, _), outcome in zip(circle, outcomes, strict=True):
             self._known.put(url, outcome)
         return outcomes[0]
+
+
+def _names_host(rule: Rule) -> bool:
+    """Return whether the target of a rule is an absolute URL; that of a program is looked for in its text."""
+    first = rule.target[0] if rule.target else rule.text
+    return isinstance(first, str) and (
+        first.startswith(("http:", "https:", "//")) or (not rule.target and "://" in first)
+    )
 
 
 def _site(base: str) -> str:

@@ -25,7 +25,9 @@ _NOTES: Final = frozenset({"insecure", "orphan"})
 
 
 class Finding(NamedTuple):
-    """One finding. Lines and columns are 1-based; `start` and `end` are the span in bytes; 0 or -1 where there is none.
+    """One finding. `site` is the element and the attribute of a link.
+
+    Lines and columns are 1-based; `start` and `end` are the span in bytes; 0 or -1 where there is none.
 
     `identity` does not change when lines are added or the folder of the site is another one.
     """
@@ -41,6 +43,7 @@ class Finding(NamedTuple):
     message: str
     fix: str | None
     identity: str
+    site: tuple[str, str] = ("", "")
 
 
 def level(verdict: str, source: Source) -> str:
@@ -87,7 +90,7 @@ def _of_links(source: Source) -> Iterator[Finding]:
         message = _message(verdict, final, suggestion, fix, reference=reference, hops=hops)
         yield Finding(
             *(verdict, document, entity, line or 0, column or 0, -1 if start is None else start, end or 0),
-            *(section, message, fix, key if number == 1 else f"{key}:{number}"),
+            *(section, message, fix, key if number == 1 else f"{key}:{number}", (element, attribute)),
         )
 
 

@@ -1,7 +1,7 @@
 """SARIF 2.1.0 (OASIS): a rule for each verdict, a result for each finding, with fixes and stable fingerprints.
 
-A fix is there only where its text is the same in every quoting: a reference of plain characters in a file that is no
-archive. `absolve audit --fix` writes the others, too.
+A fix is there only where its text is the same in the quoting of its place: a reference of plain characters in a file
+that is no archive. `absolve audit --fix` writes the others, too.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 RULES: Final = (*(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE}), UNREAD)
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$*+;=%]+")  # no quoting of HTML, XML, CSS or JSON changes these
+_ONE_URL: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$*+;=%(),]+")  # nor these in an attribute with one URL
+_OTHERS: Final = frozenset({"srcset", "imagesrcset", "ping", "archive", "style"})
 
 
 def write(source: Source, file: IO[bytes]) -> None:
@@ -60,8 +62,9 @@ def _result(finding: Finding, source: Source) -> dict[str, Any]:
         "locations": [_location(finding, uri)],
         "partialFingerprints": {"absolveFinding/v1": finding.identity},
     }
-    fix = finding.fix
-    if fix is not None and not finding.entity and finding.start >= 0 and _PLAIN.fullmatch(fix):
+    fix, (element, attribute) = finding.fix, finding.site
+    plain = _PLAIN if element == "css" or not attribute or attribute in _OTHERS else _ONE_URL
+    if fix is not None and not finding.entity and finding.start >= 0 and plain.fullmatch(fix):
         deleted = {"byteOffset": finding.start, "byteLength": finding.end - finding.start}
         replacement = {"deletedRegion": deleted, "insertedContent": {"text": fix}}
         change = {"artifactLocation": {"uri": uri}, "replacements": [replacement]}

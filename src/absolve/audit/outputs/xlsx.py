@@ -14,6 +14,7 @@ from openpyxl.styles import Font, PatternFill
 
 from absolve.audit.tables import QUIET
 from absolve.core.printable import printable
+from absolve.inventory.sinks.spreadsheets import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,10 +76,16 @@ def _header(sheet: Any, name: str) -> Any:
 
 
 def _cell(sheet: Any, value: Any) -> Any:
+    if not value:  # an empty cell
+        return None if value == "" else value
     if not isinstance(value, str):
         return value
     text = printable(value)
-    cell = WriteOnlyCell(sheet, text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…")
+    if len(text) > MOST_TEXT:
+        text = f"{text[: MOST_TEXT - 1]}…"
+    if literal(text) is text and not text.startswith("#"):  # errors, such as #N/A
+        return text
+    cell = WriteOnlyCell(sheet, text)
     cell.data_type = "s"  # openpyxl takes a text with "=" at its start for a formula
     cell.quotePrefix = True  # nor is it one after somebody has edited the cell
     return cell

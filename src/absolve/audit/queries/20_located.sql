@@ -17,13 +17,17 @@ WITH parts AS (
         AND plain.key = CASE WHEN k.query IS NOT NULL THEN k.key END
 ), loosely AS (
     SELECT side, site, key, loose(key) AS loose, resource, url, takes_queries FROM answers
+), missing AS ( -- a query belongs to the key, unless files take any
+    SELECT side, site, url, query, key, loose(key) AS loose, query IS NOT NULL AS is_file FROM exact WHERE resource IS NULL
+    UNION ALL
+    SELECT side, site, url, NULL, key || '?' || query, loose(key || '?' || query), false FROM exact
+    WHERE resource IS NULL AND query IS NOT NULL
 ), near AS ( -- in other letter case, with or without the slash, in another Unicode form: in this order
-    SELECT e.side, e.url, l.resource,
-        CASE WHEN l.takes_queries AND e.query IS NOT NULL THEN l.url || '?' || e.query ELSE l.url END AS there,
+    SELECT e.side, e.url, l.resource, l.url || coalesce('?' || e.query, '') AS there,
         CASE WHEN lower(l.key) = lower(e.key) THEN 1 WHEN rtrim(l.key, '/') = rtrim(e.key, '/') THEN 2
             WHEN nfc_normalize(l.key) = nfc_normalize(e.key) THEN 3 ELSE 1 END AS kind
-    FROM exact e JOIN loosely l ON l.side = e.side AND l.site = e.site AND l.loose = loose(e.key)
-    WHERE e.resource IS NULL
+    FROM missing e JOIN loosely l ON l.side = e.side AND l.site = e.site AND l.loose = e.loose
+    WHERE l.takes_queries OR NOT e.is_file
     UNION ALL -- escaped in another charset, or twice
     SELECT e.side, e.url, a.resource, a.url, 3
     FROM exact e JOIN respelled r ON r.url = e.url JOIN answers a ON a.side = e.side AND a.site = e.site AND a.key = r.key

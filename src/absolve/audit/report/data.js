@@ -14,13 +14,13 @@ report.read = async function () {
   const summed = values => { for (let at = 1; at < values.length; at++) values[at] += values[at - 1]; };
   for (const name of Object.keys(causes)) causes[name] = Int32Array.from(causes[name]);
   for (const name of ["title", "final", "fix", "suggestion", "rule"]) summed(causes[name]);
-  for (const name of ["document", "section", "line", "column", "reference", "source", "fix", "final"]) {
+  for (const name of ["document", "section", "layer", "line", "column", "reference", "source", "fix", "final"]) {
     findings[name] = Int32Array.from(findings[name] || new Int32Array(length));
   }
   for (const name of ["document", "reference", "source", "fix", "final"]) summed(findings[name]);
   const count = causes.verdict.length;
   const start = new Int32Array(count + 1);
-  for (let at = 0; at < count; at++) start[at + 1] = start[at] + causes.count[at];
+  for (let at = 0; at < count; at++) start[at + 1] = start[at] + causes.listed[at];
   return {...data, count, start};
 };
 
@@ -30,7 +30,8 @@ report.Index = class {
     this.data = data;
     this.verdict = new Map(data.verdicts.map((one, at) => [one.id, at]));
     this.section = new Map(data.sections.map((one, at) => [one, at]));
-    this.inSection = new Map(); // section -> findings of each cause in it
+    this.layer = new Map(data.layers.map((one, at) => [one, at]));
+    this.parts = new Map(); // section and base layer -> findings of each cause there
     this.lower = null;
     this.ranks = new Map();
   }
@@ -44,16 +45,24 @@ report.Index = class {
     return this.lower;
   }
 
-  countsIn(section) {
-    if (!this.inSection.has(section)) {
-      const {data} = this, {start, count, findings} = data;
+  /* Whether a finding is in a section and under a base layer; "" is any. */
+  within(section, layer) {
+    const {findings} = this.data;
+    const s = section ? this.section.get(section) ?? -1 : null, l = layer ? this.layer.get(layer) ?? -1 : null;
+    return at => (s === null || findings.section[at] === s) && (l === null || findings.layer[at] === l);
+  }
+
+  countsIn(section, layer) {
+    const key = `${section}\n${layer}`;
+    if (!this.parts.has(key)) {
+      const {start, count} = this.data, is = this.within(section, layer);
       const found = new Int32Array(count);
       for (let cause = 0; cause < count; cause++) {
-        for (let at = start[cause]; at < start[cause + 1]; at++) if (findings.section[at] === section) found[cause]++;
+        for (let at = start[cause]; at < start[cause + 1]; at++) if (is(at)) found[cause]++;
       }
-      this.inSection.set(section, found);
+      this.parts.set(key, found);
     }
-    return this.inSection.get(section);
+    return this.parts.get(key);
   }
 
   /* One byte for each cause: 1 where its texts or those of its findings contain the words. */
@@ -79,11 +88,11 @@ report.Index = class {
     return hits;
   }
 
-  find({query, verdict, section, kind, sort, down}) {
+  find({query, verdict, section, layer, kind, sort, down}) {
     const {causes, count, kinds, verdicts, texts} = this.data;
     const v = verdict ? this.verdict.get(verdict) ?? -1 : null;
     const k = kind ? kinds.indexOf(kind) : null;
-    const counts = section ? this.countsIn(this.section.get(section) ?? -1) : null;
+    const counts = section || layer ? this.countsIn(section, layer) : null;
     const hits = query.trim() ? this.matching(query.trim().slice(0, 200)) : null;
     const found = [];
     let findings = 0;

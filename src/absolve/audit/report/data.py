@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from absolve.audit.outputs.source import Source
+    from absolve.audit.outputs.source import Rows, Source
 
 REPAIRS: Final = ("final", "fix", "suggestion", "rule")  # columns of causes
 KINDS: Final = ("links", "old URLs", "pages", "map")
 NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences are small
     ("title", "final", "fix", "suggestion", "rule", "document", "reference", "source")
 )
+MOST_FINDINGS: Final = 150_000  # of links that are listed, and as many others; the numbers of causes count all
 MOST_LINES: Final = 1_200_000  # characters of source lines
 LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
 MOST_FLOWS: Final = 400  # rows of old and new sections
@@ -37,20 +38,20 @@ class Causes:
 
     def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
-        self.lines = Texts()
+        self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
         self.causes: dict[str, list[Any]] = {
-            name: [] for name in ("verdict", "kind", "title", "final", "fix", "suggestion", "rule", "count", "pages")
+            name: [] for name in ("verdict", "kind", "title", *REPAIRS, "count", "pages", "listed")
         }
         self.findings: dict[str, list[int]] = {
-            name: [] for name in ("document", "section", "line", "column", "reference", "source", "fix", "final")
+            name: []
+            for name in ("document", "section", "layer", "line", "column", "reference", "source", "fix", "final")
         }
         self._source_lines = SourceLines(roots, credentials=credentials)
-        self._of_cause = 0
         self._seen: set[int] = set()
 
-    def begin(self, verdict: str, kind: str, title: str, **given: str | None) -> None:
-        """Begin a cause; findings that are added belong to it."""
+    def begin(self, verdict: str, kind: str, title: str, size: int, **given: str | None) -> None:
+        """Begin a cause with so many findings; those that are added to it are listed."""
         if verdict not in self.verdicts:
             self.verdicts.append(verdict)
         columns = self.causes
@@ -59,9 +60,9 @@ class Causes:
         columns["title"].append(self.texts.number(title))
         for name in REPAIRS:
             columns[name].append(self.texts.number(given.get(name)))
-        columns["count"].append(0)
+        columns["count"].append(size)
         columns["pages"].append(0)
-        self._of_cause = 0
+        columns["listed"].append(0)
         self._seen.clear()
 
     def add(self, document: str, section: str, line: int, column: int, **given: str | None) -> None:
@@ -73,15 +74,15 @@ class Causes:
         for name in ("reference", "fix", "final"):
             self.findings[name].append(self.texts.number(given.get(name)))
         self.findings["source"].append(self.lines.number(given.get("source")))
-        self.causes["count"][-1] += 1
+        self.findings["layer"].append(self.layers.number(given.get("layer")))
+        self.causes["listed"][-1] += 1
         if number not in self._seen:
             self._seen.add(number)
-            self.causes["pages"][-1] += 1
-        self._of_cause += 1
+            self.causes["pages"][-1] = max(self.causes["pages"][-1], len(self._seen))
 
     def source_line(self, document: str, start: int | None, end: int | None, reference: str) -> str:
         """Return the source line of a finding, as long as there are not too many."""
-        if self._of_cause >= LINES_OF_CAUSE or self.lines.size > MOST_LINES or start is None or end is None:
+        if self.causes["listed"][-1] >= LINES_OF_CAUSE or self.lines.size > MOST_LINES or start is None or end is None:
             return ""
         return self._source_lines.line(document, start, end, reference)
 
@@ -98,6 +99,7 @@ class Causes:
             "documents": self.documents.shown(),
             "sections": self.sections.shown(),
             "lines": self.lines.shown(),
+            "layers": self.layers.shown(),
             "causes": causes,
             "findings": findings,
             "length": len(self.findings["line"]),
@@ -120,70 +122,93 @@ def collected(source: Source) -> dict[str, Any]:
 
 
 def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    names = "cause, verdict, title, final, fix, suggestion, rule"
-    return {row[:2]: row[2:] for row in source.rows(f"SELECT {names} FROM ({source.select('causes')})")}  # noqa: S608 - names of ours
+    names = "cause, verdict, title, pages, final, fix, suggestion, rule"
+    rows = source.rows(f"SELECT {names} FROM ({source.select('causes')})")  # noqa: S608 - names of ours
+    return {row[:2]: row[2:] for row in rows}
+
+
+def _listed(source: Source, select: str, order: str) -> Rows:
+    """Return rows sorted by their cause and verdict, the most frequent first, with the number of that last.
+
+    Of each cause as many are listed as all causes can have, if there are more than MOST_FINDINGS.
+    """
+    group = "coalesce(cause, ''), verdict"
+    rows = source.rows(f"SELECT count(*) FROM ({select}) GROUP BY {group}")  # noqa: S608 - names of ours
+    most = most_of_each([size for (size,) in rows], MOST_FINDINGS)
+    return source.rows(
+        f"SELECT * EXCLUDE (nth) FROM (SELECT *, row_number() OVER (PARTITION BY {group} ORDER BY {order}) AS nth,"  # noqa: S608 - names of ours
+        f" count(*) OVER (PARTITION BY {group}) AS size FROM ({select})) WHERE nth <= {most}"
+        f" ORDER BY size DESC, {group}, nth LIMIT {MOST_FINDINGS}"
+    )
+
+
+def most_of_each(sizes: list[int], most: int) -> int:
+    """Return the largest number of findings a cause, at least 1, with which all causes together have at most `most`."""
+    low, high = 1, max(sizes, default=1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(min(size, middle) for size in sizes) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _links(source: Source, causes: Causes) -> None:
     known = _cause_rows(source)
     names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
-    names = f"{names}, l.reference, l.fix, l.final"
-    order = (
-        "SELECT *, count(*) OVER (PARTITION BY coalesce(cause, ''), verdict) AS size"  # noqa: S608 - names of ours
-        f" FROM ({placed(source, names)}) ORDER BY size DESC, coalesce(cause, ''), verdict, document, line, \"column\""
-    )
+    names = f"{names}, l.reference, l.fix, l.final, l.base_layer"
     last: tuple[Any, ...] | None = None
-    for row in source.rows(order):
-        key, verdict, document, entity, line, column, start, end, reference, fix, final, section = row[:12]
+    for row in _listed(source, placed(source, names), 'document, line, "column"'):
+        key, verdict, document, entity, line, column, start, end, reference, fix, final, layer, section = row[:13]
         if (key, verdict) != last:
             last = key, verdict
-            title, *rest = known.get(last) or (words(verdict).meaning, None, None, None, None)
-            causes.begin(verdict, "links", title or reference, **dict(zip(REPAIRS, rest, strict=True)))
+            title, pages, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
+            causes.begin(verdict, "links", title or reference, row[-1], **dict(zip(REPAIRS, rest, strict=True)))
+            causes.causes["pages"][-1] = pages or 0
         text = causes.source_line(document, start, end, reference or "") if not entity else ""
         name = f"{document} {entity}" if entity else document
-        causes.add(name, section, line or 0, column or 0, reference=reference, fix=fix, final=final, source=text)
+        given = {"reference": reference, "fix": fix, "final": final, "layer": layer, "source": text}
+        causes.add(name, section, line or 0, column or 0, **given)
 
 
 def _urls(source: Source, causes: Causes) -> None:
     known = _cause_rows(source)
     names = f"cause, verdict, url, final, suggestion, rule, score, {section_of_path('url')} AS section"
-    order = (
-        f"SELECT * FROM (SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE})"  # noqa: S608 - names of ours
-        " ORDER BY list_position(['lost', 'replaced', 'moved'], verdict), coalesce(cause, ''), url"
-    )
+    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE}"  # noqa: S608 - names of ours
     last: tuple[Any, ...] | None = None
-    for key, verdict, url, final, suggestion, rule, score, section in source.rows(order):
+    for key, verdict, url, final, suggestion, rule, score, section, size in _listed(source, select, "url"):
         if (key, verdict) != last:
             last = key, verdict
-            title, *rest = known.get(last) or (words(verdict).meaning, None, None, None, None)
-            causes.begin(verdict, "old URLs", title or url, **dict(zip(REPAIRS, rest, strict=True)))
+            title, _, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
+            causes.begin(verdict, "old URLs", title or url, size, **dict(zip(REPAIRS, rest, strict=True)))
         text = f"{final or suggestion} (similarity {score:.2f})" if score is not None else final or suggestion
         causes.add(url, section, 0, 0, reference="" if verdict != "moved" else rule, final=text)
 
 
 def _pages(source: Source, causes: Causes) -> None:
-    names = f"verdict, coalesce(document, url, ''), detail, {section_of_path('url')} AS section"
+    names = f"coalesce(document, url, '') AS name, detail, {section_of_path('url')} AS section"
+    select = f"SELECT NULL::VARCHAR AS cause, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
     last = None
-    for verdict, name, detail, section in source.rows(
-        f"SELECT {names} FROM ({source.select('pages')}) ORDER BY verdict, url"  # noqa: S608 - names of ours
-    ):
+    for _, verdict, name, detail, section, size in _listed(source, select, "name"):
         if verdict != last:
             last = verdict
-            causes.begin(verdict, "pages", words(verdict).meaning)
+            causes.begin(verdict, "pages", words(verdict).meaning, size)
         causes.add(name, section, 0, 0, reference=detail)
 
 
 def _rules(source: Source, causes: Causes) -> None:
-    names = "file, line, text, problem, finding"
+    cause = "CASE WHEN problem IS NULL THEN split_part(finding, ' ', 1) ELSE '' END AS cause, '' AS verdict"
+    select = (
+        f"SELECT {cause}, file, line, text, problem, finding FROM ({source.select('rules')})"  # noqa: S608 - names of ours
+        " WHERE problem IS NOT NULL OR finding IS NOT NULL"
+    )
     last = None
-    for file, line, text, problem, finding in source.rows(
-        f"SELECT {names} FROM ({source.select('rules')}) WHERE problem IS NOT NULL OR finding IS NOT NULL"  # noqa: S608 - names of ours
-        " ORDER BY problem IS NULL, CASE WHEN problem IS NULL THEN split_part(finding, ' ', 1) END, file, line"
-    ):
-        group = UNREAD if problem else f"Rules of the map: {finding.partition(' ')[0]}"
-        if group != last:
-            last = group
-            causes.begin(UNREAD if problem else _UNUSED, "map", words(UNREAD).meaning if problem else group)
+    for cause, _, file, line, text, problem, finding, size in _listed(source, select, "file, line"):
+        if cause != last:
+            last = cause
+            title = f"Rules of the map: {cause}" if cause else words(UNREAD).meaning
+            causes.begin(_UNUSED if cause else UNREAD, "map", title, size)
         causes.add(file, "", line or 0, 0, reference=text, final=problem or finding)
 
 

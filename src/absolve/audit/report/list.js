@@ -105,13 +105,14 @@ report.List = class {
 report.Detail = class {
   constructor(data, index) {
     this.data = data;
+    this.index = index;
     this.dialog = document.getElementById("detail");
     this.table = null;
     this.dialog.addEventListener("close", () => { this.table?.destroy(); this.table = null; });
     this.dialog.addEventListener("click", event => { if (event.target === this.dialog) this.dialog.close(); });
   }
 
-  open(number, section) {
+  open(number, section, layer) {
     const {make} = report, {causes, texts, verdicts, start, kinds} = this.data;
     const text = name => texts[causes[name][number]];
     const verdict = verdicts[causes.verdict[number]];
@@ -135,9 +136,12 @@ report.Detail = class {
     body.replaceChildren(facts, make("h3", {text: kinds[causes.kind[number]] === "links" ? "Links" : "Findings"}), holder);
     if (!this.dialog.open) this.dialog.showModal();
     this.dialog.scrollTop = 0;
-    let numbers = Array.from({length: causes.count[number]}, (_, at) => start[number] + at);
-    const at = section ? this.data.sections.indexOf(section) : -1;
-    if (at >= 0) numbers = numbers.filter(one => this.data.findings.section[one] === at);
+    let numbers = Array.from({length: causes.listed[number]}, (_, at) => start[number] + at);
+    if (causes.listed[number] < causes.count[number]) {
+      const listed = causes.listed[number].toLocaleString("en");
+      holder.before(make("p", {class: "soft", text: `The first ${listed} of ${count} are listed. The other outputs have all of them.`}));
+    }
+    if (section || layer) numbers = numbers.filter(this.index.within(section, layer));
     this.list(holder, numbers, kinds[causes.kind[number]]);
   }
 

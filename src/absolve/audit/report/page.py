@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import jinja2
 
 from absolve.audit.outputs.markdown import can_switch, reason
-from absolve.audit.outputs.words import words
 from absolve.audit.report.columns import shown
-from absolve.audit.report.data import largest
+from absolve.audit.report.data import MOST_FINDINGS, largest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,9 +74,11 @@ def rendered(source: Source, data: dict[str, Any]) -> bytes:
         pictures=list(_pictures(data)),
         causes=list(largest(data, STATIC_CAUSES)),
         count=len(data["causes"]["verdict"]),
+        is_cut=data["length"] >= MOST_FINDINGS,
         verdicts=data["verdicts"],
         kinds=data["kinds"],
         sections=sorted(filter(None, data["sections"])),
+        layers=sorted(filter(None, data["layers"])),
     )
     return text.encode()
 
@@ -148,9 +149,9 @@ def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
         where = "Area is the number of links, pages or old URLs with that verdict."
         yield Picture("treemap", "Where the findings are", where, _SECTIONS, _ranked(findings), ("section", "verdict"))
     if rows.get("baseline"):
-        changed = [[words(verdict).name, change, count] for verdict, change, count in rows["baseline"]]
+        note = "New findings are on the right, healed ones on the left."
         columns = ("Verdict", "Change", "Findings")
-        yield Picture("baseline", "Against the baseline", "New and healed findings.", columns, changed)
+        yield Picture("baseline", "Against the baseline", note, columns, rows["baseline"], ("verdict",))
     if rows["sections"]:
         note = "All that was judged, also what is fine."
         yield Picture("bars", "Verdicts by section", note, _SECTIONS, rows["sections"], ("section", "verdict"))
@@ -160,10 +161,11 @@ def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
         names = ("Old section", "New section", "Verdict", "Old URLs")
         yield Picture("flows", "Where the old URLs lead", note, names, moved, ("section", "", "verdict"))
     if rows["hosts"]:
-        yield Picture("hosts", "Hosts linked to", "The hosts of most external links.", ("Host", "Links"), rows["hosts"])
+        note = "The hosts of most external links."
+        yield Picture("hosts", "Hosts linked to", note, ("Host", "Links"), rows["hosts"], ("search",))
     if rows["layers"]:
         note = "The layer of RFC 1808, section 3, that gave the base URL of the links."
-        yield Picture("layers", "Which base ruled", note, ("Base layer", "Links"), rows["layers"])
+        yield Picture("layers", "Which base ruled", note, ("Base layer", "Links"), rows["layers"], ("layer",))
 
 
 def _ranked(rows: list[list[Any]]) -> list[list[Any]]:

@@ -170,9 +170,9 @@ report.Pictures = class {
         data: shown.map(row => ({value: row[1], shown: row[1].toLocaleString("en"), tip: `${row[0]}: ${row[1].toLocaleString("en")}`, filter: filter?.(row)}))}]};
   }
 
-  hosts(chart) { return this.horizontal(chart, this.data.pictures.hosts, report.blend(report.colour("accent"), this.back, 0.8)); }
+  hosts(chart) { return this.horizontal(chart, this.data.pictures.hosts, report.blend(report.colour("accent"), this.back, 0.8), row => ({search: row[0]})); }
 
-  layers(chart) { return this.horizontal(chart, this.data.pictures.layers, report.blend(report.colour("accent-2"), this.back, 0.8)); }
+  layers(chart) { return this.horizontal(chart, this.data.pictures.layers, report.blend(report.colour("accent-2"), this.back, 0.8), row => ({layer: row[0]})); }
 
   flows(chart) {
     chart.resize(); // the card is as high as the one beside it

@@ -14,41 +14,40 @@ report.start = async function () {
   const data = report.data = await report.read();
   const index = new report.Index(data);
   const field = name => document.getElementById(name);
+  const value = name => field(name)?.value ?? "";
   const detail = new report.Detail(data, index);
-  const list = new report.List(data, index, number => detail.open(number, field("section").value));
-  const names = ["search", "verdict", "section", "kind", "sort"];
+  const list = new report.List(data, index, number => detail.open(number, value("section"), value("layer")));
+  const names = ["search", "verdict", "section", "kind", "layer"].filter(field);
   const status = field("status"), reset = field("reset");
 
   const update = async () => {
-    const [query, verdict, section, kind, sort] = names.map(name => field(name).value);
-    const found = index.find({query, verdict, section, kind, sort, down: sort === "count" || sort === "pages"});
+    const [query, verdict, section, kind, layer, sort] = ["search", "verdict", "section", "kind", "layer", "sort"].map(value);
+    const found = index.find({query, verdict, section, kind, layer, sort, down: sort === "count" || sort === "pages"});
     const count = found.rows.length.toLocaleString("en");
     status.textContent = `${count} of ${data.count.toLocaleString("en")} causes, ${found.findings.toLocaleString("en")} findings`;
-    reset.disabled = !(query || verdict || section || kind);
+    reset.disabled = !names.some(value);
     await list.show(found);
   };
   report.update = update;
   const filter = wanted => {
-    for (const name of ["verdict", "section"]) {
-      const select = field(name), value = wanted[name] || "";
-      select.value = [...select.options].some(option => option.value === value) ? value : "";
+    for (const name of names) {
+      const input = field(name), text = wanted[name] || "";
+      input.value = !input.options || [...input.options].some(option => option.value === text) ? text : "";
     }
-    field("search").value = "";
-    field("kind").value = "";
     update();
     field("causes").scrollIntoView({block: "start"});
     field("search").focus({preventScroll: true});
   };
   let timer = 0;
   field("search").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 60); });
-  for (const name of names.slice(1)) field(name).addEventListener("change", update);
+  for (const name of [...names.slice(1), "sort"]) field(name).addEventListener("change", update);
   reset.addEventListener("click", () => {
-    for (const name of names.slice(0, 4)) field(name).value = "";
+    for (const name of names) field(name).value = "";
     update();
     field("search").focus();
   });
   document.addEventListener("click", event => {
-    const button = event.target.closest("button[data-verdict], button[data-section]");
+    const button = event.target.closest("button[data-verdict], button[data-section], button[data-layer], button[data-search]");
     if (button) filter(button.dataset);
   });
 

@@ -1,0 +1,86 @@
+"""Audit small sites in tests: folders made of a dict, options, and the result tables as rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from absolve.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NEW = "https://new.example/"
+OLD = "http://old.example/"
+QUIET = {"ok", "same", "external"}
+
+
+class Audit(NamedTuple):
+    """The exit status of a run and its tables, with rows as dicts."""
+
+    status: int
+    tables: dict[str, list[dict[str, Any]]]
+
+    @property
+    def found(self) -> dict[str, str]:
+        """The verdicts of the links that are findings, by reference."""
+        return {row["reference"]: row["verdict"] for row in self.tables["links"] if row["verdict"] not in QUIET}
+
+    def link(self, reference: str) -> dict[str, Any]:
+        return next(row for row in self.tables["links"] if row["reference"] == reference)
+
+    def url(self, path: str) -> dict[str, Any]:
+        return next(row for row in self.tables["urls"] if row["url"] == OLD + path)
+
+    @property
+    def pages(self) -> set[tuple[str, str]]:
+        return {(row["verdict"], row["url"].removeprefix(NEW)) for row in self.tables["pages"]}
+
+
+def page(body: str = "", head: str = "", title: str = "a page") -> str:
+    return f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{title}</title>{head}</head><body>{body}</body></html>"
+
+
+def links(*references: str) -> str:
+    return page(" ".join(f'<a href="{reference}">t</a>' for reference in references))
+
+
+def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def audited(
+    folder: Path,
+    new: Mapping[str, str | bytes],
+    *arguments: object,
+    old: Mapping[str, str | bytes] | None = None,
+    maps: Mapping[str, str] | None = None,
+    url: str | None = NEW,
+) -> Audit:
+    """Write the sites into a folder, audit them with more arguments, and return the tables."""
+    given: list[object] = [written(folder / "new", new)]
+    given += ["--url", url] if url is not None else []
+    if old is not None:
+        given += ["--old", written(folder / "old", old), "--old-url", OLD]
+    for name, text in (maps or {}).items():
+        (folder / name).write_text(text, "utf-8")
+        given += ["--map", folder / name]
+    return run(folder, *given, *arguments)
+
+
+def run(folder: Path, *arguments: object) -> Audit:
+    report = folder / "report.sqlite"
+    status = main(["audit", *map(str, arguments), "-q", "-o", str(report)])
+    assert report.exists()
+    with closing(sqlite3.connect(report)) as database:
+        database.row_factory = sqlite3.Row
+        names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = {name: [dict(row) for row in database.execute(f"SELECT * FROM {name}")] for name in names}  # noqa: S608 - its own names
+    report.unlink()
+    return Audit(status, tables)

@@ -1,0 +1,99 @@
+"""Rules in the form of each server, and rules that a form cannot express."""
+
+from __future__ import annotations
+
+import pytest
+
+from absolve.audit.maps import Rule, forms
+from absolve.audit.maps.model import APPEND, DROP, PREFIX, REGEX
+
+BASE = Rule("m", 1, "", source="/a", target=("/b",))
+
+
+def rule(**changes: object) -> Rule:
+    return BASE._replace(**changes)  # type: ignore[arg-type]  # the fields of a rule
+
+
+LINES = {
+    "apache": forms.apache_lines,
+    "cloudflare": forms.cloudflare_lines,
+    "csv": forms.csv_lines,
+    "netlify": forms.netlify_lines,
+    "nginx": forms.nginx_lines,
+    "rewritemap": forms.rewrite_map_lines,
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "given", "expected"),
+    [
+        ("csv", rule(), ["/a,/b,301!"]),
+        ("csv", rule(target=None, status=410), ["/a,,410!"]),
+        ("csv", rule(host="old.example"), ["//old.example/a,/b,301"]),
+        ("csv", rule(source='/a,"'), ['"/a,%22",/b,301!']),
+        ("csv", rule(how=REGEX, source="^https?://x/(.*)$", whole_url=True, target=("/", 1)), [r"^https?://x/(.*)$,/\g<1>,301!,regex"]),
+        ("netlify", rule(target=None, status=410), ["/a /404.html 410!"]),
+        ("netlify", rule(forced=False, status=302), ["/a /b 302"]),
+        ("netlify", rule(host="old.example"), ["https://old.example/a /b 301!"]),
+        ("netlify", rule(how=PREFIX, target=("/b", 1)), ["/a /b 301!", "/a/* /b/:splat 301!"]),
+        ("netlify", rule(how=PREFIX, source="/", target=("/b/", 1)), ["/* /b/:splat 301!"]),
+        ("cloudflare", rule(status=308), ["/a /b 308"]),
+        ("apache", rule(target=None, status=404), ['RewriteRule "^/?a$" "-" [R=404]']),
+        ("apache", rule(ignores_case=True, how=REGEX, source="^/a"), ['RewriteRule "^/?a" "/b" [R=301,L,NC]']),
+        ("apache", rule(query=APPEND), ['RewriteRule "^/?a$" "/b" [R=301,L,QSA]']),
+        ("apache", rule(query=DROP, status=307), ['RewriteRule "^/?a$" "/b" [R=307,L,QSD]']),
+        ("apache", rule(how=REGEX, source="^/(a|b)$", ignores_case=True), ['RewriteCond %{REQUEST_URI} "^/(a|b)$" [NC]', 'RewriteRule "^" "/b" [R=301,L,NC]']),
+        ("apache", rule(target=("/b%20$1",)), ['RewriteRule "^/?a$" "/b\\%20\\$1" [R=301,L,NE]']),
+        ("nginx", rule(), ['location = "/a" { return 301 "/b$is_args$args"; }']),
+        ("nginx", rule(target=("/b?c",)), ['location = "/a" { return 301 "/b?c"; }']),
+        ("nginx", rule(target=("/b?c",), query=APPEND), ['location = "/a" { return 301 "/b?c&$args"; }']),
+        ("nginx", rule(query=DROP), ['location = "/a" { return 301 "/b"; }']),
+        ("nginx", rule(how=REGEX, source="^/(a)", target=("/b?c=", 1)), ['location ~ "^/(a)" { rewrite "^/(a)" "/b?c=$1?" permanent; }']),
+        ("nginx", rule(how=REGEX, source="^/a", ignores_case=True, status=302), ['location ~* "^/a" { rewrite "(?i)^/a" "/b" redirect; }']),
+        ("nginx", rule(forced=False), ['location = "/a" { if (!-e $request_filename) { return 301 "/b$is_args$args"; } }']),
+        ("rewritemap", rule(), ["/a /b"]),
+    ],
+)
+def test_a_rule_is_written_in_a_form(form: str, given: Rule, expected: list[str]) -> None:
+    assert LINES[form](given) == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "given"),
+    [
+        ("csv", rule(parameters=(("id", "1"),))),
+        ("csv", rule(query=APPEND)),
+        ("csv", rule(host="old.example", forced=False)),
+        ("csv", rule(how=PREFIX, host="old.example", target=("/b", 2))),
+        ("csv", rule(how=REGEX, source="a$")),
+        ("csv", rule(how=REGEX, source="^/a", ignores_case=True)),
+        ("netlify", rule(how=REGEX, source="^/a")),
+        ("netlify", rule(source="/a*b")),
+        ("netlify", rule(target=("/b/:c",))),
+        ("netlify", rule(source="/a?b")),
+        ("netlify", rule(target=None, status=403)),
+        ("netlify", rule(query=APPEND)),
+        ("netlify", rule(how=PREFIX, target=("/b",))),
+        ("cloudflare", rule(status=410)),
+        ("cloudflare", rule(forced=False)),
+        ("cloudflare", rule(host="old.example")),
+        ("cloudflare", rule(source="/a?b=1")),
+        ("apache", rule(whole_url=True, how=REGEX, source="^https://x/$")),
+        ("apache", rule(status=200)),
+        ("apache", rule(parameters=(("id", "1"),))),
+        ("nginx", rule(host="old.example")),
+        ("nginx", rule(target=("/$b",))),
+        ("nginx", rule(source='/a"')),
+        ("nginx", rule(status=200)),
+        ("nginx", rule(status=300)),
+        ("nginx", rule(target=("/b#c",))),
+        ("nginx", rule(how=REGEX, source="^/a", status=308)),
+        ("nginx", rule(source="/a?b", forced=False)),
+        ("rewritemap", rule(status=302)),
+        ("rewritemap", rule(source="/a?b")),
+        ("rewritemap", rule(query=DROP)),
+        ("rewritemap", rule(how=PREFIX)),
+    ],
+)
+def test_a_form_that_cannot_express_a_rule_has_no_lines(form: str, given: Rule) -> None:
+    assert LINES[form](given) is None

@@ -1,0 +1,100 @@
+"""Keys of URLs, servers, and references in the form of the old ones."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from absolve.audit import keys, servers
+from absolve.audit.fix import in_form, relative
+from absolve.core.errors import UsageError
+from absolve.urls import whatwg
+
+
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("https://h.example:443/a%7Eb/%C3%A9?q#f", ("h.example", "/a~b/é", "q")),
+        ("http://u@H.example.:8080", ("h.example.:8080", "/", None)),
+        ("http://h/a%2fb%2Fc", ("h", "/a\1b\1c", None)),
+        ("http://h/%E9", ("h", "/%E9", None)),
+        ("mailto:x", ("", "mailto:x", None)),
+    ],
+)
+def test_a_key_has_site_path_and_query(url: str, wanted: tuple[str, str, str | None]) -> None:
+    assert keys.key(url) == wanted
+
+
+def test_a_key_may_ignore_letter_case() -> None:
+    assert keys.key("http://h/A", ignore_case=True) == ("h", "/a", None)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
+def test_every_way_to_escape_a_name_has_the_same_key(name: str) -> None:
+    url = whatwg.parse(f"http://h/{quote(name, safe='')}") or ""
+    everything = "http://h/" + "".join(f"%{byte:02x}" for byte in name.encode())
+    if name not in {".", ".."}:  # dot segments, escaped or not
+        assert keys.key(url) == keys.key(everything)
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [("/caf%E9", ["/café", "/CAF%E9"]), ("/caf%25C3%25A9", ["/café"]), ("/plain%20x", [])],
+)
+def test_odd_spellings_of_a_path(path: str, wanted: list[str]) -> None:
+    assert list(keys.respelled(path)) == wanted
+
+
+def test_the_root_of_a_site_is_the_folder_of_its_url() -> None:
+    assert [keys.root(url) for url in ("HTTPS://H.example", "http://h/a/b.html?q/x#f", "http://h/a/")] == ["https://h.example/", "http://h/a/", "http://h/a/"]
+    for url in ("mailto:x", "http://[", "nothing"):
+        with pytest.raises(UsageError, match="not an http or https URL"):
+            keys.root(url)
+
+
+def test_every_server_names_its_documentation() -> None:
+    assert all(server.documentation.startswith("https://") for server in servers.SERVERS.values())
+
+
+def test_an_unknown_server_or_word_is_an_error() -> None:
+    for name, changes in (("iis", {}), ("plain", {"case": "upper"}), ("plain", {"bare_folder": "maybe"})):
+        with pytest.raises(UsageError):
+            servers.named(name, **changes)
+    assert servers.named("plain", index="a,b", extensions="htm, .php", queries="exact")[:2] == (("a", "b"), (".htm", ".php"))
+
+
+@pytest.mark.parametrize(
+    ("reference", "base", "target", "wanted"),
+    [
+        ("a.html", "http://h/d/x.html", "http://h/d/b.html#f", "b.html#f"),
+        ("../a.html", "http://h/d/e/x.html", "http://h/b.html?q", "../../b.html?q"),
+        ("./a", "http://h/d/x", "http://h/d/b", "./b"),
+        ("/a", "http://h/d/x", "http://h/b/", "/b/"),
+        ("//g/a", "http://h/d/x", "http://h/b", "//h/b"),
+        ("//g/a", "https://h/d/x", "http://h/b", "http://h/b"),  # would be https
+        ("HTTP://g/a", "http://h/", "https://h/b", "https://h/b"),
+        ("a", "http://h/d/x", "http://g/b", "http://g/b"),
+        ("a", "http://h/d/x", "http://h/d/", "./"),
+        ("a", "http://h/d/x", "http://h/d/b:c", "./b:c"),
+        ("a", "http://h/d/x", "http://h//b", "/..//b"),
+        ("a", "http://h/d/x", "http://h/d/e/f/g", "e/f/g"),
+        ("a", "", "http://h/b", "http://h/b"),
+    ],
+)  # fmt: skip
+def test_a_new_reference_keeps_the_form_of_the_old_one(reference: str, base: str, target: str, wanted: str) -> None:
+    found = in_form(reference, base, target)
+    assert whatwg.parse(found, base or None) == target
+    if wanted != "/..//b":
+        assert found == wanted
+
+
+PATH = st.lists(st.sampled_from(["a", "b", "c", "x:y", "%20"]), max_size=4).map("/".join)
+
+
+@given(PATH, PATH, st.booleans())
+def test_a_relative_reference_leads_to_its_path(base: str, path: str, dotted: bool) -> None:
+    found = relative(f"/{base}", f"/{path}", is_dotted=dotted)
+    assert whatwg.parse(found, f"http://h/{base}") == f"http://h/{path}"

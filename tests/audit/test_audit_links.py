@@ -1,0 +1,226 @@
+"""Verdicts of links: what a browser would do, the first that holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from audited import NEW, OLD, audited, links, page, run, written
+
+from absolve.audit import tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
+    done = audited(
+        tmp_path,
+        {
+            "index.html": links("a.html", "d/", "#top", "", "a.html#s", "mailto:x@y", "https://elsewhere.example/", "a.html?q#s"),
+            "a.html": page('<p id=s><a href="./">t</a>'),
+            "d/index.html": links("../a.html", ".", "./?x"),
+        },
+    )
+    assert (done.status, done.found, done.pages) == (0, {}, set())
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "wanted"),
+    [
+        ("", '<a href="http://[x">t</a>', {"http://[x": "malformed"}),
+        ("", r'<a href="d\a.html">t</a>', {}),  # a browser finds it
+        ("", "<img src=''>", {}),
+        ("<link rel=preconnect href=/nothing><link rel=dns-prefetch href=http://old.example>", "", {"http://old.example": "leftover"}),
+        ("", '<img usemap="#m" src=d/a.html><svg><use href="#no" /></svg>', {"#no": "fragment"}),
+        ("<style>p{filter:url(#no);background:url(no.png)}</style>", "", {"no.png": "broken"}),
+        ("<base href=/d/>", '<a href="a.html">t</a>', {}),
+        ("<base href=/no/>", '<a href="a.html">t</a>', {"a.html": "broken"}),  # not the base itself
+        ("", '<iframe srcdoc="<a href=gone>"></iframe>', {"gone": "broken"}),
+    ],
+)
+def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path, head: str, body: str, wanted: dict[str, str]) -> None:
+    done = audited(tmp_path, {"index.html": page(body, head), "d/a.html": page()}, "--old-url", OLD)
+    assert done.found == wanted
+
+
+@pytest.mark.parametrize(
+    ("server", "wanted"),
+    [
+        ("plain", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case"}),
+        ("nginx", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case", "old/": "broken"}),
+        ("github-pages", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken"}),
+        ("netlify", {"docs": "slash", "about/": "slash", "old/": "broken"}),
+        ("cloudflare", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken"}),
+    ],
+)
+def test_each_server_finds_files_by_its_rules(tmp_path: Path, server: str, wanted: dict[str, str]) -> None:
+    files = {
+        "index.html": links("docs", "docs/", "about", "about/", "about.html", "ABOUT.html", "old/", "about.html?v=1"),
+        "docs/index.html": page(),
+        "about.html": page(),
+        "old/index.htm": page(),
+    }
+    assert audited(tmp_path, files, "--server", server).found == wanted
+
+
+def test_a_link_that_only_browsers_lead_elsewhere_is_divergent(tmp_path: Path) -> None:
+    done = audited(tmp_path, {"d/index.html": links(r"\no", r"\a.html"), "a.html": page()})
+    assert done.found == {r"\no": "divergent"}
+
+
+def test_single_rules_of_a_server_can_be_changed(tmp_path: Path) -> None:
+    files = {"index.html": links("d/", "a", "B.php", "c.html?x"), "d/home.php": page(), "a.php": page(), "b.php": page(), "c.html": page()}
+    options = ("--index", "home.php", "--extensions", "php", "--case", "ignore", "--queries-of-files", "exact")
+    assert audited(tmp_path, files, *options).found == {"c.html?x": "broken"}
+
+
+@pytest.mark.parametrize(
+    ("reference", "verdict", "final"),
+    [
+        ("caf%C3%A9.html", "ok", None),
+        ("café.html", "ok", None),
+        ("%7Eme.html", "ok", None),
+        ("caf%E9.html", "encoding", "caf%C3%A9.html"),  # escaped in another charset
+        ("caf%25C3%25A9.html", "encoding", "caf%C3%A9.html"),  # escaped twice
+        ("cafe%CC%81.html#x", "encoding", "caf%C3%A9.html#x"),
+        ("CAF%C3%89.html?q=1", "case", "caf%C3%A9.html?q=1"),
+        ("a%2Fb.html", "broken", None),
+        ("100%.html", "ok", None),
+        ("%ED%A0%80.html", "broken", None),
+    ],
+)
+def test_escapes_are_compared_as_servers_decode_them(tmp_path: Path, reference: str, verdict: str, final: str | None) -> None:
+    files = {"index.html": links(reference), "café.html": page("<p id=x>"), "~me.html": page(), "a/b.html": page(), "100%.html": page()}
+    row = audited(tmp_path, files).link(reference)
+    assert (row["verdict"], row["final"]) == (verdict, NEW + final if final else None)
+
+
+def test_of_two_names_that_differ_in_case_neither_is_a_sure_fix(tmp_path: Path) -> None:
+    row = audited(tmp_path, {"index.html": links("ABOUT.html"), "About.html": page(), "about.html": page()}).link("ABOUT.html")
+    assert (row["verdict"], row["fix"], row["suggestion"]) == ("case", None, f"{NEW}About.html")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "is_there"),
+    [
+        ("here", True), ("named", True), ("%C3%BC", True), ("a%2541", True), ("", True), ("TOP", True), (":~:text=river", True),
+        ("here:~:text=x", True), ("no", False), ("Here", False), ("no:~:text=x", False), ("%", False),
+    ],
+)  # fmt: skip
+def test_a_fragment_is_decoded_as_html_says(tmp_path: Path, fragment: str, is_there: bool) -> None:
+    files = {"index.html": links(f"b.html#{fragment}"), "b.html": page('<p id=here><a name=named></a><p id="ü"><p id="a%41">')}
+    assert audited(tmp_path, files).found == ({} if is_there else {f"b.html#{fragment}": "fragment"})
+
+
+@pytest.mark.parametrize(("name", "content", "has_places"), [("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'><g id='x'/></svg>", True), ("a.txt", "x", False), ("a.pdf", "%PDF-1.4", False)])
+def test_only_markup_has_places(tmp_path: Path, name: str, content: str, has_places: bool) -> None:
+    done = audited(tmp_path, {"index.html": links(f"{name}#x", f"{name}#no"), name: content})
+    assert done.found == ({f"{name}#no": "fragment"} if has_places else {})
+
+
+def test_an_id_in_another_case_is_suggested(tmp_path: Path) -> None:
+    row = audited(tmp_path, {"index.html": page('<p id=Team><a href="#team">t</a>')}).link("#team")
+    assert (row["verdict"], row["fix"], row["suggestion"]) == ("fragment", None, f"{NEW}index.html#Team")
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ('<a href="http://new.example/a.html">t</a>', ("insecure", f"{NEW}a.html")),
+        ('<img src="http://new.example/i.png">', ("mixed", f"{NEW}i.png")),
+        ('<img src="http://new.example/no.png">', ("mixed", None)),
+        ('<script src="http://cdn.example/x.js"></script>', ("mixed", None)),
+        ('<a href="http://elsewhere.example/">t</a>', ("external", None)),
+        ('<img src="http://old.example/i.png">', ("leftover", f"{NEW}i.png")),
+    ],
+)
+def test_http_in_an_https_site(tmp_path: Path, body: str, wanted: tuple[str, str | None]) -> None:
+    done = audited(tmp_path, {"index.html": page(body), "a.html": page(), "i.png": "x"}, "--old-url", OLD)
+    (row,) = done.tables["links"]
+    assert (row["verdict"], row["fix"]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("reference", "verdict", "final", "fix"),
+    [
+        ("http://old.example/a.html#x", "leftover", f"{NEW}a.html#x", f"{NEW}a.html#x"),
+        ("//OLD.example:80/b.html", "leftover", f"{NEW}bb.html", "//new.example/bb.html"),
+        ("https://old.example./b.html", "leftover", f"{NEW}bb.html", f"{NEW}bb.html"),
+        ("https://old.example/gone", "leftover", None, None),
+        ("http://old.example/nowhere", "leftover", f"{NEW}no.html", None),
+        ("http://old.example/removed", "leftover", None, None),
+        ("http://old.example:8080/a.html", "external", None, None),
+        ("http://notold.example/a.html", "external", None, None),
+        ("http://sub.old.example/", "external", None, None),
+    ],
+)
+def test_a_link_to_the_old_host(tmp_path: Path, reference: str, verdict: str, final: str | None, fix: str | None) -> None:
+    rules = {"_redirects": "/b.html /bb.html\n/nowhere /no.html\n/removed / 410\n"}
+    files = {"index.html": links(reference), "a.html": page(), "bb.html": page()}
+    row = audited(tmp_path, files, "--old-url", OLD, maps=rules).link(reference)
+    assert (row["verdict"], row["final"], row["fix"]) == (verdict, final, fix)
+
+
+def test_links_below_the_old_path_of_the_same_host_are_left_over(tmp_path: Path) -> None:
+    files = {"index.html": links("/v1/a.html", "/v1/kept.html", "/v2/no.html"), "v1/kept.html": page(), "a.html": page()}
+    done = audited(tmp_path, files, "--old-url", f"{NEW}v1/")
+    assert done.found == {"/v1/a.html": "leftover", "/v2/no.html": "broken"}
+    assert done.link("/v1/a.html")["fix"] == "/a.html"
+
+
+def test_rules_move_links_and_the_fix_is_the_last_target(tmp_path: Path) -> None:
+    rules = {"_redirects": "/r1 /r2\n/r2 /z.html\n/one /z.html\n/docs /d\n/l /l\n/no /gone.html\n/app/* /z.html 200\n/away https://elsewhere.example/\n/there /z.html 301!\n/removed / 410\n"}
+    files = {"index.html": links("r1#f", "one", "docs", "l", "no", "app/x", "away", "there", "removed"), "z.html": page("<p id=f>"), "d/index.html": page(), "there": "x"}
+    done = audited(tmp_path, files, maps=rules)
+    assert done.found == {"r1#f": "chain", "one": "redirected", "docs": "chain", "l": "loop", "no": "broken", "away": "redirected", "there": "redirected", "removed": "broken"}
+    assert [(row["fix"], row["hops"]) for row in map(done.link, ("r1#f", "one", "docs", "away"))] == [("z.html#f", 2), ("z.html", 1), ("d/", 2), ("https://elsewhere.example/", 1)]
+    assert (done.link("no")["final"], done.link("no")["cause"]) == (f"{NEW}gone.html", f"broken:{tmp_path}/_redirects:6")
+
+
+def test_a_page_that_a_meta_element_moves_on_is_a_redirect(tmp_path: Path) -> None:
+    refresh = page(head='<meta http-equiv=refresh content="0; url=/b.html">')
+    again = page(head='<meta http-equiv=refresh content="300">')
+    done = audited(tmp_path, {"index.html": links("a.html", "c.html", "b.html"), "a.html": refresh, "c.html": again, "b.html": page()})
+    assert done.found == {"a.html": "redirected"}
+    assert done.link("a.html")["fix"] == "b.html"
+
+
+def test_a_path_outside_of_the_site_is_not_judged(tmp_path: Path) -> None:
+    done = audited(tmp_path, {"index.html": links("../other/", "no.html")}, url="https://new.example/docs/")
+    assert done.found == {"no.html": "broken"}
+
+
+def test_a_folder_without_a_url_has_an_assumed_one(tmp_path: Path) -> None:
+    done = audited(tmp_path, {"index.html": links("/a.html", "no.html"), "a.html": page()}, url=None)
+    assert done.found == {"no.html": "broken"}
+
+
+def test_all_verdicts_are_words_of_the_tables(tmp_path: Path) -> None:
+    done = audited(tmp_path, {"index.html": links("no", "http://[")})
+    assert {row["verdict"] for row in done.tables["links"]} <= set(tables.LINK_VERDICTS)
+
+
+def test_one_wrong_link_in_a_template_is_one_cause(tmp_path: Path) -> None:
+    pages = {f"p{number}.html": links("/imprint.html", "index.html") for number in range(5)}
+    done = audited(tmp_path, {"index.html": links(*pages), **pages})
+    ((cause, count, number),) = [(row["cause"], row["links"], row["pages"]) for row in done.tables["causes"]]
+    assert (cause, count, number) == (f"broken:{NEW}imprint.html", 5, 5)
+
+
+def test_one_relative_reference_in_many_folders_is_one_cause(tmp_path: Path) -> None:
+    pages = {f"d{number}/index.html": page('<img src="img/logo.png">') for number in range(4)}
+    done = audited(tmp_path, {"index.html": links(*pages), **pages})
+    assert {row["cause"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"broken:img[src]:img/logo.png"}
+
+
+def test_a_folder_that_is_missing_is_one_cause(tmp_path: Path) -> None:
+    done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt", "gone.html")})
+    assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
+
+
+def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> None:
+    written(tmp_path / "a", {"x.html": links("no1")})
+    written(tmp_path / "b", {"x.html": links("no2")})
+    done = run(tmp_path, tmp_path / "a", tmp_path / "b", "--url", NEW)
+    assert set(done.found) == {"no1", "no2"}

@@ -1,0 +1,135 @@
+"""Inputs of an audit: inventories of each format, lists, archives, packages; and what is wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from audited import NEW, OLD, audited, links, page, run, written
+
+from absolve.audit import load
+from absolve.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = {"index.html": links("a.html", "no.html", "a.html#no"), "a.html": page("a")}
+WANTED = {"no.html": "broken", "a.html#no": "fragment"}
+
+
+@pytest.mark.parametrize("suffix", ["sqlite", "duckdb", "parquet"])
+def test_an_inventory_is_audited_like_its_documents(tmp_path: Path, suffix: str) -> None:
+    site = written(tmp_path / "site", FILES)
+    given = [str(site), "--url", NEW, "--profile", "whatwg", "-q"]
+    made = [tmp_path / f"links.{suffix}"]
+    assert main(["links", *given, "-o", str(made[0])]) == 0
+    if suffix == "parquet":
+        made.append(tmp_path / "documents.parquet")
+        assert main(["documents", *given, "-o", str(made[1])]) == 0
+    assert run(tmp_path, *made, "--url", NEW).found == WANTED
+
+
+def test_the_url_of_an_inventory_is_guessed(tmp_path: Path) -> None:
+    site = written(tmp_path / "site", FILES)
+    main(["links", str(site), "--url", NEW, "-q", "-o", str(tmp_path / "l.sqlite")])
+    assert run(tmp_path, tmp_path / "l.sqlite").found == WANTED
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Return the messages of a run that fails."""
+    assert main(["audit", *map(str, arguments)]) != 0
+    return capsys.readouterr().err
+
+
+def test_an_inventory_of_another_version_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(sqlite3.connect(tmp_path / "l.sqlite")) as database:
+        database.execute("CREATE TABLE links (document, reference)")
+    assert "of another version" in refused(capsys, tmp_path / "l.sqlite", "--url", NEW)
+    duckdb.connect(str(tmp_path / "l.duckdb")).execute("CREATE TABLE documents (url VARCHAR)").close()
+    assert "of another version" in refused(capsys, tmp_path / "l.duckdb", "--url", NEW)
+
+
+def test_a_database_without_the_tables_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(sqlite3.connect(tmp_path / "x.sqlite")) as database:
+        database.execute("CREATE VIEW links AS SELECT 1")
+    assert "no table of links or documents" in refused(capsys, tmp_path / "x.sqlite", "--url", NEW)
+
+
+def test_a_damaged_inventory_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, data in (("a.sqlite", b"SQLite format 3\0" + b"x" * 500), ("b.parquet", b"PAR1" + b"x" * 50), ("c.duckdb", b"x" * 8 + b"DUCK" + b"x" * 5000)):
+        (tmp_path / name).write_bytes(data)
+        assert f"{name}: unreadable" in refused(capsys, tmp_path / name, "--url", NEW)
+
+
+def test_an_inventory_without_the_newest_column_is_read(tmp_path: Path) -> None:
+    site = written(tmp_path / "site", FILES)
+    main(["links", str(site), "--url", NEW, "-q", "-o", str(tmp_path / "l.sqlite")])
+    with closing(sqlite3.connect(tmp_path / "l.sqlite")) as database:
+        database.execute("ALTER TABLE documents DROP COLUMN alternates")
+        database.commit()
+    assert run(tmp_path, tmp_path / "l.sqlite", "--url", NEW).found == WANTED
+
+
+def test_lists_and_documents_are_told_apart_by_their_first_bytes(tmp_path: Path) -> None:
+    sitemap = '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>'
+    written(tmp_path, {"a.txt": f"# c\n\n{OLD}\n", "b.txt": "prose\n", "c.xml": sitemap, "d.xml": "<a/>", "e.xml.gz": gzip.compress(sitemap.encode()), "f.xml.gz": b"\x1f\x8bno"})
+    found = load.sorted_out(str(tmp_path / name) for name in ("a.txt", "b.txt", "c.xml", "d.xml", "e.xml.gz", "f.xml.gz", "none", "."))
+    assert [name.rpartition("/")[2] for name, _ in found.lists] == ["a.txt", "c.xml", "e.xml.gz"]
+    assert len(found.documents) == 5
+
+
+def test_what_is_no_url_in_a_list_is_said_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, {"urls.txt": f"{OLD}a.html\nnot a url\n", "new/a.html": page(), "bad.xml.gz": gzip.compress(b"<urlset>")[:-4]})
+    err = refused(capsys, tmp_path / "new", "--url", NEW, "--old", tmp_path / "urls.txt", "--old-url", OLD)
+    assert "urls.txt:2: no-url: 'not a url'" in err
+
+
+def test_a_sitemap_in_gzip_is_a_list(tmp_path: Path) -> None:
+    text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{OLD}a.html</loc></url></urlset>'
+    written(tmp_path, {"sitemap.xml.gz": gzip.compress(text.encode()), "new/a.html": page()})
+    done = run(tmp_path, tmp_path / "new", "--url", NEW, "--old", tmp_path / "sitemap.xml.gz", "--old-url", OLD)
+    assert [row["verdict"] for row in done.tables["urls"]] == ["kept"]
+
+
+def record(url: str, body: str, status: str = "200 OK", header: str = "Content-Type: text/html") -> bytes:
+    block = f"HTTP/1.1 {status}\r\n{header}\r\n\r\n{body}".encode()
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{abs(hash(url)):032x}>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n"
+    return f"{head}Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+
+
+def capture(*records: bytes) -> bytes:
+    return b"".join(records)
+
+
+def test_a_capture_has_its_own_urls_and_redirects(tmp_path: Path) -> None:
+    site = "http://site.example/"
+    written(tmp_path, {"c.warc": capture(
+        record(f"{site}", links("a?q=1", "a?q=2", "r", "gone", "http://cdn.example/x")),
+        record(f"{site}a?q=1", page("a")),
+        record(f"{site}r", "", "301 Moved", f"Location: {site}a?q=1"),
+        record("http://cdn.example/x", "x", header="Content-Type: text/plain"),
+    )})  # fmt: skip
+    done = run(tmp_path, tmp_path / "c.warc")
+    assert done.found == {"a?q=2": "broken", "r": "redirected", "gone": "broken"}
+    assert done.tables["summary"][-4]["value"] == site or {"name": "new_url", "value": site} in done.tables["summary"]
+
+
+def test_contents_of_captures_are_compared(tmp_path: Path) -> None:
+    text = "<p>" + " ".join(f"word{number} river stone" for number in range(40))
+    written(tmp_path, {"o.warc": capture(record(f"{OLD}", page("home")), record(f"{OLD}a", page(text, title="A"))), "n.warc": capture(record(NEW, page("home")), record(f"{NEW}b", page(text + "<p>one more", title="A")))})
+    done = run(tmp_path, tmp_path / "n.warc", "--old", tmp_path / "o.warc", "--url", NEW, "--old-url", OLD)
+    assert {(row["url"], row["verdict"], row["final"]) for row in done.tables["urls"]} == {(OLD, "kept", NEW), (f"{OLD}a", "moved", f"{NEW}b")}
+
+
+def test_a_page_that_states_its_own_url_is_where_the_folder_has_it(tmp_path: Path) -> None:
+    saved = "<!-- saved from url=(0020)http://saved.example/ -->" + links("b.html", "no.html")
+    assert audited(tmp_path, {"index.html": saved, "b.html": page()}, url=None).found == {"no.html": "broken"}
+
+
+def test_without_a_document_nothing_is_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "give --url" in refused(capsys, written(tmp_path / "empty", {"x/y": ""}) / "x" / "none.html")
+    assert "no NEW" in refused(capsys, "--old", tmp_path)

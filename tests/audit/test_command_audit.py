@@ -1,0 +1,188 @@
+"""The command: outputs, repairs, exit status, messages about odd sites."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from audited import NEW, OLD, audited, links, page, run, written
+
+from absolve.audit import judge
+from absolve.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object, status: int | None = None) -> tuple[str, str]:
+    done = main(["audit", *map(str, arguments)])
+    assert status is None or done == status
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("a.html", "no.html"), "a.html": page()})
+    out, _ = said(capsys, site, "--url", NEW, status=1)
+    assert [line.split() for line in out.splitlines()] == [["links", "broken", "1"], ["links", "ok", "1"]]
+
+
+@pytest.mark.parametrize(("fail_on", "status"), [(None, 1), ("none", 0), ("leftover", 0), ("orphan, broken", 1)])
+def test_fail_on_decides_the_exit_status(tmp_path: Path, fail_on: str | None, status: int) -> None:
+    options = ("--fail-on", fail_on) if fail_on is not None else ()
+    assert audited(tmp_path, {"index.html": links("no.html")}, *options).status == status
+
+
+def test_an_answer_to_a_query_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html", "x\u202ey")})
+    out, _ = said(capsys, site, "--url", NEW, "--sql", "SELECT reference, verdict, fix FROM links ORDER BY 1")
+    assert out.splitlines() == ["reference\tverdict\tfix", "no.html\tbroken\t", "x\\u202ey\tbroken\t"]
+    assert "--sql" in said(capsys, site, "--url", NEW, "--sql", "SELEC", status=2)[1]
+
+
+def test_queries_can_be_replaced(tmp_path: Path) -> None:
+    changed = judge.text_of("90_results.sql").replace("coalesce(f.verdict, quiet_verdict(l.scope))", "'mine'")
+    written(tmp_path / "queries", {"90_results.sql": changed})
+    done = audited(tmp_path, {"index.html": links("no.html")}, "--queries", tmp_path / "queries")
+    assert [row["verdict"] for row in done.tables["links"]] == ["mine"]
+
+
+FIXED = "<!DOCTYPE html><title>x</title><A HREF = 'about.html#Team'  class=x>t</A><img src=https://new.example/i.png>\r\n<a href=https://new.example/about.html>q</a><a href=gone.html>"
+BROKEN = FIXED.replace("about.html#Team", "About.html#Team").replace("src=https", "src=HTTP").replace("href=https://new", "href=http://old")
+SITE = {"index.html": BROKEN, "about.html": page("<p id=Team>"), "i.png": "x", "d/x.css": "p{background:url(../I.PNG)}"}
+
+
+def test_repairs_change_link_bytes_only(tmp_path: Path) -> None:
+    site = written(tmp_path / "site", SITE)
+    options = (site, "--url", NEW, "--old-url", OLD)
+    assert run(tmp_path, *options, "--fix", "--verify").status == 1  # gone.html stays
+    assert (site / "index.html").read_bytes() == FIXED.encode()
+    assert (site / "d/x.css").read_text() == "p{background:url(../i.png)}"
+    assert run(tmp_path, *options).found == {"gone.html": "broken"}
+
+
+def test_when_all_is_repaired_the_exit_status_is_0(tmp_path: Path) -> None:
+    assert audited(tmp_path, {"index.html": links("A.html"), "a.html": page()}, "--fix").status == 0
+
+
+def test_a_diff_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", SITE)
+    out, _ = said(capsys, site, "--url", NEW, "--old-url", OLD, "--fix", "--diff")
+    assert "-<!DOCTYPE html>" in out
+    assert "about.html#Team" in out
+    assert (site / "index.html").read_bytes() == BROKEN.encode()
+
+
+def test_a_site_without_repairs_stays(tmp_path: Path) -> None:
+    done = audited(tmp_path, {"index.html": links("no.html")}, "--fix")
+    assert (done.status, done.found) == (1, {"no.html": "broken"})
+
+
+def test_a_run_against_itself_has_nothing_new(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html", "other.html")})
+    said(capsys, site, "--url", NEW, "-o", tmp_path / "one.sqlite")
+    assert "0 new, 0 healed" in said(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
+    written(site, {"other.html": page()})
+    assert "0 new, 1 healed" in said(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
+
+
+def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -> None:
+    text = "<p>" + " ".join(f"river{number} stone" for number in range(60))
+    old = {"a.html": page("a"), "c.html": page(text, title="c")}
+    new = {"index.html": page(), "a2.html": page("a!"), "x/c.html": old["c.html"]}
+    target = tmp_path / "new_redirects"
+    audited(tmp_path, new, "--write-map", target, old=old, maps={"m.csv": "/a.html,/a1.html\n/a1.html,/a2.html\n"})
+    lines = target.read_text("utf-8").splitlines()
+    assert any(line.startswith("/c.html /x/c.html") for line in lines)
+    assert any(line.startswith("/a.html /a2.html") for line in lines)
+
+
+def test_several_outputs_in_one_run(tmp_path: Path) -> None:
+    audited(tmp_path, {"index.html": links("no.html")}, "-o", tmp_path / "x.sarif", "-o", tmp_path / "x.jsonl", "-o", tmp_path / "x.html")
+    assert json.loads((tmp_path / "x.sarif").read_text("utf-8"))["version"] == "2.1.0"
+    assert (tmp_path / "x.html").stat().st_size > 1000
+
+
+def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html")})
+    out, _ = said(capsys, site, "--url", NEW, "-o", "-", "--format", "github", status=1)
+    assert out.startswith("::error")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--diff",), "--diff needs --fix"),
+        (("--verify",), "--verify needs --fix"),
+        (("--queries", "nothing"), "--queries nothing is no folder"),
+        (("--fail-on", "bad"), "'bad' is no verdict"),
+        (("--similar", "2"), "must be a number from 0 to 1"),
+        (("--similar", "x"), "must be a number from 0 to 1"),
+        (("-o", "x.odd"), "no format of an audit has this suffix"),
+        (("-o", "-", "--format", "xlsx"), "cannot be written to the standard output"),
+        (("--write-map", "x.odd"), "does not say the format"),
+        (("--map-format", "odd", "--map", "{site}/index.html"), "the format of a map is one of"),
+        (("--old-url", "mailto:x"), "not an http or https URL"),
+        (("--case", "upper"), "case must be one of"),
+        (("--baseline", "{site}/b.sqlite"), "no such file"),
+        (("-o", "{site}/i.csv", "--map", "{site}/i.csv"), "is also an input"),
+    ],
+)
+def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
+    site = written(tmp_path / "site", {"index.html": page(), "i.csv": "/a,/b\n"})
+    given = [option.replace("{site}", str(site)) for option in options]
+    assert message in said(capsys, site, "--url", NEW, *given, status=2)[1]
+
+
+def test_a_map_that_is_not_there_is_said_and_the_rest_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html")})
+    out, err = said(capsys, site, "--url", NEW, "--map", tmp_path / "none.csv", status=1)
+    assert "none.csv: not-found" in err or "none.csv: unreadable" in err
+    assert "broken" in out
+
+
+def test_cloudflare_follows_rules_though_a_file_is_there(tmp_path: Path) -> None:
+    files = {"index.html": links("here"), "here": "x", "a.html": page()}
+    rules = {"_redirects": "/here /a.html 301\n"}
+    assert audited(tmp_path / "n", files, "--server", "netlify", maps={}).found == {}
+    shutil.rmtree(tmp_path / "n")
+    (tmp_path / "c").mkdir()
+    assert audited(tmp_path / "c", files, "--server", "cloudflare", maps=rules).found == {"here": "redirected"}
+
+
+def test_two_sites_that_are_equal_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": page(), "a.png": "x"})
+    _, err = said(capsys, site, "--url", NEW, "--old", site, "--old-url", OLD)
+    assert "OLD and NEW are equal" in err
+
+
+def test_sites_without_a_common_url_get_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {f"p{number}.html": page(" ".join(f"w{number}{other} river" for other in range(60)), title=str(number)) for number in range(3)}
+    new = written(tmp_path / "new", files)
+    old = written(tmp_path / "old/site", files)
+    _, err = said(capsys, new, "--url", NEW, "--old", old.parent, "--old-url", OLD)
+    assert f"likely --old-url {OLD}site/" in err
+    other = written(tmp_path / "other/site", {name: page("x" + name) for name in files})
+    _, err = said(capsys, new, "--url", NEW, "--old", other.parent, "--old-url", OLD)
+    assert "no URL of OLD is in NEW" in err
+
+
+def test_a_url_below_which_no_document_is_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "urls.txt").write_text("http://elsewhere.example/a\n", "utf-8")
+    site = written(tmp_path / "site", {"index.html": page()})
+    _, err = said(capsys, site, "--url", NEW, "--old", tmp_path / "urls.txt", "--old-url", OLD, status=1)
+    assert "they are at http://elsewhere.example/" in err
+
+
+def test_two_files_for_one_url_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (written(tmp_path / name, {"x.html": page(name)}) for name in "ab")
+    (tmp_path / "map.csv").write_text(f"{one}/x.html,{NEW}x\n{two}/x.html,{NEW}x\n", "utf-8")
+    _, err = said(capsys, one, two, "--url", NEW, "--url-map", tmp_path / "map.csv")
+    assert "same-url" in err
+
+
+def test_user_information_is_masked(tmp_path: Path) -> None:
+    done = audited(tmp_path, {"index.html": links("http://user:secret@old.example/a.html")}, "--old-url", OLD)
+    assert "secret" not in str(done.tables)
