@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import sqlite3
 import time
 from contextlib import closing
@@ -216,3 +217,43 @@ def test_a_url_with_very_many_folders_takes_no_quadratic_time(audit: Audit) -> N
     _, out, _ = audit(audit.new, "--url", URL, "--sql", "SELECT count(DISTINCT cause) FROM links WHERE cause <> ''")
     assert time.process_time() - started < 20
     assert out.splitlines()[1] == "2"
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-o none/r.html", "there is no folder none"),
+        ("-o none/r.csv", "there is no folder none"),
+        ("-o r.html -o ./r.html", "are the same file"),
+        ("-o r.csv -o r.links.csv --format jsonl", None),
+        ("-o r.csv --map r.rules.csv", "is also an input"),
+        ("-o r.csv --write-map r.rules.csv", "are the same file"),
+        ("-o r.md --errors r.md", "are the same file"),
+        ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
+    ],
+)
+def test_outputs_that_would_destroy_something_are_refused_before_the_run(
+    audit: Audit, arguments: str, message: str | None
+) -> None:
+    for name in ("r.rules.csv", "r.html"):
+        (audit.folder / name).write_text("/a,/b\n")
+    status, _, err = audit(audit.new, "--url", URL, *arguments.split())
+    if message is None:
+        assert status == 1
+        return
+    assert status == 2
+    assert message in err
+    assert (audit.folder / "r.rules.csv").read_text() == (audit.folder / "r.html").read_text() == "/a,/b\n"
+
+
+@pytest.mark.parametrize("form", ["sqlite", "duckdb"])
+def test_a_database_never_replaces_a_device(audit: Audit, form: str) -> None:
+    pipe = audit.folder / "pipe"
+    os.mkfifo(pipe)
+    status, _, err = audit(audit.new, "--url", URL, "-o", pipe, "--format", form)
+    assert status == 1
+    assert "pipe: unwritable: this is not a regular file" in err
+    assert pipe.is_fifo()

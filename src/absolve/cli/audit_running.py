@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, texts
+from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, tables, texts
 from absolve.audit.outputs import baseline
 from absolve.cli import audit_fixing, audit_reading, many
 from absolve.cli import options as shared
@@ -106,10 +106,35 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     if options.write_map is not None:
         maps.form_of(Path(options.write_map))
-    files = [Path(name) for name in (*options.outputs, options.write_map) if name not in {None, run_outputs.STDOUT}]
-    read = [*options.inputs, *options.old, *options.maps, *([options.baseline] if options.baseline else [])]
-    if clash := run_outputs.clash(files, read):
+    files = [path for name in options.outputs for path in _paths(name, options.format)]
+    files += [Path(name) for name in (options.write_map, options.errors) if name is not None]
+    seen: dict[str, Path] = {}
+    for path in files:
+        if not path.parent.is_dir():
+            raise UsageError(f"the output {path}: there is no folder {path.parent}")
+        if (other := seen.setdefault(os.path.realpath(path), path)) is not path and not run_outputs.is_device(path):
+            raise UsageError(f"the outputs {other} and {path} are the same file")
+    if clash := run_outputs.clash(files, _inputs(options)):
         raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
+
+
+def _paths(name: str, form: str | None) -> list[Path]:
+    """Return the paths of the files of an output."""
+    if name == run_outputs.STDOUT:
+        return []
+    path = Path(name)
+    if outputs.FORMATS[form or outputs.format_of(name)].how != "tables":
+        return [path]
+    return [outputs.path_of_table(path, table) for table in (*tables.TABLES, "baseline")]
+
+
+def _inputs(options: argparse.Namespace) -> list[str]:
+    """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
+    names = [*options.inputs, *options.old, *options.maps]
+    names += [name for name in (options.baseline, options.url_map, options.from_) if name is not None]
+    if options.queries is not None:
+        names += map(str, Path(options.queries).glob("*.sql"))
+    return names
 
 
 def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
