@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+import re
 import sqlite3
 import time
 from contextlib import closing
@@ -257,3 +259,11 @@ def test_a_database_never_replaces_a_device(audit: Audit, form: str) -> None:
     assert status == 1
     assert "pipe: unwritable: this is not a regular file" in err
     assert pipe.is_fifo()
+
+
+def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
+    (audit.new / "hostile.html").write_text("<a href='[c](javascript:alert(1))'>x</a>")
+    audit(audit.new, "--url", URL, "-o", "r.sarif")
+    results = json.loads((audit.folder / "r.sarif").read_text())["runs"][0]["results"]
+    assert any(r"\[c\](javascript:alert(1))" in result["message"]["text"] for result in results)
+    assert not any(re.search(r"(?<!\\)\](?=\()", result["message"]["text"]) for result in results)
