@@ -267,3 +267,27 @@ def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
     results = json.loads((audit.folder / "r.sarif").read_text())["runs"][0]["results"]
     assert any(r"\[c\](javascript:alert(1))" in result["message"]["text"] for result in results)
     assert not any(re.search(r"(?<!\\)\](?=\()", result["message"]["text"]) for result in results)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--memory", "1GB'; ATTACH 'x"), "is no size"),
+        (("--entry", "::no::"), "is not an absolute URL"),
+        (("--queries", "."), "cannot be read as UTF-8"),
+        (("--sql", "FROM links", "--queries", "broken"), "--queries: Parser Error"),
+    ],
+)
+def test_options_that_make_no_sense_are_usage_errors(audit: Audit, arguments: tuple[str, ...], message: str) -> None:
+    (audit.folder / "50_findings.sql").write_bytes(b"\xff")
+    (audit.folder / "broken").mkdir()
+    (audit.folder / "broken" / "50_findings.sql").write_text("SELEC 1")
+    status, _, err = audit(audit.new, "--url", URL, *arguments)
+    assert status == 2
+    assert message in err
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "sqlite", "jsonl", "github", "sarif", "xml"])
+def test_a_password_in_an_option_is_in_no_output(audit: Audit, suffix: str) -> None:
+    audit(audit.new, "--url", "https://user:passw@new.example/", "-o", f"r.{suffix}")
+    assert b"passw@" not in (audit.folder / f"r.{suffix}").read_bytes()

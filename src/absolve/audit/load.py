@@ -67,7 +67,10 @@ def connect(folder: str, jobs: int, memory: str, *, on_disk: bool) -> Any:
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
     spill = str(Path(folder) / "spill")
     config: dict[str, Any] = {"threads": str(jobs), "memory_limit": memory, "temp_directory": spill, **CLOSED}
-    return duckdb.connect(path, config=config)
+    try:
+        return duckdb.connect(path, config=config)
+    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
+        raise UsageError(f"--memory {memory!r} is no size such as 500MB or 2GB") from error
 
 
 def seal(connection: Any, names: Iterable[str]) -> None:

@@ -222,9 +222,15 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         keys.root(old_url) if old_url is not None else None,
         server,
         options.similar,
-        tuple(options.entry),
+        tuple(map(_entry, options.entry)),
         Path(options.queries) if options.queries is not None else None,
     )
+
+
+def _entry(url: str) -> str:
+    if keys.normal(url) is None:
+        raise UsageError(f"--entry {url!r} is not an absolute URL")
+    return url
 
 
 def _guessed(connection: Any, side: str) -> str | None:

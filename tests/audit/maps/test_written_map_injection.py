@@ -35,3 +35,9 @@ def test_a_rule_for_a_hostile_url_is_one_line_without_controls(form: str, name: 
         again = maps.read(Path(name), written.data, format=form)
         found = maps.Rules([again], "http://old.example/", "https://new.example/").chain(old, lambda _: False)
         assert found.final == "https://new.example/ok"
+
+
+def test_a_pattern_with_thousands_of_groups_is_not_used() -> None:
+    pattern = "(" * 5000 + "a" + ")" * 5000
+    rules = maps.read(Path(".htaccess"), f"RedirectMatch {pattern} /x\n".encode()).rules
+    assert "more than 99 groups" in str(next(iter(rules)).problem)
