@@ -133,3 +133,37 @@ def test_a_page_that_states_its_own_url_is_where_the_folder_has_it(tmp_path: Pat
 def test_without_a_document_nothing_is_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "give --url" in refused(capsys, written(tmp_path / "empty", {"x/y": ""}) / "x" / "none.html")
     assert "no NEW" in refused(capsys, "--old", tmp_path)
+
+
+def test_a_package_is_a_folder(tmp_path: Path) -> None:
+    import io
+    import zipfile
+
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as package:
+        for name, content in FILES.items():
+            package.writestr(name, content)
+    written(tmp_path, {"site.zip": held.getvalue()})
+    assert run(tmp_path, tmp_path / "site.zip").found == WANTED
+    assert run(tmp_path, tmp_path / "site.zip", "--url", NEW).found == WANTED
+
+
+def test_a_file_that_cannot_be_read_is_said_and_the_rest_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html"), "bad.xml": "<a>"})
+    main(["audit", str(site), str(tmp_path / "none"), "--url", NEW])
+    captured = capsys.readouterr()
+    assert "broken" in captured.out
+    assert "none: not-found" in captured.err or "none: unreadable" in captured.err
+
+
+def test_pages_that_changed_since_their_inventory_are_not_compared(tmp_path: Path) -> None:
+    text = "<p>" + " ".join(f"river{number} stone" for number in range(60))
+    old = written(tmp_path / "old", {"a.html": page(text)})
+    new = written(tmp_path / "new", {"b.html": page(text + "<p>more")})
+    main(["links", str(old), "--url", OLD, "-q", "-o", str(tmp_path / "old.sqlite")])
+    options = (new, "--url", NEW, "--old", tmp_path / "old.sqlite", "--old-url", OLD)
+    assert [row["verdict"] for row in run(tmp_path, *options).tables["urls"]] == ["moved"]
+    written(old, {"a.html": page("another text")})
+    assert [row["verdict"] for row in run(tmp_path, *options).tables["urls"]] == ["lost"]
+    (old / "a.html").unlink()
+    assert [row["verdict"] for row in run(tmp_path, *options).tables["urls"]] == ["lost"]

@@ -189,8 +189,8 @@ def test_the_fixes_of_sarif_write_what_the_command_writes(tmp_path: Path) -> Non
     files["a&b.html"] = '<!DOCTYPE html><a href="A&amp;b.html">x</a><a href="Logo(1).png">y</a>'
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        for path, text in files.items():
-            (tmp_path / name / path).write_text(text, "utf-8")
+        for file, text in files.items():
+            (tmp_path / name / file).write_text(text, "utf-8")
     command = [sys.executable, "-m", "absolve", "audit", "--quiet", "--url", "https://h.example/"]
     subprocess.run([*command, "one", "-o", "a.sarif"], cwd=tmp_path, check=False)
     subprocess.run([*command, "other", "--fix"], cwd=tmp_path, check=False)

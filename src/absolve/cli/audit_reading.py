@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from absolve.run.results import TaskResult
 
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
+# Files whose first bytes are not looked at for a container: most files of a site.
+_PLAIN: Final = tuple(".html .htm .xhtml .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split())
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
@@ -114,10 +116,12 @@ def _placed(input_: Input, options: argparse.Namespace) -> Input:
     """Return an input with a URL, unless it is a container, whose documents have their own."""
     if input_.name == STDIN:
         return input_
-    try:
-        kind = registry.sniff(sources.head(input_.name), input_.name)
-    except DocumentError:
-        return input_
+    kind = None
+    if not input_.name.lower().endswith(_PLAIN):
+        try:
+            kind = registry.sniff(sources.head(input_.name), input_.name)
+        except DocumentError:
+            return input_
     if kind in _CONTAINERS:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ

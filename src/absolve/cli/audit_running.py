@@ -56,6 +56,9 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
         audit_reading.read(connection, options, found, report)
         question = _question(connection, options)
+        if options.url is None:
+            text = f"the site is taken to be {question.new_url} (--url gives another)"
+            report.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
         judge.prepare(connection, question)
         rules = _Maps(sets, question)
         roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]

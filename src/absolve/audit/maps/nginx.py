@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import patterns
-from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PROGRAM, REGEX, Rule, RuleSet
+from absolve.audit.maps.model import APPEND, DROP, EXACT, PROGRAM, REGEX, Rule, RuleSet
 from absolve.audit.maps.nginx_config import Directive, directives
 from absolve.audit.maps.nginx_engine import Action, Actions, Engine, Location, Locations, Test
+from absolve.audit.maps.nginx_general import labelled, simple
 from absolve.audit.maps.nginx_values import Entry, Part, Table, parts
 from absolve.audit.maps.servers import Server, by_host
 from absolve.core.errors import UsageError
@@ -112,7 +113,7 @@ class _Reader:
                 default = made
                 continue
             pattern, ignores_case = _pattern(directive.name)
-            rule = _labelled(self._rule(directive), source, pattern, made, ignores_case=ignores_case)
+            rule = labelled(self._rule(directive), source, pattern, made, ignores_case=ignores_case)
             self.rules.append(rule)
             if rule.problem is not None:
                 continue
@@ -274,9 +275,9 @@ class _Reader:
             return self._rule(directive)._replace(status=status)
         rule = self._rule(directive)._replace(status=status)
         if pattern is not None and self._around is None and value is not None and status != 200:
-            rule = _simple(rule._replace(how=REGEX, source=pattern, query=APPEND), value)
+            rule = simple(rule._replace(how=REGEX, source=pattern, query=APPEND), value)
         elif pattern is None and self._around is not None and self._around[0] == "=":
-            rule = _simple(rule._replace(how=EXACT, source=self._around[1], query=DROP), value)
+            rule = simple(rule._replace(how=EXACT, source=self._around[1], query=DROP), value)
         self.rules.append(rule)
         return rule
 
@@ -372,34 +373,6 @@ def read(name: str, data: bytes) -> RuleSet:
         return lambda request, exists: own(request, exists) or implied(request, exists)
 
     return RuleSet(name, "nginx", rules, mover)
-
-
-def _labelled(
-    rule: Rule, source: tuple[Part, ...], pattern: str | None, value: tuple[Part, ...], *, ignores_case: bool
-) -> Rule:
-    """Return the rule of a line of a map, in the general form if the path alone is looked up."""
-    if len(source) != 1 or source[0].text not in {"uri", "document_uri", "request_uri"}:
-        return rule
-    if pattern is not None:
-        return _simple(rule._replace(how=REGEX, source=pattern, ignores_case=ignores_case, query=DROP), value)
-    text = rule.text.split(None, 1)[0].strip("\"'")
-    if not text.startswith("/"):
-        return rule
-    return _simple(rule._replace(how=EXACT, source=text, query=DROP), value)
-
-
-def _simple(rule: Rule, value: tuple[Part, ...] | None) -> Rule:
-    """Return a rule with its target in the general form; a program if it has other variables than the query."""
-    if value is None:
-        return rule
-    if [part.text for part in value[-2:]] == ["is_args", "args"]:
-        rule, value = rule._replace(query=KEEP), value[:-2]
-    if any(part.kind == "variable" for part in value):
-        return rule._replace(how=PROGRAM, source="")
-    target = tuple(int(part.text) if part.kind == "group" else part.text for part in value)
-    if target and isinstance(target[-1], str) and target[-1].endswith("?") and rule.query == APPEND:
-        rule, target = rule._replace(query=DROP), (*target[:-1], target[-1][:-1])
-    return rule._replace(target=target)
 
 
 def _inside(given: Sequence[Directive], name: str) -> list[Directive]:
