@@ -15,6 +15,7 @@ from absolve.audit import keys
 from absolve.audit.fix import in_form
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
+from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,7 +51,10 @@ def run(connection: Any, name: str, question: Question) -> None:
 def text_of(name: str, folder: Path | None = None) -> str:
     """Return the text of a file of queries: that of the user's folder, if it is there."""
     if folder is not None and (folder / name).is_file():
-        return (folder / name).read_text("utf-8")
+        try:
+            return (folder / name).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--queries: {folder / name} cannot be read as UTF-8") from error
     return (resources.files("absolve.audit") / "queries" / name).read_text("utf-8")
 
 
