@@ -58,11 +58,17 @@ class Kinds(NamedTuple):
 
 
 def connect(folder: str, jobs: int, memory: str, *, on_disk: bool) -> Any:
-    """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed."""
+    """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed.
+
+    Raise UsageError if `memory` is no size.
+    """
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
     spill = str(Path(folder) / "spill")
     config: dict[str, Any] = {"threads": str(jobs), "memory_limit": memory, "temp_directory": spill}
-    return duckdb.connect(path, config=config)
+    try:
+        return duckdb.connect(path, config=config)
+    except duckdb.Error as error:
+        raise UsageError(f"--memory {memory}: {str(error).partition(chr(10))[0]}") from error
 
 
 def sorted_out(names: Iterable[str]) -> Kinds:
