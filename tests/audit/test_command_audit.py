@@ -126,7 +126,7 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--map-format", "odd", "--map", "{site}/index.html"), "the format of a map is one of"),
         (("--old-url", "mailto:x"), "not an http or https URL"),
         (("--case", "upper"), "case must be one of"),
-        (("--memory", "much"), "--memory much"),
+        (("--memory", "much"), "is no size such as"),
         (("--queries", "{site}/queries"), "15_asked.sql: Parser Error"),
         (("--baseline", "{site}/b.sqlite"), "no such file"),
         (("-o", "{site}/i.csv", "--map", "{site}/i.csv"), "is also an input"),

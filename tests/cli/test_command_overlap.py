@@ -116,3 +116,12 @@ def test_a_killed_run_does_not_block_later_runs(absolve: Runner) -> None:
     run.wait()
     assert absolve("rewrite", "soft", "--in-place", "--url=http://h/") == (0, b"", "")
     assert not list(state.glob("*.run"))
+
+
+@pytest.mark.usefixtures("_sites")
+def test_the_incomplete_file_of_a_run_that_was_killed_while_it_started_is_removed(absolve: Runner) -> None:
+    state = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
+    state.mkdir(parents=True)
+    (state / "0123.sqlite.run").write_text("[[")
+    assert absolve("rewrite", "site", "--in-place", "--url=http://h/") == (0, b"", "")
+    assert not list(state.glob("*.run"))

@@ -86,7 +86,7 @@ def test_a_signal_leaves_the_table_unchanged(suffix: str, number: int) -> None:
         pytest.importorskip("pyarrow")
     out = Path(f"links.{suffix}")
     out.write_bytes(b"as it was")
-    run = started("links", "page.html", "pipe", "-o", str(out))
+    run = started("links", "--quiet", "page.html", "pipe", "-o", str(out))
     for writer in at_pipe(run):
         assert temporary()
         run.send_signal(number)
@@ -145,7 +145,7 @@ def test_a_signal_ends_the_workers_with_the_run(place: list[str], number: int, t
 def test_a_signal_ends_starting_processes_silently(number: int) -> None:
     site(2, 100_000)
     for delay in (0.0, 0.05, 0.1, 0.2):
-        run = started("links", "site", "-j2", "-o", "links.jsonl")
+        run = started("links", "site", "--quiet", "-j2", "-o", "links.jsonl")
         wait_for(temporary, run)
         time.sleep(delay)
         os.killpg(run.pid, number)

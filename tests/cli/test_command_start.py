@@ -107,7 +107,7 @@ def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
     pytest.importorskip("duckdb")
     (tmp_path / "page.html").write_bytes(PAGE)
     given = [*arguments, *(["--where", "no_column = 1"] if condition == "invalid" else [])]
-    argv = [sys.executable, "-m", "absolve", "links", "page.html", "--url", "http://h.example/", *given]
+    argv = [sys.executable, "-m", "absolve", "links", "-q", "page.html", "--url", "http://h.example/", *given]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False, text=True)
     assert done.returncode == (0 if condition == "valid" else 2)
     assert "leak" not in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from pathlib import Path
 
@@ -148,3 +149,22 @@ def test_the_check_takes_one_folder_and_no_input(tmp_path: Path) -> None:
     assert main(["mirror", "x", "--check", str(root)]) == 2
     assert main(["mirror", "--check", str(root / "a.html")]) == 2
     assert main(["mirror", "--check", str(root / "none")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "found"),
+    [
+        ("b.html", b"<meta charset=windows-1252><p id=\xe9><a name='n'><i name=d>", {"\u00e9", "n"}),
+        ("b.html", "<meta charset=utf-16><p id='é'>".encode("utf-16"), {"\u00e9"}),
+        ("b.html", b"<p id=a&amp;b><!-- <p id=x> --><script>'<p id=y>'</script>", {"a&b"}),
+        ("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg' id='x'><a name='z'/><b id = \"y\"/></svg>", {"x", "y"}),
+    ],
+)
+def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(
+    tmp_path: Path, name: str, page: bytes, found: set[str]
+) -> None:
+    asked = sorted(found | {"d", "z"})
+    links = "".join(f"<a href='{name}#{html.escape(one)}'>" for one in asked)
+    root = write(tmp_path / "m", {"a.html": f"<meta charset=utf-8>{links}".encode(), name: page})
+    faults = [fault.text for fault in Checker(root, Settings(profile="whatwg")).faults() if fault.code == "fragment"]
+    assert faults == [f"{f'{name}#{one}'!r}: {name} has no {one!r}" for one in ("d", "z")]

@@ -28,7 +28,7 @@ _BROKEN: Final = """
 SELECT DISTINCT bare(url) FROM findings
 WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL AND NOT contains(url, '?')
 """
-_ROOT: Final = 3  # slashes in the URL of a root
+_DEEPEST: Final = 100  # folders in each other: with more, the work would be quadratic
 _ENTRIES: Final = """
 CREATE OR REPLACE TABLE entries AS SELECT DISTINCT coalesce(l.resource, l.variant_resource) AS resource
 FROM wanted w JOIN located l USING (side, url) WHERE coalesce(l.resource, l.variant_resource) IS NOT NULL
@@ -95,22 +95,26 @@ def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
     Only folders that several broken URLs are in count.
     """
     held: set[str] = set()
-    for (folder,) in each(connection, "SELECT DISTINCT folder_of(bare(url)) FROM resources WHERE side = 'new'"):
-        above = folder
-        while above not in held and above.count("/") >= _ROOT:
-            held.add(above)
-            above = above[: above.rfind("/", 0, -1) + 1]
+    for (url,) in each(connection, "SELECT DISTINCT folder_of(bare(url)) FROM resources WHERE side = 'new'"):
+        held.update(_folders_above(url))
     found: dict[str, list[str]] = {}
     for (url,) in each(connection, _BROKEN):
-        above = url[: url.rfind("/") + 1]
-        folder = ""
-        while above not in held and above.count("/") > _ROOT:
-            folder, above = above, above[: above.rfind("/", 0, -1) + 1]
-        if folder:
-            found.setdefault(folder, []).append(url)
+        missing = next((folder for folder in _folders_above(url) if folder not in held), None)
+        if missing is not None:
+            found.setdefault(missing, []).append(url)
     for folder, urls in found.items():
         if len(urls) > 1:
             yield from ((url, folder) for url in urls)
+
+
+def _folders_above(url: str) -> Iterator[str]:
+    """Yield the folders that a URL is in below the root, the topmost first: not all where these are very many."""
+    at = url.find("/", url.find("//") + 2)
+    for _ in range(_DEEPEST):
+        at = url.find("/", at + 1)
+        if at < 0:
+            return
+        yield url[: at + 1]
 
 
 def folders(

@@ -58,7 +58,10 @@ def run(connection: Any, name: str, question: Question) -> None:
 def text_of(name: str, folder: Path | None = None) -> str:
     """Return the text of a file of queries: that of the user's folder, if it is there."""
     if folder is not None and (folder / name).is_file():
-        return (folder / name).read_text("utf-8")
+        try:
+            return (folder / name).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--queries: {folder / name} cannot be read as UTF-8") from error
     return (resources.files("absolve.audit") / "queries" / name).read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Load both sites into the working tables: inventories that were made before, lists of URLs, documents.
+"""Load both sites into the working tables: inventories that were made before, and documents.
 
 In: a DuckDB connection, names of files. Out: the tables new_links, new_documents, old_links, old_documents, with the
 columns of `absolve links` and `absolve documents`. Documents that are read come as chunks of the DuckDB sink.
@@ -7,6 +7,7 @@ columns of `absolve links` and `absolve documents`. Documents that are read come
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -18,8 +19,6 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
-from absolve.run.sources import unreadable
-from absolve.urls.predicates import has_scheme, is_malformed
 
 try:
     import duckdb
@@ -30,22 +29,28 @@ except (ImportError, UsageError) as error:
     raise UsageError("an audit needs more packages: pip install 'absolve[audit]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Notify = Callable[[Diagnostic], None]
+    from collections.abc import Iterable, Iterator, Sequence
 
 NEW: Final = "new"
 OLD: Final = "old"
 SIDES: Final = (NEW, OLD)
 TABLES: Final = {"links": COLUMNS, "documents": DOCUMENT_COLUMNS}
 _OPTIONAL: Final = {"alternates": "[]"}  # columns that inventories of earlier versions lack
+_GLOB: Final = re.compile(r"[*?\[]")
 _SQLITE: Final = b"SQLite format 3\0"
 _PARQUET: Final = b"PAR1"
 _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _ROWS: Final = 10_000
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
-_URL_LINE: Final = re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
+# No extension is fetched or loaded, and the name of a variable of Python is no table.
+CLOSED: Final[dict[str, Any]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+_URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
+_INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
 _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
 
@@ -64,11 +69,19 @@ def connect(folder: str, jobs: int, memory: str, *, on_disk: bool) -> Any:
     """
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
     spill = str(Path(folder) / "spill")
-    config: dict[str, Any] = {"threads": str(jobs), "memory_limit": memory, "temp_directory": spill}
+    config: dict[str, Any] = {"threads": str(jobs), "memory_limit": memory, "temp_directory": spill, **CLOSED}
     try:
         return duckdb.connect(path, config=config)
-    except duckdb.Error as error:
-        raise UsageError(f"--memory {memory}: {str(error).partition(chr(10))[0]}") from error
+    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
+        raise UsageError(f"--memory {memory!r} is no size such as 500MB or 2GB") from error
+
+
+def seal(connection: Any, names: Iterable[str]) -> None:
+    """Let further queries open no file but these, connect to nothing, and change no setting."""
+    paths = ", ".join(quoted(path) for name in names for path in (absolute(name), _pattern(name)))
+    connection.execute(f"SET allowed_paths = [{paths}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def sorted_out(names: Iterable[str]) -> Kinds:
@@ -112,14 +125,18 @@ def begin(connection: Any, side: str) -> None:
     sink.add_tables(connection, TABLES, (), f"{side}_")
 
 
-def end(connection: Any, side: str, parquet: Sequence[str]) -> None:
-    """Create the view of all links of a side, with a number for each: those in Parquet files stay there."""
+def end(connection: Any, side: str, files: Sequence[str]) -> None:
+    """Create the view of all links of a side, with a number for each: those in Parquet files stay there.
+
+    The documents that are there already are those of inventories: their names are in SIDE_foreign.
+    """
+    connection.execute(f"CREATE TABLE {side}_foreign AS SELECT DISTINCT document FROM {side}_documents")  # noqa: S608 - names of ours
     columns = ", ".join(f'"{column}"' for column in COLUMNS)
     parts = [f"SELECT rowid AS id, {columns} FROM {side}_links"]  # noqa: S608 - names of ours
     parts += [
         f"SELECT {number} + file_row_number AS id, {_columns(name, 'links', _names(connection, name))}"  # noqa: S608
-        f" FROM read_parquet({_quoted(name)}, file_row_number = true)"
-        for number, name in zip(count(_STEP, _STEP), parquet, strict=False)
+        f" FROM {parquet(name, ', file_row_number = true')}"
+        for number, name in zip(count(_STEP, _STEP), files, strict=False)
     ]
     connection.execute(f"CREATE VIEW {side}_all_links AS {' UNION ALL '.join(parts)}")
 
@@ -134,48 +151,79 @@ def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) ->
 
 def add_inventory(connection: Any, side: str, name: str, kind: str) -> set[str]:
     """Insert the rows of an inventory; return the names of the tables that it has. Raise DocumentError."""
+    add = {"sqlite": _add_sqlite, "parquet": _add_parquet, "duckdb": _add_duckdb}[kind]
     try:
-        if kind == "sqlite":
-            return _add_sqlite(connection, side, name)
-        if kind == "parquet":
-            return {_add_parquet(connection, side, name)}
-        return _add_duckdb(connection, side, name)
-    except (duckdb.Error, sqlite3.Error, OSError) as error:
-        text = f"this inventory cannot be read: {in_short(str(error).partition(chr(10))[0])}"
-        raise DocumentError(Diagnostic("unreadable", text, name)) from error
+        return add(connection, side, name)
+    except (duckdb.Error, sqlite3.Error, OSError, TypeError, ValueError, OverflowError) as error:  # Arrow raises these
+        raise DocumentError(_unreadable(name, error)) from error
 
 
-def _add_parquet(connection: Any, side: str, name: str) -> str:
+def _add_parquet(connection: Any, side: str, name: str) -> set[str]:
     """Insert documents; links stay in their file (`end`)."""
     names = _names(connection, name)
     table = "links" if "reference" in names else "documents"
     columns = _columns(name, table, names)
     if table == "documents":
-        connection.execute(
-            f"INSERT INTO {side}_{table} SELECT {columns} FROM read_parquet({_quoted(name)})"  # noqa: S608 - names of ours
-        )
-    return table
+        connection.execute(f"INSERT INTO {side}_{table} SELECT {columns} FROM {parquet(name)}")  # noqa: S608 - names of ours
+    else:
+        _check_types(connection, side, name)
+    return {table}
 
 
 def _names(connection: Any, name: str) -> list[str]:
-    query = f"DESCRIBE SELECT * FROM read_parquet({_quoted(name)})"  # noqa: S608 - quoted
-    return [row[0] for row in connection.execute(query).fetchall()]
+    return [column for column, _ in _described(connection, name)]
+
+
+def _described(connection: Any, name: str) -> list[tuple[str, str]]:
+    """Return the columns of a Parquet file with their types."""
+    query = f"DESCRIBE SELECT * FROM {parquet(name)}"  # noqa: S608 - quoted
+    return [row[:2] for row in connection.execute(query).fetchall()]
+
+
+def _check_types(connection: Any, side: str, name: str) -> None:
+    """Raise DocumentError if a column of links that stay in their file has another type."""
+    wanted = dict(row[:2] for row in connection.execute(f"DESCRIBE {side}_links").fetchall())
+    for column, kind in _described(connection, name):
+        if column in wanted and kind != '"NULL"' and _kind(kind) != _kind(wanted[column]):
+            text = f"its table links is of another version of absolve: {column} is {kind}, not {wanted[column]}"
+            raise DocumentError(Diagnostic("other-version", text, name))
+
+
+def _kind(kind: str) -> str:
+    """Return a type of DuckDB without the size of numbers and the words of enumerations."""
+    return "VARCHAR" if kind.startswith("ENUM(") else "BIGINT" if _INTEGER.fullmatch(kind) else kind
+
+
+def unreadable_links(connection: Any, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield why Parquet files with links cannot be read: a query checks only the pages of a file that it needs."""
+    hashes = ", ".join(f'max(hash("{column}"))' for column in COLUMNS)
+    for name in names:
+        try:
+            connection.execute(f"SELECT {hashes} FROM {parquet(name)}").fetchall()  # noqa: S608 - names of ours
+        except duckdb.Error as error:
+            yield _unreadable(name, error)
+
+
+def _unreadable(name: str, error: Exception) -> Diagnostic:
+    text = f"this inventory cannot be read: {in_short(str(error).partition(chr(10))[0])}"
+    return Diagnostic("unreadable", text, name)
 
 
 def _add_duckdb(connection: Any, side: str, name: str) -> set[str]:
-    connection.execute(f"ATTACH {_quoted(name)} AS inventory (READ_ONLY)")
+    connection.execute(f"ATTACH {quoted(absolute(name))} AS inventory (TYPE duckdb, READ_ONLY)")
     try:
         found = set()
         for table in TABLES:
             rows = connection.execute(
                 "SELECT column_name FROM duckdb_columns() JOIN duckdb_tables() USING (database_name, table_oid)"
-                " WHERE database_name = 'inventory' AND duckdb_columns.table_name = ?",
+                " WHERE database_name = 'inventory' AND duckdb_tables.schema_name = 'main'"
+                " AND duckdb_tables.table_name = ?",
                 [table],
             ).fetchall()
             if rows:
                 columns = _columns(name, table, [row[0] for row in rows])
                 connection.execute(
-                    f"INSERT INTO {side}_{table} SELECT {columns} FROM inventory.{table}"  # noqa: S608 - names of ours
+                    f"INSERT INTO {side}_{table} SELECT {columns} FROM inventory.main.{table}"  # noqa: S608 - names of ours
                 )
                 found.add(table)
     finally:
@@ -208,7 +256,7 @@ def _chunks(cursor: sqlite3.Cursor, table: str, columns: Sequence[str]) -> Itera
         changed = [list(row) for row in rows]
         for row in changed:
             for place in lists:
-                row[place] = (row[place] or "").split()
+                row[place] = str(row[place] or "").split()
         yield table, arrow_batches.batch(columns, changed)
 
 
@@ -228,68 +276,20 @@ def _complete(name: str, found: set[str]) -> set[str]:
     return found
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# --- lists of URLs ----------------------------------------------------------------------------------------------------
+def absolute(name: str) -> str:
+    """Return a path that DuckDB does not take for a URL, or for the name of an extension with a colon."""
+    return os.path.abspath(name)  # noqa: PTH100 - a text
 
 
-def add_list(connection: Any, side: str, name: str, kind: str, notify: Notify) -> None:
-    """Insert a row for each URL of a list or sitemap: only that these exist is known. Raise DocumentError."""
-    try:
-        data = Path(name).read_bytes()
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
-    except (OSError, EOFError, ValueError) as error:
-        raise unreadable(name, error) from error
-    found = _of_sitemap(name, data) if kind == "sitemap" else _of_lines(data)
-    add_chunks(connection, side, _listed(name, found, notify))
+def _pattern(name: str) -> str:
+    """Return a pattern for DuckDB that only this path matches."""
+    return _GLOB.sub(r"[\g<0>]", absolute(name))
 
 
-def _of_lines(data: bytes) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            yield number, text
-
-
-def _of_sitemap(name: str, data: bytes) -> Iterator[tuple[int, str]]:
-    from absolve import api
-
-    for row in api.links(data, name=name, media_type="application/xml"):
-        if row.element == "loc":
-            yield row.line, row.reference
-
-
-def _listed(name: str, found: Iterable[tuple[int, str]], notify: Notify) -> Iterator[tuple[str, Any]]:
-    rows: list[tuple[Any, ...]] = []
-    for line, url in found:
-        if not has_scheme(url) or is_malformed(url):
-            text = f"{in_short(url)!r} is not an absolute URL: skipped"
-            notify(Diagnostic("no-url", text, name, line, failed=True))
-            continue
-        rows.append(_row(name, line, url))
-        if len(rows) == _ROWS:
-            yield "documents", arrow_batches.batch(DOCUMENT_COLUMNS, rows)
-            rows = []
-    if rows:
-        yield "documents", arrow_batches.batch(DOCUMENT_COLUMNS, rows)
-
-
-def _row(name: str, line: int, url: str) -> tuple[Any, ...]:
-    """Return the row of a document of which only the URL is known; its entity is the line of the list."""
-    known: dict[str, Any] = {
-        **dict.fromkeys(DOCUMENT_COLUMNS),
-        "document": name,
-        "entity": f"line {line}",
-        "url": url,
-        "url_source": "list",
-        "base": url,
-        "base_layer": "retrieval",
-        "links": 0,
-        "problems": [],
-        "anchors": [],
-        "alternates": [],
-    }
-    return tuple(known[column] for column in DOCUMENT_COLUMNS)
+def parquet(name: str, more: str = "") -> str:
+    """Return the table function that reads exactly this file: no pattern of names, no columns from its path."""
+    return f"read_parquet({quoted(_pattern(name))}, hive_partitioning = false{more})"

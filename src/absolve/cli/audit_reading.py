@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import load
+from absolve.audit import load, url_lists
 from absolve.cli import many
 from absolve.cli import options as shared
 from absolve.core.errors import DocumentError
@@ -61,6 +61,7 @@ def sites(options: argparse.Namespace) -> Sites:
 
 def read(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> None:
     """Fill the working tables."""
+    settings = shared.reading(options).settings
     for side in load.SIDES:
         load.begin(connection, side)
         parquet = []
@@ -71,7 +72,7 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
         load.end(connection, side, parquet)
         for name, kind in found.kinds[side].lists:
             with report.guard(name):
-                load.add_list(connection, side, name, kind, report.finding)
+                url_lists.add(connection, side, name, kind, settings, report.finding)
     how = ListOptions(shared.reading(options), format="duckdb", beside=True)
     run_ = many.run(partial(_listed, how), _items(options, found, report), _input, options, report, handoffs=True)
     with closing(run_) as pieces:

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, texts
+from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, tables, texts
 from absolve.audit.outputs import baseline
 from absolve.cli import audit_fixing, audit_reading, many
 from absolve.cli import options as shared
@@ -23,7 +23,7 @@ from absolve.run.sources import unreadable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from absolve.audit.judge import Question
     from absolve.audit.maps import RuleSet
@@ -61,8 +61,9 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             report.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
         judge.prepare(connection, question)
         rules = _Maps(sets, question)
-        compared = texts.comparing(connection, shared.reading(options), question.threshold)
-        judge.judge(connection, question, rules.of, compared)
+        roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
+        compared = texts.comparing(connection, shared.reading(options), question.threshold, roots, report.aside)
+        _judge(connection, question, rules, compared, _names_of_links(found))
         for diagnostic in checks.said(connection, question):
             report.aside(diagnostic)
         conclude.conclude(connection, question, rules.rows(), failing, rules.text)
@@ -76,10 +77,27 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         _write(connection, options, failing, found)
         if options.write_map is not None:
             _write_map(options.write_map, connection, rules.all, report)
+        load.seal(connection, _names_of_links(found))
         if options.sql is not None:
             _query(connection, options.sql)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
         _finish(connection, options, report, failing, fixed=fixed)
+
+
+def _judge(
+    connection: Any, question: Question, rules: _Maps, compared: Callable[..., Any], parquet: Collection[str]
+) -> None:
+    """Judge. Raise UsageError for a Parquet file that turns out to be damaged, or a changed query that fails."""
+    import duckdb
+
+    try:
+        judge.judge(connection, question, rules.of, compared)
+    except duckdb.Error as error:
+        for wrong in load.unreadable_links(connection, parquet):
+            raise UsageError(f"{wrong.name}: {wrong.text}: leave it out, or make it again") from error
+        if question.queries is None:
+            raise
+        raise UsageError(f"--queries: {str(error).partition(chr(10))[0]}") from error
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -91,10 +109,35 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     if options.write_map is not None:
         maps.form_of(Path(options.write_map))
-    files = [Path(name) for name in (*options.outputs, options.write_map) if name not in {None, run_outputs.STDOUT}]
-    read = [*options.inputs, *options.old, *options.maps, *([options.baseline] if options.baseline else [])]
-    if clash := run_outputs.clash(files, read):
+    files = [path for name in options.outputs for path in _paths(name, options.format)]
+    files += [Path(name) for name in (options.write_map, options.errors) if name is not None]
+    seen: dict[str, Path] = {}
+    for path in files:
+        if not path.parent.is_dir():
+            raise UsageError(f"the output {path}: there is no folder {path.parent}")
+        if (other := seen.setdefault(os.path.realpath(path), path)) is not path and not run_outputs.is_device(path):
+            raise UsageError(f"the outputs {other} and {path} are the same file")
+    if clash := run_outputs.clash(files, _inputs(options)):
         raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
+
+
+def _paths(name: str, form: str | None) -> list[Path]:
+    """Return the paths of the files of an output."""
+    if name == run_outputs.STDOUT:
+        return []
+    path = Path(name)
+    if outputs.FORMATS[form or outputs.format_of(name)].how != "tables":
+        return [path]
+    return [outputs.path_of_table(path, table) for table in (*tables.TABLES, "baseline")]
+
+
+def _inputs(options: argparse.Namespace) -> list[str]:
+    """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
+    names = [*options.inputs, *options.old, *options.maps]
+    names += [name for name in (options.baseline, options.url_map, options.from_) if name is not None]
+    if options.queries is not None:
+        names += map(str, Path(options.queries).glob("*.sql"))
+    return names
 
 
 def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
@@ -182,9 +225,15 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         keys.root(old_url) if old_url is not None else None,
         server,
         options.similar,
-        tuple(options.entry),
+        tuple(map(_entry, options.entry)),
         Path(options.queries) if options.queries is not None else None,
     )
+
+
+def _entry(url: str) -> str:
+    if keys.normal(url) is None:
+        raise UsageError(f"--entry {url!r} is not an absolute URL")
+    return url
 
 
 def _guessed(connection: Any, side: str) -> str | None:
@@ -213,19 +262,29 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
     run_outputs.write(Path(name), written.data)
 
 
+def _names_of_links(found: Sites) -> list[str]:
+    """Return the names of the Parquet files whose links stay there."""
+    return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
+
+
 def _query(connection: Any, query: str) -> None:
-    """Print the result of a query as lines of cells that are separated by tabs."""
+    """Print the result of a query as lines of cells that are separated by tabs. It can only read the tables."""
     import duckdb
 
+    cursor = connection.cursor()
     try:
-        cursor = connection.cursor().execute(query)
+        statements = cursor.extract_statements(query)
+        reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
+        if len(statements) != 1 or statements[0].type not in reads:
+            raise UsageError("--sql takes one query: SELECT, FROM, DESCRIBE, SUMMARIZE or EXPLAIN")
+        cursor.execute(statements[0])
+        names = [column[0] for column in cursor.description or ()]
+        print("\t".join(map(printable.message, names)))
+        while rows := cursor.fetchmany(_ROWS):
+            for row in rows:
+                print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
     except duckdb.Error as error:
         raise UsageError(f"--sql: {str(error).partition(chr(10))[0]}") from error
-    names = [column[0] for column in cursor.description or ()]
-    print("\t".join(map(printable.message, names)))
-    while rows := cursor.fetchmany(_ROWS):
-        for row in rows:
-            print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
 
 
 def _finish(

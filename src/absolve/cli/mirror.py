@@ -115,7 +115,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         options.by,
     )
     reading = shared.reading(options)
-    reading = reading._replace(settings=reading.settings._replace(base="empty"))
+    reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
     _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
     sources = sources_of(many.found(options, report), reading, report.aside)

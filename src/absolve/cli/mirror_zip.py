@@ -6,6 +6,7 @@ the map.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import zipfile
 from contextlib import closing
@@ -80,13 +81,18 @@ def _fill(
         _add(package, index_name(choice.layout), index.page(working))
         final = working.path.with_name(MAP)
         working.write(final)
-        _add(package, MAP, final.read_bytes())
+        with final.open("rb") as one, package.open(_entry(MAP), "w", force_zip64=True) as other:
+            shutil.copyfileobj(one, other)  # as large as all URLs together
 
 
 def _add(package: zipfile.ZipFile, path: str, data: bytes) -> None:
+    package.writestr(_entry(path), data)
+
+
+def _entry(path: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(path, _DATE)
     info.create_system = _UNIX
     info.external_attr = _MODE
     is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
     info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
-    package.writestr(info, data)
+    return info

@@ -39,7 +39,6 @@ from absolve.formats import registry
 from absolve.formats.registry import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.urls import PROFILES
 from absolve.urls.cache import LONGEST
-from absolve.urls.predicates import has_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,6 +57,7 @@ if cython.compiled:
     from cython.cimports.absolve.document.resolved import LinkContext, text
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.urls.base import Bases
+    from cython.cimports.absolve.urls.predicates import has_scheme, runs_code
 else:
     from absolve.core.model import Document, Link, Part
     from absolve.document.base_layers import around_part, established
@@ -65,6 +65,7 @@ else:
     from absolve.document.resolved import LinkContext, text
     from absolve.formats.events.event_list import EventList
     from absolve.urls.base import Bases
+    from absolve.urls.predicates import has_scheme, runs_code
 
 __all__ = [
     "Settings",

@@ -24,9 +24,8 @@ from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.names import fold, refused
 from absolve.mirror.paths import MAP
-from absolve.mirror.payloads import is_walked
+from absolve.mirror.payloads import facts_of, is_walked
 from absolve.mirror.policy import is_identity
-from absolve.mirror.tags import anchors
 from absolve.mirror.urls import Equivalences
 from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
@@ -87,7 +86,7 @@ class Checker:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder.absolute()
-        self._settings = settings
+        self._settings = settings._replace(documents=True)
         self._root = self._folder.as_uri().rstrip("/") + "/"
         self._files = {path: None for path in existing(str(folder)) if not _is_of_map(path)}
         self._folded: dict[str, list[str]] = defaultdict(list)
@@ -263,12 +262,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         entity = self._walked(path, data, self._known.get(path))
         if entity is None or isinstance(entity, Fault):
             return None
-        inner = entity.inside.kept(0) if entity.inside is not None and not entity.charset.transparent else None
-        if inner is not None:
-            entity = inner.entity
-        if entity.media_type not in {registry.HTML, registry.XML}:
-            return None
-        return anchors(entity.data, entity.charset, is_html=entity.media_type == registry.HTML)
+        facts = facts_of(entity)
+        return set(facts.anchors) if facts is not None else None
 
 
 def _is_there(fragment: str, there: set[str]) -> bool:

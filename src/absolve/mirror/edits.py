@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _WHITE_SPACE: Final = b"\t\n\f\r "
 _CORS: Final = (b"integrity", b"crossorigin")
+_SCANNED: Final = frozenset({b"meta", b"script"})
 
 
 def relinked(entity: Entity, policy: Callable[[Resolved], str | None]) -> bytes:
@@ -94,7 +95,7 @@ def _scan(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) -> N
     """Scan the tags of a page, and of the pages inside it, where a fast test finds that this may matter."""
     if entity.media_type == registry.HTML and entity.charset.transparent:
         data = entity.data
-        for tag in start_tags(data) if _may_matter(data) else ():
+        for tag in start_tags(data, _SCANNED) if _may_matter(data) else ():
             if tag.name == b"meta":
                 _free(own, entity, policy, tag)
             elif tag.name == b"script":

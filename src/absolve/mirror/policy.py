@@ -81,19 +81,34 @@ class Relatives:
     def __init__(self) -> None:
         self._folder = ""
         self._known: dict[str, str] = {}
+        self._leads: dict[str, str | None] = {}
 
     def reference(self, page: str, path: str) -> str:
         """Return the relative reference that leads from one file to another, both by path from the root."""
-        folder = page.rpartition("/")[0]
-        if folder != self._folder or len(self._known) > _MOST_KNOWN:
-            self._folder = folder
-            self._known = {}
+        folder = self._enter(page)
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = _relative(folder, path)
         return known
 
+    def path(self, page: str, reference: str) -> str | None:
+        """Return the path to which a relative reference without query and fragment leads; None if it is no URL."""
+        folder = self._enter(page)
+        if reference not in self._leads:
+            led = whatwg.parse(reference, f"{_ROOT}{quote(folder)}/" if folder else _ROOT)
+            self._leads[reference] = unquote(led[len(_ROOT) :], errors="surrogateescape") if led is not None else None
+        return self._leads[reference]
 
+    def _enter(self, page: str) -> str:
+        folder = page.rpartition("/")[0]
+        if folder != self._folder or len(self._known) + len(self._leads) > _MOST_KNOWN:
+            self._folder = folder
+            self._known.clear()
+            self._leads.clear()
+        return folder
+
+
+_ROOT: Final = "http://m/"
 _MOST_KNOWN: Final = 100_000
 
 
@@ -208,8 +223,7 @@ class MirrorPolicy:
             return path == self.path
         if ":" in before.partition("/")[0] or "\\" in before:
             return False
-        led = whatwg.parse(before, f"http://m/{quote(self.path)}")
-        return led is not None and unquote(led[len("http://m/") :], errors="surrogateescape") == path
+        return self._relatives.path(self.path, before) == path
 
     def _has_cors(self, entity: Entity) -> bool:
         if self._cors[0] != id(entity):

@@ -59,33 +59,14 @@ def attributes(data: bytes, start: int, end: int) -> dict[bytes, Attribute]:
     return found
 
 
-def start_tags(data: bytes) -> Iterator[Tag]:
-    """Yield the start tags of an HTML document that the tree builder keeps."""
+def start_tags(data: bytes, wanted: frozenset[bytes]) -> Iterator[Tag]:
+    """Yield the start tags of an HTML document that the tree builder keeps, with a name that is wanted."""
     tokenizer = Tokenizer(data, b"", [])
     while (kind := tokenizer.next()) != names.END:
         if kind == names.TAG and tokenizer.fate != names.IGNORED:
             name = data[tokenizer.name_start : tokenizer.name_end].lower()
+            if name not in wanted:
+                continue
             is_raw = tokenizer.namespace == names.HTML and tokenizer.fate >= names.RCDATA
             text = (tokenizer.text_start, tokenizer.text_end) if is_raw else (tokenizer.end, tokenizer.end)
             yield Tag(tokenizer.start, tokenizer.end, name, *text)
-
-
-def anchors(data: bytes, charset: Charset, *, is_html: bool) -> set[str]:
-    """Return what a fragment can lead to: every id, and the name of `a` (HTML Standard 7.4.6.4)."""
-    found: set[str] = set()
-    if not is_html:
-        for match in _XML_ID.finditer(data):
-            found.add((match[1] or match[2] or b"").decode(charset.codec, "replace"))
-        return found
-    for tag in start_tags(data):
-        if b"id" not in data[tag.start : tag.end].lower() and tag.name != b"a":
-            continue
-        values = attributes(data, tag.start, tag.end)
-        for name in (b"id", b"name") if tag.name == b"a" else (b"id",):
-            if name in values:
-                coding = quoted(charset, 0x22)
-                found.add(coding.decode(values[name].raw).decode("utf-8", "replace"))
-    return found
-
-
-_XML_ID: Final = re.compile(rb"[\t\n\r ](?:xml:)?id[\t\n\r ]*=[\t\n\r ]*(?:\"([^\"<]*)\"|'([^'<]*)')")

@@ -6,13 +6,10 @@ that has its bytes already is not written.
 
 from __future__ import annotations
 
-import html
 import os
 import posixpath
-import re
 import stat
 import sys
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -23,7 +20,7 @@ from absolve.formats import registry
 from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, opened
-from absolve.mirror.payloads import entity_of, is_walked
+from absolve.mirror.payloads import entity_of, facts_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
 from absolve.run import outputs
@@ -34,6 +31,7 @@ from absolve.run.rewrite_task import unwritable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.mirror.capture import Where
     from absolve.mirror.payloads import Payload, Reader
@@ -141,10 +139,14 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
     """Yield the results for one document: its file, and the facts of the map about it."""
     policy = MirrorPolicy(item.path, kept.lookup, severs=how.severs, relatives=kept.relatives)
     kept.lookup.used.clear()
-    data = payload.data
+    data, title = payload.data, None
     try:
-        data, diagnostics = _new_bytes(how, item, payload, policy)
-        yield from diagnostics
+        entity = entity_of(payload, item.url, how.reading.settings)
+        if entity is not None and is_walked(entity.media_type):
+            data, diagnostics = _new_bytes(how, item, payload, entity, policy)
+            facts = facts_of(entity)
+            title = facts.title or "" if facts is not None and entity.media_type == registry.HTML else None
+            yield from diagnostics
     except (DocumentError, *FAULTS) as error:
         if sys.flags.dev_mode and not isinstance(error, DocumentError):
             raise
@@ -159,7 +161,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         item.url,
         item.path,
         f"sha256:{sha256(data).hexdigest()}",
-        title_of(payload) if registry.kind_of(payload.media_type) == registry.HTML else None,
+        title,
         (*edits.placed(seen.notes), *_of_script(payload)),
         tuple(seen.missing),
         tuple(kept.lookup.used.values()),
@@ -177,11 +179,8 @@ def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _new_bytes(
-    how: MirrorOptions, item: Item, payload: Payload, policy: MirrorPolicy
+    how: MirrorOptions, item: Item, payload: Payload, entity: Entity, policy: MirrorPolicy
 ) -> tuple[bytes, list[Diagnostic]]:
-    entity = entity_of(payload, item.url, how.reading.settings)
-    if entity is None or not is_walked(entity.media_type):
-        return payload.data, []
     label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
     if how.links_only:
 
@@ -276,28 +275,3 @@ def has(root: OutputFolder, path: str, data: bytes) -> bool:
 
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-_TITLE: Final = re.compile(rb"(?i)<title(?:[\t\n\f\r ][^>]*+)?+>([^<]{0,2000})")
-_TITLE_WITHIN: Final = 1 << 16  # bytes
-
-
-def title_of(payload: Payload) -> str:
-    """Return the title of a page, with white space collapsed; "" without one."""
-    data = payload.data[:_TITLE_WITHIN]
-    from absolve.encodings.charsets import DETECT  # loaded by the walk
-
-    label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
-    charset = DETECT["html"](data, None, label)[0]
-    if not charset.transparent:
-        with suppress(LookupError):
-            data = data.decode(charset.codec, "replace").encode()
-        codec = "utf-8"
-    else:
-        codec = charset.codec
-    found = _TITLE.search(data)
-    if found is None:
-        return ""
-    try:
-        text = found[1].decode(codec, "replace")
-    except LookupError:
-        text = found[1].decode("utf-8", "replace")
-    return " ".join(html.unescape(text).split())[:200]

@@ -112,7 +112,12 @@ def preparing(
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path in the folder of `path` for a file that a library writes; it replaces `path` when the block ends."""
+    """Yield a path in the folder of `path` for a file that a library writes; it replaces `path` when the block ends.
+
+    Raise OSError for a device, a pipe or a folder, which the renamed file would replace.
+    """
+    if is_device(path):
+        raise OSError(errno.EINVAL, "this is not a regular file", str(path))
     with _temporary(path, "") as (old, made, _):
         yield Path(made.temporary)
         _dress(made.temporary, old, None, old)

@@ -110,17 +110,19 @@ def announced(journal: Path, ours: Reach) -> Iterator[Path | None]:
 
 def _overlapping(place: Path, ours: Reach) -> Iterator[Path]:
     for path in place.parent.glob(f"*{SUFFIX}"):
-        if path != place and (theirs := _read(path)) and ours.overlaps(theirs):
-            other = path.with_name(path.name.removesuffix(SUFFIX))
-            if _is_open(other):
-                yield other
-            else:
-                with suppress(OSError):
-                    path.unlink()  # its run was killed
+        theirs = _read(path)
+        if path == place or (theirs is not None and not ours.overlaps(theirs)):
+            continue
+        other = path.with_name(path.name.removesuffix(SUFFIX))
+        if not _is_open(other):  # a run opens its journal before it writes its reach: this one was killed
+            with suppress(OSError):
+                path.unlink()
+        elif theirs is not None:
+            yield other
 
 
 def _read(path: Path) -> Reach | None:
-    """Return the reach in a file; None if it is incomplete, since its run is just starting."""
+    """Return the reach in a file; None if it is incomplete: its run is just starting, or was killed then."""
     try:
         (read, read_above, written, written_above), in_place = json.loads(path.read_text("ascii"))
         return Reach(

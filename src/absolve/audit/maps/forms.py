@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from absolve.audit.maps.model import Rule
 
 _UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # what the URL Standard escapes in a path, too
+_ENDING: Final = re.compile(r"(\\\\)|\\?([\x00-\x20\"\x7f])")
+_UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
 _PLACEHOLDER: Final = re.compile(r"[*:]")
 _CLOUDFLARE: Final = frozenset({200, 301, 302, 303, 307, 308})
 _STATUSES: Final = frozenset({301, 302, 303, 307, 308})
@@ -179,7 +181,8 @@ def _apache_literal(text: str) -> str:
 
 
 def _quoted(pattern: str) -> str:
-    return pattern.replace('"', r"\x22").replace(r"\ ", r"\x20").replace(" ", r"\x20")
+    """Return a pattern without characters that end a line or an argument, escaped or not."""
+    return _ENDING.sub(lambda one: one[1] or rf"\x{ord(one[2]):02x}", pattern)
 
 
 # --- nginx ------------------------------------------------------------------------------------------------------------
@@ -189,7 +192,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
     """Return a location block with the rule, for a server block; exact paths are found before patterns."""
     if rule.parameters or rule.whole_url or rule.host is not None:
         return None
-    if any(isinstance(part, str) and "$" in part for part in rule.target or ()) or '"' in rule.source:
+    if any(isinstance(part, str) and "$" in part for part in rule.target or ()) or _UNQUOTABLE.search(rule.source):
         return None
     if rule.status == 200 and rule.target is not None:
         return None

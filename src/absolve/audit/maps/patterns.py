@@ -20,6 +20,7 @@ _MOST_MEMORY: Final = 64 << 20  # bytes that one set of patterns, or one pattern
 _ALL_SETS: Final = 512 << 20  # bytes that all sets may use together
 _MOST_COMPILED: Final = 4096
 _AT_ONCE: Final = 256  # patterns in a set: the automaton of more is too large
+_MOST_GROUPS: Final = 99  # RE2 copies all groups at each character of a text
 _GROUP_NAME: Final = re.compile(r"\(\?<(?=[A-Za-z_])")
 _NAMES: Final = {
     "(?!": "look-ahead",
@@ -61,7 +62,8 @@ def matcher(pattern: str, *, ignores_case: bool = False) -> Matcher:
     """
     if _library() is None:
         return _automaton(pattern, ignores_case=ignores_case)
-    _compiled(pattern, ignores_case)
+    if _compiled(pattern, ignores_case).groups > _MOST_GROUPS:
+        raise UsageError(f"it has more than {_MOST_GROUPS} groups")
 
     def search(text: str) -> tuple[str | None, ...] | None:
         found = _compiled(pattern, ignores_case).search(text)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from absolve.audit import load
 from absolve.audit.outputs import Options, format_of, path_of_table
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import FINE, QUIET, SCHEMA_VERSION
@@ -31,6 +32,7 @@ FINDINGS: Final = {
     "pages": "SELECT verdict, coalesce(document, ''), '', '', coalesce(url, ''), coalesce(detail, '') FROM {}pages",
     "rules": "SELECT 'unread-rule', '', '', text, file, problem FROM {}rules WHERE problem IS NOT NULL",
 }
+TABLES: Final = ("summary", *FINDINGS)
 _CREATE: Final = (
     "CREATE OR REPLACE TABLE baseline (change VARCHAR, table_name VARCHAR, verdict VARCHAR, document VARCHAR,"
     " entity VARCHAR, reference VARCHAR, url VARCHAR, detail VARCHAR)"
@@ -86,31 +88,44 @@ def _earlier(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     if how == "sqlite":
         if not path.is_file():
             raise FileNotFoundError(f"no such file: {path}")
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            _check_tables(database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall(), path)
             yield from _findings(database, path, "")
     elif how == "duckdb":
-        with closing(duckdb.connect(str(path), read_only=True)) as database:
-            yield from _findings(database, path, "")
-    elif how == "parquet":
         with closing(duckdb.connect()) as database:
-            for table in ("summary", *FINDINGS):
-                relation = database.read_parquet(str(path_of_table(path, table)))
-                relation.create_view(table)
+            database.execute(f"ATTACH {load.quoted(load.absolute(str(path)))} AS earlier (TYPE duckdb, READ_ONLY)")
+            load.seal(database, [])
+            tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'earlier' AND schema_name = 'main'"
+            _check_tables(database.execute(tables).fetchall(), path)
+            yield from _findings(database, path, "earlier.main.")
+    elif how == "parquet":
+        with closing(duckdb.connect(config=load.CLOSED)) as database:
+            for table in TABLES:
+                found = load.parquet(str(path_of_table(path, table)))
+                database.execute(f"CREATE VIEW {table} AS FROM {found}")
             yield from _findings(database, path, "")
     else:
         raise UsageError(f"{path}: a baseline is the SQLite, DuckDB or Parquet result of an earlier audit")
 
 
+def _check_tables(found: list[tuple[str]], path: Path) -> None:
+    """Raise UsageError unless all tables are there: a view of this name could read any file."""
+    missing = [table for table in TABLES if (table,) not in found]
+    if missing:
+        raise UsageError(f"{path}: this is not the result of an audit: it has no table {missing[0]}")
+
+
 def _findings(database: Any, path: Path, where: str) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    _check(database, path)
+    _check(database, path, where)
     for table, select in FINDINGS.items():
         cursor = database.execute(select.format(where))
         while rows := cursor.fetchmany(AT_ONCE):
             yield table, rows
 
 
-def _check(database: Any, path: Path) -> None:
-    summary = dict(database.execute("SELECT name, value FROM summary").fetchall())
+def _check(database: Any, path: Path, where: str) -> None:
+    summary = dict(database.execute(f"SELECT name, value FROM {where}summary").fetchall())  # noqa: S608 - names of ours
     version = summary.get("schema_version")
     if version != str(SCHEMA_VERSION):
         raise UsageError(f"{path}: the result of version {version} of an audit, not {SCHEMA_VERSION}: audit again")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 RULES: Final = (*(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE}), UNREAD)
+_BRACKETS: Final = re.compile(r"[\[\]\\]")
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$*+;=%]+")  # no quoting of HTML, XML, CSS or JSON changes these
 _ONE_URL: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$*+;=%(),]+")  # nor these in an attribute with one URL
@@ -58,7 +59,7 @@ def _result(finding: Finding, source: Source) -> dict[str, Any]:
         "ruleId": finding.verdict,
         "ruleIndex": RULES.index(finding.verdict),
         "level": level(finding.verdict, source),
-        "message": {"text": finding.message},
+        "message": {"text": _text(finding.message)},
         "locations": [_location(finding, uri)],
         "partialFingerprints": {"absolveFinding/v1": finding.identity},
     }
@@ -68,8 +69,13 @@ def _result(finding: Finding, source: Source) -> dict[str, Any]:
         deleted = {"byteOffset": finding.start, "byteLength": finding.end - finding.start}
         replacement = {"deletedRegion": deleted, "insertedContent": {"text": fix}}
         change = {"artifactLocation": {"uri": uri}, "replacements": [replacement]}
-        result["fixes"] = [{"description": {"text": f"Write {fix}"}, "artifactChanges": [change]}]
+        result["fixes"] = [{"description": {"text": _text(f"Write {fix}")}, "artifactChanges": [change]}]
     return result
+
+
+def _text(text: str) -> str:
+    """Return a plain text message in which nothing is an embedded link (3.11.6)."""
+    return _BRACKETS.sub(r"\\\g<0>", text) if "](" in text else text
 
 
 def _location(finding: Finding, uri: str) -> dict[str, Any]:

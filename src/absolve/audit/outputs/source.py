@@ -36,7 +36,7 @@ class Source:
             connection.create_function(_MASKED, printable.masked, ["VARCHAR"], "VARCHAR")
         self._columns = {table: self._typed(table) for table in (*TABLES, "baseline")}
         self.tables = [table for table, columns in self._columns.items() if columns]
-        self.summary: dict[str, str | None] = dict(self.rows("SELECT name, value FROM summary"))
+        self.summary: dict[str, str | None] = dict(self.rows(f"SELECT name, value FROM ({self.select('summary')})"))  # noqa: S608 - names of ours
 
     def _typed(self, table: str) -> dict[str, str]:
         return {name: TABLES.get(table, {}).get(name, kind) for name, kind in self.rows(_FIND_COLUMNS, [table])}

@@ -1,0 +1,293 @@
+"""Hostile inventories, queries and baselines: an audit opens no file that nobody named, and says what it cannot read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import sqlite3
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from absolve.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "https://new.example/"
+
+
+class Audit:
+    """A small site, inventories of it, and the command."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self.new = folder / "new"
+        self.new.mkdir()
+        (self.new / "index.html").write_text("<title>i</title><a href=a.html>a</a> <a href=missing.html>m</a>")
+        (self.new / "a.html").write_text("<title>a</title><p>text of a page that is long enough to be compared")
+        self._capture = capture
+
+    def inventory(self, name: str, command: str = "documents") -> Path:
+        path = self.folder / name
+        assert main([command, str(self.new), "--url", URL, "-o", str(path)]) in {0, 1}
+        return path
+
+    def __call__(self, *arguments: object) -> tuple[int, str, str]:
+        self._capture.readouterr()
+        status = main(["audit", *map(str, arguments)])
+        out, err = self._capture.readouterr()
+        assert "Traceback" not in err
+        assert "internal-error" not in err
+        return status, out, err
+
+
+@pytest.fixture
+def audit(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Audit:
+    monkeypatch.chdir(tmp_path)
+    return Audit(tmp_path, capsys)
+
+
+# --- queries of the user ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM read_csv('{secret}')", "FROM read_text('{secret}')", "FROM '{secret}.csv'", "FROM glob('/*')",
+        "ATTACH '{secret}.db'", "COPY links TO '{secret}.out'", "INSTALL httpfs", "LOAD httpfs", "DROP TABLE urls",
+        "SELECT 1; SELECT 2", "", ";", "SELECT error('x')", "SELECT ?", "SET memory_limit = '1GB'", "SELECT '",
+        "FROM options", "FROM read_parquet('https://x.invalid/a.parquet')",
+    ],
+)  # fmt: skip
+def test_a_query_reads_the_tables_and_nothing_else(audit: Audit, query: str) -> None:
+    secret = audit.folder / "secret"
+    secret.write_text("a,b\n1,2\n")
+    before = sorted(audit.folder.iterdir())
+    status, out, err = audit(audit.new, "--url", URL, "--sql", query.format(secret=secret))
+    assert status == 2
+    assert "--sql" in err
+    assert "1\t2" not in out
+    assert sorted(audit.folder.iterdir()) == before
+
+
+def test_a_query_may_read_links_that_stay_in_a_parquet_file(audit: Audit) -> None:
+    names = audit.inventory("l'i[n]ks*.parquet", "links"), audit.inventory("documents.parquet")
+    _, out, _ = audit(*names, "--sql", "SELECT reference FROM links ORDER BY 1")
+    assert out == "reference\na.html\nmissing.html\n"
+
+
+# --- inventories ------------------------------------------------------------------------------------------------------
+
+
+def test_a_view_in_an_inventory_is_not_run(audit: Audit) -> None:
+    path = audit.inventory("made.duckdb")
+    hostile = audit.folder / "hostile.duckdb"
+    secret = audit.folder / "secret"
+    secret.write_text("secret words")
+    with closing(duckdb.connect(str(hostile))) as database:
+        database.execute(f"ATTACH '{path}' AS made (READ_ONLY)")
+        database.execute("CREATE SCHEMA other; CREATE TABLE other.documents AS FROM made.documents")
+        database.execute("CREATE TABLE kept AS FROM made.documents; DETACH made")
+        title = f"(SELECT content FROM read_text('{secret}')) AS title"  # noqa: S608
+        database.execute(f"CREATE VIEW documents AS SELECT * REPLACE ({title}) FROM kept")  # noqa: S608
+    status, out, err = audit(hostile, "--sql", "SELECT title FROM documents")
+    assert status == 2
+    assert "no-table" in err
+    assert "secret" not in out
+
+
+@pytest.mark.parametrize("change", ["url = x'ff00'", "size = 'abc'", "document = NULL", "anchors = 5"])
+def test_wrong_types_in_sqlite_are_reported(audit: Audit, change: str) -> None:
+    path = audit.inventory("made.sqlite")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"UPDATE documents SET {change}")  # noqa: S608
+        database.commit()
+    status, _, err = audit(path, audit.new, "--url", URL)
+    assert status == 1
+    assert change.startswith(("anchors", "document")) or "made.sqlite: unreadable" in err
+
+
+@pytest.mark.parametrize("column", ["problems", "reference", "line", "target"])
+def test_wrong_types_in_parquet_are_reported_and_the_rest_is_judged(audit: Audit, column: str) -> None:
+    path = audit.inventory("links.parquet", "links")
+    table = parquet.read_table(path)
+    wrong = pa.array([1.5] * len(table))
+    parquet.write_table(table.set_column(table.column_names.index(column), column, wrong), path)
+    status, out, err = audit(path, audit.new, "--url", URL)
+    assert status == 1
+    assert f"links.parquet: other-version: its table links is of another version of absolve: {column} is" in err
+    assert "broken" in out
+
+
+def test_a_damaged_parquet_file_is_named(audit: Audit) -> None:
+    path = audit.inventory("links.parquet", "links")
+    table = parquet.read_table(path)
+    parquet.write_table(table, path, compression="none", use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"missing.html")
+    data[at - 300 : at + 300] = b"\xff" * 600
+    path.write_bytes(data)
+    status, _, err = audit(path, audit.new, "--url", URL)
+    assert status in {1, 2}
+    assert "links.parquet" in err
+
+
+def test_files_that_an_inventory_names_are_opened_only_below_the_working_folder(audit: Audit) -> None:
+    old = audit.inventory("old.sqlite")
+    with closing(sqlite3.connect(old)) as database:
+        database.execute("UPDATE documents SET document = '/dev/zero', digest = 'x' || digest")
+        database.commit()
+    status, _, err = audit(audit.new, "--url", URL, "--old", old, "--old-url", "http://old.example/")
+    assert status in {0, 1}
+    assert "no document of OLD" in err
+    with closing(sqlite3.connect(old)) as database:
+        database.execute("UPDATE documents SET url = replace(url, 'https://new', 'http://old')")
+        database.commit()
+    status, _, err = audit(audit.new, "--url", URL, "--old", old, "--old-url", "http://old.example/")
+    assert status == 1
+    assert "/dev/zero: outside: the contents of 1 files that an inventory names are not compared" in err
+
+
+# --- baselines --------------------------------------------------------------------------------------------------------
+
+
+def test_a_view_in_a_baseline_is_not_run(audit: Audit) -> None:
+    hostile = audit.folder / "hostile.duckdb"
+    secret = audit.folder / "secret"
+    secret.write_text("secret words")
+    with closing(duckdb.connect(str(hostile))) as database:
+        for table in ("links", "urls", "pages", "rules", "summary"):
+            database.execute(f"CREATE VIEW {table} AS FROM read_text('{secret}')")
+    status, _, err = audit(audit.new, "--url", URL, "--baseline", hostile)
+    assert status == 2
+    assert "this is not the result of an audit" in err
+
+
+@pytest.mark.parametrize("suffix", ["sqlite", "duckdb", "parquet"])
+def test_a_run_has_no_difference_to_itself_under_any_name(audit: Audit, suffix: str) -> None:
+    name = f"l'i[n]k?*.{suffix}"
+    audit(audit.new, "--url", URL, "-o", name)
+    _, _, err = audit(audit.new, "--url", URL, "--baseline", name)
+    assert "0 new, 0 healed" in err
+
+
+# --- lists of URLs ----------------------------------------------------------------------------------------------------
+
+
+def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) -> None:
+    path = audit.folder / "old.txt"
+    path.write_bytes(
+        b"\xef\xbb\xbfhttp://old.example/a.html\r\n# comment\njavascript:alert(1)\nmailto:a@b.example\nC:\\x\n"
+        b"http://old.example/\xff\n\x1b[31mred\nhttp://old.example/b\x0bc\n//x/y\nhttp://old.example/"
+        + b"y" * (3 << 20)
+        + b"\nhttp://old.example/last\n"
+    )
+    status, out, err = audit(
+        audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls"
+    )
+    assert status == 1
+    for line in (3, 4, 5, 6, 7, 9, 10):
+        assert f"old.txt:{line}: no-url: " in err
+    assert "\x1b" not in err
+    assert "http://old.example/last" in out
+
+
+def test_a_compressed_sitemap_is_read_up_to_a_limit(audit: Audit) -> None:
+    path = audit.folder / "bomb.xml.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"<urlset>" + b" " * (64 << 20))
+    arguments = (audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/")
+    status, _, err = audit(*arguments, "--max-decompressed", 1 << 20)
+    assert status == 1
+    assert "bomb.xml.gz: too-large: this sitemap has more than" in err
+    path.write_bytes(path.read_bytes()[:8000] + b"\0" * 400)
+    assert "bomb.xml.gz: unreadable" in audit(*arguments)[2]
+
+
+def test_a_url_with_very_many_folders_takes_no_quadratic_time(audit: Audit) -> None:
+    deep = "/b" * 200_000
+    (audit.new / "deep.html").write_text(f"<a href='{deep}/x'>1</a><a href='{deep}/y'>2</a>")
+    started = time.process_time()
+    _, out, _ = audit(audit.new, "--url", URL, "--sql", "SELECT count(DISTINCT cause) FROM links WHERE cause <> ''")
+    assert time.process_time() - started < 20
+    assert out.splitlines()[1] == "2"
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-o none/r.html", "there is no folder none"),
+        ("-o none/r.csv", "there is no folder none"),
+        ("-o r.html -o ./r.html", "are the same file"),
+        ("-o r.csv -o r.links.csv --format jsonl", None),
+        ("-o r.csv --map r.rules.csv", "is also an input"),
+        ("-o r.csv --write-map r.rules.csv", "are the same file"),
+        ("-o r.md --errors r.md", "are the same file"),
+        ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
+    ],
+)
+def test_outputs_that_would_destroy_something_are_refused_before_the_run(
+    audit: Audit, arguments: str, message: str | None
+) -> None:
+    for name in ("r.rules.csv", "r.html"):
+        (audit.folder / name).write_text("/a,/b\n")
+    status, _, err = audit(audit.new, "--url", URL, *arguments.split())
+    if message is None:
+        assert status == 1
+        return
+    assert status == 2
+    assert message in err
+    assert (audit.folder / "r.rules.csv").read_text() == (audit.folder / "r.html").read_text() == "/a,/b\n"
+
+
+@pytest.mark.parametrize("form", ["sqlite", "duckdb"])
+def test_a_database_never_replaces_a_device(audit: Audit, form: str) -> None:
+    pipe = audit.folder / "pipe"
+    os.mkfifo(pipe)
+    status, _, err = audit(audit.new, "--url", URL, "-o", pipe, "--format", form)
+    assert status == 1
+    assert "pipe: unwritable: this is not a regular file" in err
+    assert pipe.is_fifo()
+
+
+def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
+    (audit.new / "hostile.html").write_text("<a href='[c](javascript:alert(1))'>x</a>")
+    audit(audit.new, "--url", URL, "-o", "r.sarif")
+    results = json.loads((audit.folder / "r.sarif").read_text())["runs"][0]["results"]
+    assert any(r"\[c\](javascript:alert(1))" in result["message"]["text"] for result in results)
+    assert not any(re.search(r"(?<!\\)\](?=\()", result["message"]["text"]) for result in results)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--memory", "1GB'; ATTACH 'x"), "is no size"),
+        (("--entry", "::no::"), "is not an absolute URL"),
+        (("--queries", "."), "cannot be read as UTF-8"),
+        (("--sql", "FROM links", "--queries", "broken"), "--queries: Parser Error"),
+    ],
+)
+def test_options_that_make_no_sense_are_usage_errors(audit: Audit, arguments: tuple[str, ...], message: str) -> None:
+    (audit.folder / "50_findings.sql").write_bytes(b"\xff")
+    (audit.folder / "broken").mkdir()
+    (audit.folder / "broken" / "50_findings.sql").write_text("SELEC 1")
+    status, _, err = audit(audit.new, "--url", URL, *arguments)
+    assert status == 2
+    assert message in err
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "sqlite", "jsonl", "github", "sarif", "xml"])
+def test_a_password_in_an_option_is_in_no_output(audit: Audit, suffix: str) -> None:
+    audit(audit.new, "--url", "https://user:passw@new.example/", "-o", f"r.{suffix}")
+    assert b"passw@" not in (audit.folder / f"r.{suffix}").read_bytes()
