@@ -126,12 +126,14 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--map-format", "odd", "--map", "{site}/index.html"), "the format of a map is one of"),
         (("--old-url", "mailto:x"), "not an http or https URL"),
         (("--case", "upper"), "case must be one of"),
+        (("--memory", "much"), "is no size such as"),
+        (("--queries", "{site}/queries"), "15_asked.sql: Parser Error"),
         (("--baseline", "{site}/b.sqlite"), "no such file"),
         (("-o", "{site}/m.md", "--map-format", "csv", "--map", "{site}/m.md"), "is also an input"),
     ],
 )
 def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
-    site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n"})
+    site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "queries/15_asked.sql": "SELEC"})
     given = [option.replace("{site}", str(site)) for option in options]
     assert message in said(capsys, site, "--url", NEW, *given, status=2)[1]
 

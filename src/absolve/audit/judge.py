@@ -44,8 +44,15 @@ class Question(NamedTuple):
 
 
 def run(connection: Any, name: str, question: Question) -> None:
-    """Run one file of queries."""
-    connection.execute(text_of(name, question.queries))
+    """Run one file of queries. Raise UsageError if the user's copy of it is wrong."""
+    import duckdb
+
+    try:
+        connection.execute(text_of(name, question.queries))
+    except duckdb.Error as error:
+        if question.queries is None or not (question.queries / name).is_file():
+            raise
+        raise UsageError(f"{question.queries / name}: {str(error).partition(chr(10))[0]}") from error
 
 
 def text_of(name: str, folder: Path | None = None) -> str:

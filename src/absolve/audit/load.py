@@ -63,7 +63,10 @@ class Kinds(NamedTuple):
 
 
 def connect(folder: str, jobs: int, memory: str, *, on_disk: bool) -> Any:
-    """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed."""
+    """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed.
+
+    Raise UsageError if `memory` is no size.
+    """
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
     spill = str(Path(folder) / "spill")
     config: dict[str, Any] = {"threads": str(jobs), "memory_limit": memory, "temp_directory": spill, **CLOSED}
