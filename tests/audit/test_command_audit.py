@@ -105,9 +105,10 @@ def test_several_outputs_in_one_run(tmp_path: Path) -> None:
     assert (tmp_path / "x.html").stat().st_size > 1000
 
 
-def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("options", [("-o", "-", "--format", "github"), ("--format", "github")])
+def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
     site = written(tmp_path / "site", {"index.html": links("no.html")})
-    out, _ = said(capsys, site, "--url", NEW, "-o", "-", "--format", "github", status=1)
+    out, _ = said(capsys, site, "--url", NEW, *options, status=1)
     assert out.startswith("::error")
 
 

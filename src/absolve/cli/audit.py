@@ -129,7 +129,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         )
     )
     group.add_argument(
-        "--format", discovered=True, metavar="FORMAT", help="format of all outputs, whatever their suffix; for -o -"
+        "--format", discovered=True, metavar="FORMAT", help="format of all outputs; without -o, of the standard output"
     )
     group.add_argument("--sql", metavar="QUERY", help="print the result of a query over the tables of results")
     shared.completes_files(
@@ -180,6 +180,8 @@ def _share(text: str) -> float:
 def run(options: argparse.Namespace, report: Report) -> None:
     options.old = [name for names in options.old for name in names]
     options.maps = [name for names in options.maps for name in names]
+    if options.format is not None and not options.outputs:
+        options.outputs = ["-"]
     failing = _failing(options.fail_on)
     failures.check(options)
     _check(options)
