@@ -275,7 +275,7 @@ def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
         (("--memory", "1GB'; ATTACH 'x"), "is no size"),
         (("--entry", "::no::"), "is not an absolute URL"),
         (("--queries", "."), "cannot be read as UTF-8"),
-        (("--sql", "FROM links", "--queries", "broken"), "--queries: Parser Error"),
+        (("--sql", "FROM links", "--queries", "broken"), "50_findings.sql: Parser Error"),
     ],
 )
 def test_options_that_make_no_sense_are_usage_errors(audit: Audit, arguments: tuple[str, ...], message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -95,20 +96,20 @@ SMALL = Settings(max_decompressed=2500, max_size=1400, max_links=20)
 
 
 def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
-    """Return the rows, the other results (each without a position only once), and the sum of the bytes read."""
-    rows = bytearray()
+    """Return the rows table by table, the other results (each without a position only once), and the bytes read."""
+    rows: dict[str, bytearray] = defaultdict(bytearray)
     unique = Unique()
     others: list[Any] = []
     size = 0
     for piece in results:
         if isinstance(piece, RowChunk):
             chunk = piece.chunk
-            rows += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
+            rows[piece.table] += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
         elif isinstance(piece, BytesRead):
             size += piece.read
         elif isinstance(piece, Failure) or piece not in others:
             others.append(piece)
-    return bytes(rows), others, size
+    return b"".join(rows[table] for table in sorted(rows)), others, size
 
 
 def in_parts(how: ListOptions, input_: Input, bounds: Iterable[int]) -> Iterator[Any]:
