@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 SOURCE: Final = Path(__file__).resolve().parent.parent / "src"
-KINDS: Final = (".py", ".pxd", ".js", ".typed", EXTENSION_SUFFIXES[0])
+KINDS: Final = (".py", ".pxd", ".js", ".css", ".jinja", ".sql", ".txt", ".typed", EXTENSION_SUFFIXES[0])
 
 
 def main() -> int:
