@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object, status: int | None = None) -> tuple[str, str]:
+def printed(capsys: pytest.CaptureFixture[str], *arguments: object, status: int | None = None) -> tuple[str, str]:
     done = main(["audit", *map(str, arguments)])
     assert status is None or done == status
     captured = capsys.readouterr()
@@ -25,7 +25,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object, status: int | N
 
 def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("a.html", "no.html"), "a.html": page()})
-    out, _ = said(capsys, site, "--url", NEW, status=1)
+    out, _ = printed(capsys, site, "--url", NEW, status=1)
     assert [line.split() for line in out.splitlines()] == [["links", "broken", "1"], ["links", "ok", "1"]]
 
 
@@ -37,9 +37,9 @@ def test_fail_on_decides_the_exit_status(tmp_path: Path, fail_on: str | None, st
 
 def test_an_answer_to_a_query_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("no.html", "x\u202ey")})
-    out, _ = said(capsys, site, "--url", NEW, "--sql", "SELECT reference, verdict, fix FROM links ORDER BY 1")
+    out, _ = printed(capsys, site, "--url", NEW, "--sql", "SELECT reference, verdict, fix FROM links ORDER BY 1")
     assert out.splitlines() == ["reference\tverdict\tfix", "no.html\tbroken\t", "x\\u202ey\tbroken\t"]
-    assert "--sql" in said(capsys, site, "--url", NEW, "--sql", "SELEC", status=2)[1]
+    assert "--sql" in printed(capsys, site, "--url", NEW, "--sql", "SELEC", status=2)[1]
 
 
 def test_queries_can_be_replaced(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_when_all_is_repaired_the_exit_status_is_0(tmp_path: Path) -> None:
 
 def test_a_diff_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", SITE)
-    out, _ = said(capsys, site, "--url", NEW, "--old-url", OLD, "--fix", "--diff")
+    out, _ = printed(capsys, site, "--url", NEW, "--old-url", OLD, "--fix", "--diff")
     assert "-<!DOCTYPE html>" in out
     assert "about.html#Team" in out
     assert (site / "index.html").read_bytes() == BROKEN.encode()
@@ -82,10 +82,10 @@ def test_a_site_without_repairs_stays(tmp_path: Path) -> None:
 
 def test_a_run_against_itself_has_nothing_new(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("no.html", "other.html")})
-    said(capsys, site, "--url", NEW, "-o", tmp_path / "one.sqlite")
-    assert "0 new, 0 healed" in said(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
+    printed(capsys, site, "--url", NEW, "-o", tmp_path / "one.sqlite")
+    assert "0 new, 0 healed" in printed(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
     written(site, {"other.html": page()})
-    assert "0 new, 1 healed" in said(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
+    assert "0 new, 1 healed" in printed(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
 
 
 def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_several_outputs_in_one_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [("-o", "-", "--format", "github"), ("--format", "github")])
 def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
     site = written(tmp_path / "site", {"index.html": links("no.html")})
-    out, _ = said(capsys, site, "--url", NEW, *options, status=1)
+    out, _ = printed(capsys, site, "--url", NEW, *options, status=1)
     assert out.startswith("::error")
 
 
@@ -136,12 +136,12 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
 def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
     site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "queries/15_asked.sql": "SELEC"})
     given = [option.replace("{site}", str(site)) for option in options]
-    assert message in said(capsys, site, "--url", NEW, *given, status=2)[1]
+    assert message in printed(capsys, site, "--url", NEW, *given, status=2)[1]
 
 
 def test_a_map_that_is_not_there_is_said_and_the_rest_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("no.html")})
-    out, err = said(capsys, site, "--url", NEW, "--map", tmp_path / "none.csv", status=1)
+    out, err = printed(capsys, site, "--url", NEW, "--map", tmp_path / "none.csv", status=1)
     assert "none.csv: not-found" in err or "none.csv: unreadable" in err
     assert "broken" in out
 
@@ -157,7 +157,7 @@ def test_cloudflare_follows_rules_though_a_file_is_there(tmp_path: Path) -> None
 
 def test_two_sites_that_are_equal_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": page(), "a.png": "x"})
-    _, err = said(capsys, site, "--url", NEW, "--old", site, "--old-url", OLD)
+    _, err = printed(capsys, site, "--url", NEW, "--old", site, "--old-url", OLD)
     assert "OLD and NEW are equal" in err
 
 
@@ -165,24 +165,24 @@ def test_sites_without_a_common_url_get_advice(tmp_path: Path, capsys: pytest.Ca
     files = {f"p{number}.html": page(" ".join(f"w{number}{other} river" for other in range(60)), title=str(number)) for number in range(3)}
     new = written(tmp_path / "new", files)
     old = written(tmp_path / "old/site", files)
-    _, err = said(capsys, new, "--url", NEW, "--old", old.parent, "--old-url", OLD)
+    _, err = printed(capsys, new, "--url", NEW, "--old", old.parent, "--old-url", OLD)
     assert f"likely --old-url {OLD}site/" in err
     other = written(tmp_path / "other/site", {name: page("x" + name) for name in files})
-    _, err = said(capsys, new, "--url", NEW, "--old", other.parent, "--old-url", OLD)
+    _, err = printed(capsys, new, "--url", NEW, "--old", other.parent, "--old-url", OLD)
     assert "no URL of OLD is in NEW" in err
 
 
 def test_a_url_below_which_no_document_is_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "urls.txt").write_text("http://elsewhere.example/a\n", "utf-8")
     site = written(tmp_path / "site", {"index.html": page()})
-    _, err = said(capsys, site, "--url", NEW, "--old", tmp_path / "urls.txt", "--old-url", OLD, status=1)
+    _, err = printed(capsys, site, "--url", NEW, "--old", tmp_path / "urls.txt", "--old-url", OLD, status=1)
     assert "they are at http://elsewhere.example/" in err
 
 
 def test_two_files_for_one_url_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = (written(tmp_path / name, {"x.html": page(name)}) for name in "ab")
     (tmp_path / "map.csv").write_text(f"{one}/x.html,{NEW}x\n{two}/x.html,{NEW}x\n", "utf-8")
-    _, err = said(capsys, one, two, "--url", NEW, "--url-map", tmp_path / "map.csv")
+    _, err = printed(capsys, one, two, "--url", NEW, "--url-map", tmp_path / "map.csv")
     assert "same-url" in err
 
 

@@ -1,4 +1,4 @@
-"""Hostile inventories, queries and baselines: an audit opens no file that nobody named, and says what it cannot read."""
+"""Hostile inventories, queries and baselines: an audit opens no file that nobody named, and reports what it cannot read."""
 
 from __future__ import annotations
 

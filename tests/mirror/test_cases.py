@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.shared_judges import judged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,10 +14,5 @@ if TYPE_CHECKING:
 
 @pytest.mark.slow
 def test_every_shared_case_passes(shared: Path, tmp_path: Path) -> None:
-    script = shared / "check_mirror.py"
-    if not script.is_file():
-        pytest.skip(f"there is no {script}")
-    command = f"{sys.executable} -m absolve"
-    arguments = [sys.executable, str(script), "--absolve", command, "--keep", str(tmp_path), str(shared / "cases/mirror.jsonl")]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines()[-1:] == ["27 passed, 0 failed"], done.stdout + done.stderr
+    last, output = judged(shared, "check_mirror.py", "mirror.jsonl", tmp_path)
+    assert last == ["27 passed, 0 failed"], output

@@ -1,4 +1,4 @@
-"""Say what is odd about the two sites as a whole: two files for one URL, sites that share nothing, or everything.
+"""Report what is odd about the two sites as a whole: two files for one URL, sites that share nothing, or everything.
 
 In: a connection in which `judge.judge` has run. Out: diagnostics.
 """
@@ -33,7 +33,7 @@ FROM judged_urls
 """
 
 
-def said(connection: Any, question: Question) -> Iterator[Diagnostic]:
+def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
     """Yield what the user should know before the verdicts."""
     for _, url, first, last in each(connection, _SAME_URL):
         yield Diagnostic("same-url", f"its URL is that of {first}, too: {url}", last)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.urls import whatwg
 from absolve.urls.predicates import has_scheme
+from absolve.urls.relative_path import relative_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,14 +47,7 @@ def _forms(reference: str, base: str, target: str) -> Iterator[str]:
 
 def relative(base: str, path: str, *, is_dotted: bool = False) -> str:
     """Return the relative reference (RFC 3986 4.2) from one absolute path to another."""
-    above, _, _ = base.rpartition("/")
-    folders = above.split("/")
-    *into, name = path.split("/")
-    same = 0
-    while same < min(len(folders), len(into)) and folders[same] == into[same]:
-        same += 1
-    steps = [".."] * (len(folders) - same) + into[same:]
-    found = "/".join([*steps, name])
-    if not found or found.startswith("/") or ":" in found.partition("/")[0] or (is_dotted and steps[:1] != [".."]):
+    found = relative_path(base.rpartition("/")[0][1:], path[1:])
+    if not found or found.startswith("/") or ":" in found.partition("/")[0] or (is_dotted and found[:3] != "../"):
         return f"./{found}"
     return found

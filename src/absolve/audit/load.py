@@ -85,7 +85,7 @@ def seal(connection: Any, names: Iterable[str]) -> None:
 
 
 def sorted_out(names: Iterable[str]) -> Kinds:
-    """Tell inventories, lists of URLs and documents apart, by their first bytes."""
+    """Return the names by kind: inventories, lists of URLs, documents; the first bytes of a file decide."""
     found = Kinds([], [], [])
     for name in names:
         head = _head(name)

@@ -1,4 +1,4 @@
-"""The run of `absolve audit`: read, judge, write, repair, and say what came out.
+"""The run of `absolve audit`: read, judge, write, repair, print the counts.
 
 Input: the options, a folder for temporary files. Output: files, a summary, the exit status in the report.
 """
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
         compared = texts.comparing(connection, shared.reading(options), question.threshold, roots, report.aside)
         _judge(connection, question, rules, compared, _names_of_links(found))
-        for diagnostic in checks.said(connection, question):
+        for diagnostic in checks.oddities(connection, question):
             report.aside(diagnostic)
         conclude.conclude(connection, question, rules.rows(), failing, rules.text)
         for note in rules.all.notes:
@@ -178,7 +178,6 @@ class _Maps:
             return None, False
         self.rules = maps.Rules(sets, self._question.old_url, self._question.new_url)
         return self.rules, self.rules.is_forced
-
 
     @property
     def all(self) -> maps.Rules:

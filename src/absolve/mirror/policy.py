@@ -16,6 +16,7 @@ from absolve.mirror.tags import attributes
 from absolve.rewriting.policy import absolute, absolute_of
 from absolve.urls import whatwg
 from absolve.urls.predicates import scheme
+from absolve.urls.relative_path import relative_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +89,8 @@ class Relatives:
         folder = self._enter(page)
         known = self._known.get(path)
         if known is None:
-            known = self._known[path] = _relative(folder, path)
+            found = relative_path(folder, path)
+            known = self._known[path] = quote(found, safe=_QUOTED, errors="surrogateescape")
         return known
 
     def path(self, page: str, reference: str) -> str | None:
@@ -110,15 +112,6 @@ class Relatives:
 
 _ROOT: Final = "http://m/"
 _MOST_KNOWN: Final = 100_000
-
-
-def _relative(folder: str, path: str) -> str:
-    above = folder.split("/") if folder else []
-    parts = path.split("/")
-    same = 0
-    while same < len(above) and same < len(parts) - 1 and above[same] == parts[same]:
-        same += 1
-    return "../" * (len(above) - same) + quote("/".join(parts[same:]), safe=_QUOTED, errors="surrogateescape")
 
 
 class MirrorPolicy:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -184,3 +188,26 @@ def test_pages_that_all_share_their_blocks_are_not_compared_with_each_other() ->
     old = [page(f"o{number}", *(f"line of text {line}" for line in range(40)), f"own line {number}") for number in range(300)]
     new = [page(f"n{number}", *(f"line of text {line}" for line in range(40)), f"own line {number}") for number in range(300)]
     assert found(old, new) == {f"o{number}": f"n{number}" for number in range(300)}
+
+
+def test_matches_are_the_same_in_each_process() -> None:
+    code = """\
+from test_matching import edited, found, page, text
+old = [page(f"o{seed}", text(seed, 400)) for seed in range(30)]
+new = [page(f"n{seed}", edited(text(seed, 400), 5)) for seed in range(30)]
+from absolve.audit.content.candidates import _signature
+from absolve.audit.content.pages import Site
+signatures = [_signature(one).hashvalues.tolist() for one in Site(old).pages]
+print(found(old, new), signatures)
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=Path(__file__).parent,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1

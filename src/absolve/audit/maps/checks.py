@@ -38,7 +38,7 @@ def checked(rules: Rules, exists: Callable[[str], bool] | None = None) -> Iterat
     """Yield each rule of all maps with its finding. `exists` is that of the last `chain`, if it is not given.
 
     Of a very large map with other than exact rules only those at its beginning and those that moved a URL are compared
-    with others: `Rules.notes` says so.
+    with others, which `Rules.notes` reports.
     """
     there = exists if exists is not None else rules.exists
     index = rules.only_index()

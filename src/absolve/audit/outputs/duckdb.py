@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
+from absolve.audit import load
 from absolve.audit.tables import QUIET
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ _OUT: Final = "absolve_out"  # the name of the database in the connection
 def write(source: Source, path: Path) -> None:
     """Create the database at a new path. Raise OSError where it cannot be written."""
     connection = source.connection.cursor()
-    name = str(path).replace("'", "''")
     try:
-        connection.execute(f"ATTACH '{name}' AS {_OUT}")
+        connection.execute(f"ATTACH {load.quoted(str(path))} AS {_OUT}")
         try:
             for table in source.tables:
                 connection.execute(f'CREATE TABLE {_OUT}."{table}" AS {source.select(table)}')
