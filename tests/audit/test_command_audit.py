@@ -6,6 +6,7 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 from audited import NEW, OLD, audited, links, page, run, written
 
@@ -189,3 +190,23 @@ def test_two_files_for_one_url_are_said(tmp_path: Path, capsys: pytest.CaptureFi
 def test_user_information_is_masked(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("http://user:secret@old.example/a.html")}, "--old-url", OLD)
     assert "secret" not in str(done.tables)
+
+
+@pytest.mark.parametrize("options", [("-o", "{site}/index.html"), ("--write-map", "{site}/m.csv")])
+def test_no_output_replaces_a_file_of_a_folder_that_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    site = written(tmp_path / "site", {"index.html": page(), "m.csv": "/a,/b\n"})
+    given = [option.replace("{site}", str(site)) for option in options]
+    assert "is a file of the input" in printed(capsys, site, "--url", NEW, *given, status=2)[1]
+    assert (site / "index.html").read_text() == page()
+
+
+def test_a_repair_writes_no_password_of_a_capture() -> None:
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE findings AS SELECT 'a.html' AS reference, 'http://n/' AS base, true AS is_sure, x AS final"
+        " FROM (VALUES ('http://u:pw@n/b.html'), ('http://n/b.html')) t(x)"
+    )
+    judge._add_fixes(connection)
+    assert connection.execute("SELECT fix FROM fixes").fetchall() == [("b.html",)]

@@ -7,6 +7,7 @@ move, and odd spellings.
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -316,11 +317,14 @@ def judge(
     _add_fixes(connection)
 
 
+_USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
+
+
 def _add_fixes(connection: Any) -> None:
     connection.execute("CREATE OR REPLACE TABLE fixes (reference VARCHAR, base VARCHAR, final VARCHAR, fix VARCHAR)")
     sure = "SELECT DISTINCT reference, base, final FROM findings WHERE is_sure AND final IS NOT NULL"
     rows = ((*row, in_form(*row)) for row in each(connection, sure))
-    insert(connection, "fixes", (row for row in rows if row[3] != row[0]))
+    insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

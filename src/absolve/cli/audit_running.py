@@ -18,6 +18,7 @@ from absolve.cli import audit_fixing, audit_reading, many
 from absolve.cli import options as shared
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
+from absolve.run import inputs
 from absolve.run import outputs as run_outputs
 from absolve.run.sources import unreadable
 
@@ -119,6 +120,9 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise UsageError(f"the outputs {other} and {path} are the same file")
     if clash := run_outputs.clash(files, _inputs(options)):
         raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
+    for path in filter(Path.is_file, files):
+        if (name := inputs.folder_around(path, _inputs(options))) is not None:
+            raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
 
 
 def _paths(name: str, form: str | None) -> list[Path]:

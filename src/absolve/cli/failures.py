@@ -33,9 +33,8 @@ def check(options: argparse.Namespace) -> None:
         path = Path(os.path.realpath(options.errors))
         if any(_is_same(path, name) for name in (*named, *tables) if name not in {None, "", STDIN}):
             raise UsageError(f"--errors {options.errors} is also an input: choose another file")
-        for name in filter(inputs.is_folder, named):
-            if any(map(Path(name).samefile, filter(os.path.exists, path.parents))):
-                raise UsageError(f"--errors {options.errors} is inside the input {name}: choose another folder")
+        if (name := inputs.folder_around(path, named)) is not None:
+            raise UsageError(f"--errors {options.errors} is inside the input {name}: choose another folder")
         if options.output not in {None, outputs.STDOUT} and _is_same(path, options.output):
             raise UsageError(f"--errors {options.errors} is also the output: choose another file")
     except ValueError as error:  # NUL in a name

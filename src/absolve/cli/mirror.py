@@ -26,6 +26,7 @@ from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import MORE, NONE, Equivalences
 from absolve.run import outputs
+from absolve.run.inputs import folder_around
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
 
@@ -147,6 +148,9 @@ def _check_outputs(options: argparse.Namespace) -> None:
     targets = [Path(path) for path in (options.zip, options.missing) if path is not None]
     if found := outputs.clash(targets, many.names(options)):
         raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
+    for path in filter(Path.is_file, targets):
+        if (name := folder_around(path, many.names(options))) is not None:
+            raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
 
 
 # --- into a folder ----------------------------------------------------------------------------------------------------

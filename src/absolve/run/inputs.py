@@ -88,6 +88,12 @@ def named(
                 yield _within(path, place, above + place, origins)
 
 
+def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
+    """Return the first of these names that is a folder which the path is inside, under any name; else None."""
+    above = [folder for folder in Path(os.path.realpath(path)).parents if folder.exists()]
+    return next((name for name in filter(is_folder, names) if any(map(Path(name).samefile, above))), None)
+
+
 def is_folder(name: str) -> bool:
     """Return whether a name on the command line is the path of a folder."""
     return name not in {"", STDIN} and Path(name).is_dir()

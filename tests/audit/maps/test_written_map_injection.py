@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from absolve.audit import maps
+from absolve.audit.maps.model import Rule, RuleSet
 
 EVIL = [
     "a\nb", "a\rb", "a b", 'a"b', "a'b", "a;b", "a$b", "a${uri}b", "a}b{", "a#b", "a%b", "a%1b", "a\\\nRedirect", "a\tb",
@@ -41,3 +42,49 @@ def test_a_pattern_with_thousands_of_groups_is_not_used() -> None:
     pattern = "(" * 5000 + "a" + ")" * 5000
     rules = maps.read(Path(".htaccess"), f"RedirectMatch {pattern} /x\n".encode()).rules
     assert "more than 99 groups" in str(next(iter(rules)).problem)
+
+
+HOSTS = ["h;}", "~.*", "$hostname", "h{", 'a"b', "[::1]", "*.h", "h;return$host", "a\nb"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(
+    ("form", "name"), [("netlify", "_redirects"), ("apache", ".htaccess"), ("nginx", "m.conf"), ("csv", "m.csv")]
+)
+def test_a_rule_for_a_host_that_is_no_name_is_left_out(form: str, name: str, host: str) -> None:
+    rule = Rule(name, 1, "", source="/a", target=("https://new.example/b",), host=host)
+    rules = maps.Rules([RuleSet("c.warc", "recorded", [rule])], "http://old.example/", "https://new.example/")
+    written = maps.written(form, rules)
+    assert [reason for _, reason in written.left_out] == ["its host is no name of a host"]
+    assert host not in written.data.decode()
+
+
+@pytest.mark.parametrize("form", ["netlify", "apache", "nginx", "csv"])
+def test_a_rule_whose_target_runs_code_is_left_out(form: str) -> None:
+    rule = Rule("c.warc", 1, "", source="/a", target=("javascript:alert(1)",))
+    rules = maps.Rules([RuleSet("c.warc", "recorded", [rule])], "http://old.example/", "https://new.example/")
+    written = maps.written(form, rules)
+    assert "javascript" not in written.data.decode()
+    assert len(written.left_out) == 1
+
+
+@pytest.mark.parametrize("form", ["netlify", "apache", "nginx"])
+def test_the_name_of_a_file_ends_no_comment(form: str) -> None:
+    rule = Rule("a\nload_module x.so;#.warc", 1, "", source="/a", target=("javascript:x",))
+    rules = maps.Rules([RuleSet(rule.file, "recorded", [rule])], "http://old.example/", "https://new.example/")
+    lines = maps.written(form, rules).data.decode().splitlines()
+    assert not [line for line in lines if line.startswith("load_module")]
+
+
+@pytest.mark.parametrize("form", ["csv", "netlify", "cloudflare", "apache", "nginx", "rewritemap"])
+def test_a_path_with_two_slashes_names_no_other_host(form: str) -> None:
+    rules = maps.Rules([], "http://old.example/", "https://new.example/")
+    written = maps.written(form, rules, [("http://old.example/a", "https://new.example//evil.example/x")])
+    assert "https://new.example//evil.example/x" in written.data.decode() or written.left_out
+
+
+def test_nginx_expands_no_variable_of_an_old_query() -> None:
+    rules = maps.Rules([], "http://old.example/", "https://new.example/")
+    written = maps.written("nginx", rules, [("http://old.example/a?q=$host", "https://new.example/b")])
+    assert written.left_out
+    assert not [line for line in written.data.decode().splitlines() if "$host" in line and not line.startswith("#")]

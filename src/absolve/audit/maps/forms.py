@@ -198,7 +198,8 @@ def nginx_lines(rule: Rule) -> list[str] | None:
         return None
     body = _nginx_body(rule)
     if body is not None and rule.how == EXACT and "?" in rule.source:
-        return [f'if ($request_uri = "{_path(rule.source)}") {{ {body} }}'] if rule.forced else None
+        is_constant = rule.forced and "$" not in rule.source  # nginx expands variables here
+        return [f'if ($request_uri = "{_path(rule.source)}") {{ {body} }}'] if is_constant else None
     pattern = pattern_of(rule)
     if body is None or pattern is None:
         return None

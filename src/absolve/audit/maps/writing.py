@@ -7,6 +7,7 @@ the form cannot express.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps import forms
@@ -17,6 +18,7 @@ from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import with_rest
 from absolve.core.errors import UsageError
+from absolve.urls.predicates import parsed_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +34,7 @@ _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "nginx": forms.nginx_lines,
     "rewritemap": forms.rewrite_map_lines,
 }
+_HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
 _BY_NAME: Final = (
     ("_redirects", "netlify"),
     (".csv", "csv"),
@@ -68,6 +71,8 @@ def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rul
     if rules.is_new(new):
         start = new.find("/", new.find("://") + 3)
         target = new[start:] if start >= 0 else "/"
+        if target.startswith("//"):  # alone, that would name another host
+            target = new
     rule = Rule("", 0, f"{old} -> {new}", source=source, target=(target,))
     return rule._replace(how=PREFIX, source=asked.decoded, target=with_rest(target, asked.decoded)) if prefix else rule
 
@@ -137,20 +142,32 @@ def _doubled(flat: Sequence[Flat], is_slash_ignored: bool, form: str) -> list[Fl
 def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]) -> list[str]:
     """Return the lines of rules in a form; add those that it cannot express to `left_out`."""
     lines: list[str] = []
-    for rule, reason, _ in flat:
+    for rule, known, _ in flat:
+        reason = known or _unfit(rule)
         made = _LINES[form](rule) if reason is None and rule.how != PROGRAM else None
         if made is not None:
             lines += made
             continue
         left_out.append((rule, reason or f"{form} cannot express it"))
         if form != "csv":
-            lines.append(f"# {rule.place}: {left_out[-1][1]}: {' '.join(rule.text.split())}")
+            lines.append(f"# {' '.join(f'{rule.place}: {left_out[-1][1]}: {rule.text}'.split())}")
     return lines
+
+
+def _unfit(rule: Rule) -> str | None:
+    """Return why no map can have a rule: its host could end a line or a block, or its target runs code."""
+    if rule.host is not None and not _HOST.fullmatch(rule.host):
+        return "its host is no name of a host"
+    if rule.target and isinstance(rule.target[0], str) and parsed_scheme(rule.target[0]) not in {None, "http", "https"}:
+        return "its target is no http or https URL"
+    return None
 
 
 def _servers(is_slash_ignored: bool, flat: Sequence[Flat], first: list[str], left_out: list[tuple[Rule, str]]) -> str:
     """Return server blocks for nginx: one for each host that rules name; without hosts no block is needed."""
-    flat = _doubled(flat, is_slash_ignored, "nginx")
+    unfit = [(one.rule, reason) for one in flat if one.rule.host is not None and (reason := _unfit(one.rule))]
+    left_out += unfit
+    flat = _doubled([one for one in flat if one.rule.host is None or not _unfit(one.rule)], is_slash_ignored, "nginx")
     hosts = dict.fromkeys(one.rule.host for one in flat if one.rule.host is not None)
     if not hosts:
         return "\n".join([*first, *_converted("nginx", flat, left_out)])
