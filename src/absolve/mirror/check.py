@@ -24,7 +24,7 @@ from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.names import fold, refused
 from absolve.mirror.paths import MAP
-from absolve.mirror.payloads import facts_of, is_walked
+from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity
 from absolve.mirror.urls import Equivalences
 from absolve.mirror.write import existing
@@ -262,8 +262,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         entity = self._walked(path, data, self._known.get(path))
         if entity is None or isinstance(entity, Fault):
             return None
-        facts = facts_of(entity)
-        return set(facts.anchors) if facts is not None else None
+        return set(entity.facts.anchors) if entity.facts is not None else None
 
 
 def _is_there(fragment: str, there: set[str]) -> bool:

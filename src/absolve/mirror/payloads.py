@@ -16,7 +16,6 @@ from absolve.mirror import extensions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.captures import PageFacts
     from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseClaim
     from absolve.document.entity import Entity
@@ -94,14 +93,6 @@ def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:
     )
     document.url_source = "capture"
     return walk(document, settings)
-
-
-def facts_of(entity: Entity) -> PageFacts | None:
-    """Return the facts of a page, walked with `Settings.documents`; None for a document that is no page."""
-    if entity.charset.transparent or entity.inside is None:
-        return entity.facts
-    inner = entity.inside.kept(0)  # the page in UTF-8
-    return inner.entity.facts if inner is not None else None
 
 
 def is_walked(media_type: str) -> bool:

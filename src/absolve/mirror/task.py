@@ -20,7 +20,7 @@ from absolve.formats import registry
 from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, opened
-from absolve.mirror.payloads import entity_of, facts_of, is_walked
+from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
 from absolve.run import outputs
@@ -144,7 +144,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         entity = entity_of(payload, item.url, how.reading.settings)
         if entity is not None and is_walked(entity.media_type):
             data, diagnostics = _new_bytes(how, item, payload, entity, policy)
-            facts = facts_of(entity)
+            facts = entity.facts
             title = facts.title or "" if facts is not None and entity.media_type == registry.HTML else None
             yield from diagnostics
     except (DocumentError, *FAULTS) as error:
