@@ -29,6 +29,7 @@ from absolve.run import outputs
 from absolve.run.inputs import folder_around
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
+from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     import argparse
@@ -213,14 +214,19 @@ def _run(
     if options.jobs is None and working.documents()[1] < _SMALL:
         options.jobs = 1
 
+    systems = FileSystems()
+    if how.folder is not None:
+        systems.watch(how.folder.path)
+
     def results() -> Iterator[tuple[Any, Any]]:
-        return many.run(partial(made, how), write.batches(working, sources), _input, options, report)
+        return many.run(partial(made, how), write.batches(working, sources), _input, options, report, systems=systems)
 
     def put(piece: Any) -> None:
         if isinstance(piece, FilesReady):
             put_all(piece, report)
 
-    write.run_batches(working, results, put)
+    with closing(systems):
+        write.run_batches(working, results, put)
 
 
 def _input(batch: Batch) -> Input:
