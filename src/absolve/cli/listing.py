@@ -10,9 +10,10 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import cluster, failures, filters, many
+from absolve.cli import cluster, failures, filters, many, terminal
 from absolve.cli import options as shared
-from absolve.cli.reporting import is_terminal, visible_json
+from absolve.cli.reporting import visible_json
+from absolve.cli.terminal import is_terminal
 from absolve.core.errors import UsageError
 from absolve.inventory import sinks
 from absolve.run import outputs
@@ -37,7 +38,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         "--format",
         discovered=True,
         choices=sinks.FORMATS,
-        help="output format (default: by the suffix of OUT, else jsonl)",
+        help="output format (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
     )
     parser.add_argument(
         "--csv-safe",
@@ -66,9 +67,19 @@ def run(options: argparse.Namespace, report: Report, table: str) -> None:
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
             return
         rows: Iterator[Any] = (chunk for _, chunk in chunks)
-        if how.format == "jsonl" and _is_on_terminal(options):
-            rows = map(visible_json, rows)
-        sink.write(how.columns, rows, out)
+        if how.format == sinks.TABLE:
+            _draw(how, rows, out, options)
+        else:
+            if how.format in {"json", "jsonl"} and _is_on_terminal(options):
+                rows = map(visible_json, rows)
+            sink.write(how.columns, rows, out)
+
+
+def _draw(how: ListOptions, rows: Iterator[Any], out: Any, options: argparse.Namespace) -> None:
+    from absolve.inventory.sinks import table
+
+    to_stdout = options.output in {None, outputs.STDOUT}
+    table.write(how.columns, rows, out, terminal.screen(sys.stdout) if to_stdout else None)
 
 
 def _encoded(how: ListOptions, sink: Sink, pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
@@ -88,10 +99,11 @@ def _is_on_terminal(options: argparse.Namespace) -> bool:
 def _how(options: argparse.Namespace, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
     to_stdout = options.output in {None, outputs.STDOUT}
-    format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
+    on_terminal = _is_on_terminal(options)
+    usual = sinks.TABLE if on_terminal else "jsonl"
+    format_ = options.format or (usual if to_stdout else sinks.name_of(options.output))
     if to_stdout and not sinks.is_stream(format_):
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
-    on_terminal = _is_on_terminal(options)
     if on_terminal and not sinks.is_text(format_):
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     how = ListOptions(

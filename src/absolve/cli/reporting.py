@@ -5,25 +5,19 @@ Input: diagnostics and errors as they occur. Output: lines FILE:line:column: cod
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import contextmanager
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Final, TextIO
+from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
+from absolve.cli.terminal import colours, is_terminal
 from absolve.core import printable
+from absolve.core.drawing import painted
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-# ECMA-48 8.3.117, Select Graphic Rendition
-STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
 
 
 def visible_json(lines: bytes) -> bytes:
@@ -37,13 +31,11 @@ def _json_escaped(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def colours(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal with colours enabled (no-color.org)."""
-    return bool(is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
-
-
 def paint(text: str, style: str, *, on: bool) -> str:
-    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if on else text
+    return painted(text, style) if on else text
+
+
+__all__ = ["Report", "colours", "is_terminal", "paint", "visible_json"]
 
 
 class InputCount:
