@@ -20,7 +20,7 @@ STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": 
 _ORIGIN: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*/")
 _LONGEST: Final = 2048  # characters of a hyperlink; some terminals ignore longer ones
 # RFC 3986 3.2 without user information, which is masked in text; all of it in visible ASCII.
-_LINKED: Final = pattern(r"https?://[A-Za-z0-9._~%\[\]:-]+(?:[/?#][!-~]*)?")
+_LINKED: Final = pattern(r"https?://[A-Za-z0-9._~\[\]:-]+(?:[/?#][!-~]*)?")
 
 
 class Screen(NamedTuple):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.core.drawing import Screen
+    from absolve.inventory.columns import Columns
 
 _FIRST: Final = 500  # rows that decide the widths
 _LEAST: Final = 8  # columns of a cell that is cut
@@ -24,7 +25,7 @@ _GAP: Final = "  "
 _LINKED: Final = frozenset({"target", "url", "base", "canonical"})
 
 
-def grid(columns: Sequence[str], chunks: Iterable[Iterable[Sequence[Any]]], screen: Screen) -> Iterator[list[str]]:
+def grid(columns: Sequence[str], chunks: Iterable[Iterable[Sequence[Any]] | Columns], screen: Screen) -> Iterator[list[str]]:
     """Yield the lines of the header and of the rows; where the columns do not fit, a line for each cell of a row."""
     rows = (row for chunk in chunks for row in joined(columns, chunk))
     first = list(islice(rows, _FIRST))

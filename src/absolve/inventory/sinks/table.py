@@ -11,11 +11,14 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core import printable
 from absolve.core.drawing import Screen, folded, padded
-from absolve.inventory.columns import COLUMNS, Columns, Row
+from absolve.inventory.columns import COLUMNS, Row
 from absolve.inventory.sinks.grid import grid
+from absolve.inventory.sinks.rows import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from absolve.inventory.columns import Columns
 
 # Problems of links that lead nowhere; the others are advice.
 _SEVERE: Final = frozenset({"unresolved", "malformed", "too-long", "unsuitable-base"})
@@ -24,14 +27,13 @@ _AT_MOST: Final = 48  # columns of a reference, if targets follow on the same li
 _INDENT: Final = "  "
 
 
-def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> list[Sequence[Any]]:
-    """Return the rows, which only the parent process can draw: it knows the terminal."""
-    del columns
-    return list(rows)
+def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> list[tuple[Any, ...]]:
+    """Return the rows as tuples, lists joined; only the parent process can draw them: it knows the terminal."""
+    return [tuple(row) for row in joined(columns, rows)]
 
 
 def write(
-    columns: Sequence[str], chunks: Iterable[Iterable[Sequence[Any]]], file: IO[bytes], screen: Screen | None = None
+    columns: Sequence[str], chunks: Iterable[Iterable[Sequence[Any]] | Columns], file: IO[bytes], screen: Screen | None = None
 ) -> None:
     """Draw the rows of the chunks as they come."""
     screen = screen or Screen()
@@ -42,13 +44,14 @@ def write(
             file.flush()
 
 
-def _links(chunks: Iterable[Iterable[Sequence[Any]]], screen: Screen) -> Iterator[list[str]]:
+def _links(chunks: Iterable[Iterable[Sequence[Any]] | Columns], screen: Screen) -> Iterator[list[str]]:
     """Yield the lines of each chunk, under a heading for each document."""
     shown: tuple[str, str] | None = None
     base = ""
     for chunk in chunks:
         lines: list[str] = []
-        for where, group in groupby(map(Row._make, _whole(chunk)), lambda row: (row.document, row.entity)):
+        rows = map(Row._make, joined(COLUMNS, chunk))
+        for where, group in groupby(rows, lambda row: (row.document, row.entity)):
             drawing = _Group(list(group), screen)
             if where != shown:
                 lines += [""] if shown is not None else []
@@ -57,10 +60,6 @@ def _links(chunks: Iterable[Iterable[Sequence[Any]]], screen: Screen) -> Iterato
             lines += drawing.lines(base)
             base = drawing.base
         yield lines
-
-
-def _whole(chunk: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
-    return chunk.given() if isinstance(chunk, Columns) and chunk.names == COLUMNS else chunk
 
 
 class _Group:
@@ -113,8 +112,9 @@ class _Group:
             target = self._target(row, self._left + max(self._reference, printable.width(reference)) + 1)
             yield f"{head}{row.kind.ljust(self._kind)}  {padded(reference, self._reference)} {target}"
         if row.problems:
-            style = "yellow" if _SEVERE.isdisjoint(row.problems) else "red"
-            text = f"! {', '.join(row.problems)}"
+            problems = str(row.problems).split()  # joined, as in each text
+            style = "yellow" if _SEVERE.isdisjoint(problems) else "red"
+            text = f"! {', '.join(problems)}"
             for line in folded(text, max(8, screen.width - len(below))) if screen.width is not None else [text]:
                 yield below + screen.paint(line, style)
 
@@ -123,7 +123,8 @@ class _Group:
         arrow = "" if row.reference == row.target else f"{self._screen.arrow} "
         if row.target is None:
             return self._screen.paint(f"{arrow}(nowhere)", "dim")
-        return self._screen.paint(arrow, "dim") + self._screen.linked(self.fit(row.target, used + len(arrow)), row.target)
+        text = self.fit(row.target, used + len(arrow))
+        return self._screen.paint(arrow, "dim") + self._screen.linked(text, row.target)
 
 
 def _about(row: Row) -> str:
