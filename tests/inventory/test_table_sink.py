@@ -46,7 +46,7 @@ def test_links_are_grouped_by_document_and_aligned() -> None:
         "  1:13  other       http://h.example/dir/",
         "  base http://h.example/dir/ (embedded)",
         "  2:10  navigation  x.html   → http://h.example/dir/x.html",
-        "  2:33  navigation  http://[ → (nowhere)",
+        "  2:32  navigation  http://[ → (nowhere)",
         "                    ! malformed",
         "  2:57  image       http://h.example/a.png",
         "  2:91  navigation  mailto:a@b",

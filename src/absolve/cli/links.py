@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 examples:
-  absolve links page.html                  JSON lines on the standard output
+  absolve links page.html                  a table on a terminal, else JSON lines
   absolve links *.html -o links.csv        the suffix selects the format
   absolve links site/ --url http://example.com/ -o links.sqlite
   absolve links site/ --scope external --columns target --unique --format csv
-  absolve links site/ --problem unresolved,malformed
+  absolve links site/ --columns target --unique --count --format table
+  absolve links site/ --fail-on unresolved,malformed -q -o links.jsonl
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
   absolve links page.html | jq -r 'select(.scope == "external").target'
   absolve links site/ --engine spark --master spark://host:7077 -o links.parquet
@@ -37,7 +38,9 @@ A database (.sqlite, .duckdb) gets the table documents, too: see absolve documen
 def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
     listing.add_format(parser)
-    filters.add_table(filters.add_selection(parser, "selection of links and columns"))
+    group = filters.add_selection(parser, "selection of links and columns")
+    filters.add_table(group)
+    listing.add_fail_on(group)
     shared.add_settings(parser)
     shared.add_changes(parser)
     cluster.add_engine(many.add_run(parser))

@@ -14,11 +14,12 @@ from absolve.cli import cluster, failures, filters, many, terminal
 from absolve.cli import options as shared
 from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
+from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
 from absolve.inventory import sinks
 from absolve.run import outputs
 from absolve.run.filters import Selection
-from absolve.run.links_task import LINKS, ListOptions, Unique, columns_of, listed
+from absolve.run.links_task import LINKS, Counted, ListOptions, Unique, columns_of, listed
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import spread
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from absolve.cli.reporting import Report
+    from absolve.cli.totals import Totals
     from absolve.core.protocols import Sink
     from absolve.run.results import RowChunk
 
@@ -49,47 +51,80 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_fail_on(group: argparse._ActionsContainer) -> None:
+    """Add --fail-on, for the list of links."""
+    group.add_argument(
+        "--fail-on",
+        discovered=True,
+        action="append",
+        default=[],
+        metavar="WORD,...",
+        help="exit with status 1 if a listed link has one of these problems (words as for --problem, or any)",
+    )
+
+
 def run(options: argparse.Namespace, report: Report, table: str) -> None:
     """List the table "links" or "documents"; a database of links gets the other one, too."""
     failures.check(options)
     how = _how(options, table)
+    fatal = filters.fail_on(options) if table == LINKS else frozenset()
     sink = sinks.by_name(how.format)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):
+        if fatal or how.counts:
+            raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")
         cluster.run(options, how._replace(beside=False), found, report)
         return
     apart = spread(found, how.reading, many.processes(options))
-    run_ = many.run(partial(listed, how), apart, lambda input_: input_, options, report, handoffs=True)
+    summed = partial(_summed, options) if table == LINKS else None
+    run_ = many.run(
+        partial(listed, how), apart, lambda input_: input_, options, report, summed=summed, handoffs=True
+    )
     stream = sinks.is_stream(how.format)
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
         chunks = _encoded(how, sink, (rows for _, rows in pieces))
         if not stream:
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
-            return
-        rows: Iterator[Any] = (chunk for _, chunk in chunks)
-        if how.format == sinks.TABLE:
-            _draw(how, rows, out, options)
         else:
-            if how.format in {"json", "jsonl"} and _is_on_terminal(options):
-                rows = map(visible_json, rows)
-            sink.write(how.columns, rows, out)
+            _write(how, sink, (chunk for _, chunk in chunks), out, options)
+    if fatal and any(report.totals.problems[code] for code in fatal):
+        report.has_findings = True
 
 
-def _draw(how: ListOptions, rows: Iterator[Any], out: Any, options: argparse.Namespace) -> None:
-    from absolve.inventory.sinks import table
+def _write(how: ListOptions, sink: Sink, rows: Iterator[Any], out: Any, options: argparse.Namespace) -> None:
+    columns = how.tables[how.table]
+    if how.format == sinks.TABLE:
+        from absolve.inventory.sinks import table
 
-    to_stdout = options.output in {None, outputs.STDOUT}
-    table.write(how.columns, rows, out, terminal.screen(sys.stdout) if to_stdout else None)
+        to_stdout = options.output in {None, outputs.STDOUT}
+        table.write(columns, rows, out, terminal.screen(sys.stdout) if to_stdout else None)
+        return
+    if how.format in {"json", "jsonl"} and _is_on_terminal(options):
+        rows = map(visible_json, rows)
+    sink.write(columns, rows, out)
+
+
+def _summed(options: argparse.Namespace, totals: Totals) -> str:
+    """Return the line that ends a list of links, with the problems of --fail-on that it has."""
+    fatal = {code: totals.problems[code] for code in sorted(filters.fail_on(options)) if totals.problems[code]}
+    failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
+    return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
 
 
 def _encoded(how: ListOptions, sink: Sink, pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
     """Yield the name of the table of each chunk, and its rows encoded, without repetitions with `unique`."""
-    unique = Unique()
+    unique, counted = Unique(), Counted()
     for piece in pieces:
         chunk = piece.chunk
+        if how.counts and piece.table == how.table:
+            counted.add(chunk)
+            continue
         if how.unique and piece.table == how.table:
             chunk = sink.encode(how.columns, unique.of(chunk))
         yield piece.table, chunk
+    if how.counts:
+        for rows in counted.in_chunks():
+            yield how.table, sink.encode(how.tables[how.table], rows)
 
 
 def _is_on_terminal(options: argparse.Namespace) -> bool:
@@ -120,6 +155,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         ),
         table,
         beside=table == LINKS and not sinks.is_stream(format_),
+        counts=options.count,
     )
     if how.where is not None:
         from absolve.run import where  # imports DuckDB

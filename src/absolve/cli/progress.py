@@ -28,7 +28,11 @@ class Counts(NamedTuple):
 
     def __str__(self) -> str:
         failed = f", {self.failed:,} failed" if self.failed else ""
-        return f"{self.inputs:,} input{'' if self.inputs == 1 else 's'}, {self.size / 1e6:,.1f} MB{failed}"
+        return f"{inputs(self.inputs)}, {self.size / 1e6:,.1f} MB{failed}"
+
+
+def inputs(count: int) -> str:
+    return f"{count:,} input{'' if count == 1 else 's'}"
 
 
 class Clock:

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
 from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.totals import Totals
 from absolve.core import printable
 from absolve.core.drawing import painted
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
@@ -75,6 +76,8 @@ class Report:
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
         self.lines = 0
         self._is_advised = False
+        self._end: tuple[str, bool] | None = None
+        self.totals = Totals()
 
     @property
     def status(self) -> int:
@@ -130,9 +133,24 @@ class Report:
         if not cli.is_compiled():
             print(INTERPRETED, file=sys.stderr)
 
-    def summary(self, done: str) -> None:
+    def end_with(self, done: str, *, repeats: bool) -> None:
+        """Set the line that `end` prints; `repeats`: print the failures once more before it."""
+        self._end = done, repeats
+
+    def end(self) -> None:
+        """Print the line that ends a run, if there is one: when all output is complete."""
+        if self._end is not None:
+            done, repeats = self._end
+            self.summary(done, repeats=repeats)
+
+    def is_unwritten(self, input_: str | None) -> bool:
+        """Return whether the output for an input could not be written."""
+        failure = self.failures.get(input_) if input_ is not None else None
+        return failure is not None and failure.code == "unwritable"
+
+    def summary(self, done: str, *, repeats: bool = True) -> None:
         """Print the summary line; before it the failures once more, if other messages were printed as well."""
-        if self.failures and self.lines > len(self.failures):
+        if repeats and self.failures and self.lines > len(self.failures):
             for diagnostic in islice(self.failures.values(), _NAMED):
                 self._print(self._printed(diagnostic), diagnostic.code, "red")
             if len(self.failures) > _NAMED:

@@ -150,6 +150,8 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             terminal.choose(getattr(options, "color", "auto"))
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)
+            sys.stdout.flush()
+            report.end()
         except UsageError as error:
             command.error(error.message)
         sys.stdout.flush()
