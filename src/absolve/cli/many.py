@@ -21,7 +21,7 @@ from absolve.run import fsync, inputs, interrupts, outputs
 from absolve.run.archive_ranges import WHOLE
 from absolve.run.globs import Globs
 from absolve.run.pool import tasks
-from absolve.run.results import BytesRead, ChangeCounts, Failure, LinkCounts
+from absolve.run.results import BytesRead, ChangeCounts, Counts, Failure
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -105,7 +105,13 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--no-progress", discovered=True, action="store_true", help="show no progress on the standard error"
     )
     verbosity = group.add_mutually_exclusive_group()
-    verbosity.add_argument("--quiet", "-q", discovered=True, action="store_true", help="report failures only, without the line that ends a run")
+    verbosity.add_argument(
+        "--quiet",
+        "-q",
+        discovered=True,
+        action="store_true",
+        help="report failures only, without the line that ends a run",
+    )
     verbosity.add_argument(
         "--verbose",
         "-v",
@@ -195,7 +201,7 @@ def run(
                     report.finding(piece)
                 elif isinstance(piece, Failure):
                     report.failure(piece.error)
-                elif isinstance(piece, BytesRead | LinkCounts | ChangeCounts):
+                elif isinstance(piece, Counts):
                     size += piece.read if isinstance(piece, BytesRead) else 0
                     if not (isinstance(piece, ChangeCounts) and report.is_unwritten(report.input)):
                         report.totals.add(piece)
@@ -233,9 +239,14 @@ def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input
 
 
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
-    """Return a function that counts the inputs, for another thread; None with --from, since a list may be a pipe."""
-    if options.from_ is not None or not any(map(inputs.is_folder, options.inputs)):
+    """Return a function that counts the inputs, for another thread; None if they cannot be counted.
+
+    A list (--from) may be a pipe, and of a single input only the end is known.
+    """
+    if options.from_ is not None:
         return None
+    if not any(map(inputs.is_folder, options.inputs)):
+        return (lambda: len(options.inputs)) if len(options.inputs) > 1 else None
     silent = Report()
     silent.quiet = True
     return lambda: sum(1 for _ in found(options, silent, follow=not getattr(options, "in_place", False)))

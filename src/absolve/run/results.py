@@ -87,7 +87,8 @@ class LogRows(NamedTuple):
     rows: Any
 
 
-TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | BytesRead | LinkCounts | ChangeCounts | LogRows
+Counts = BytesRead | LinkCounts | ChangeCounts
+TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRows | Counts
 
 
 def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) -> Iterator[TaskResult]:

@@ -25,7 +25,9 @@ _GAP: Final = "  "
 _LINKED: Final = frozenset({"target", "url", "base", "canonical"})
 
 
-def grid(columns: Sequence[str], chunks: Iterable[Iterable[Sequence[Any]] | Columns], screen: Screen) -> Iterator[list[str]]:
+def grid(
+    columns: Sequence[str], chunks: Iterable[Iterable[Sequence[Any]] | Columns], screen: Screen
+) -> Iterator[list[str]]:
     """Yield the lines of the header and of the rows; where the columns do not fit, a line for each cell of a row."""
     rows = (row for chunk in chunks for row in joined(columns, chunk))
     first = list(islice(rows, _FIRST))

@@ -33,7 +33,10 @@ def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> l
 
 
 def write(
-    columns: Sequence[str], chunks: Iterable[Iterable[Sequence[Any]] | Columns], file: IO[bytes], screen: Screen | None = None
+    columns: Sequence[str],
+    chunks: Iterable[Iterable[Sequence[Any]] | Columns],
+    file: IO[bytes],
+    screen: Screen | None = None,
 ) -> None:
     """Draw the rows of the chunks as they come."""
     screen = screen or Screen()
