@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.cli import cluster, filters, listing, many
+from absolve.cli import cluster, filters, listing, many, resuming
 from absolve.cli import options as shared
 from absolve.run.links_task import LINKS
 
@@ -25,6 +25,7 @@ examples:
   absolve links site/ --columns target --unique --count --format table
   absolve links site/ --fail-on unresolved,malformed -q -o links.jsonl
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
+  absolve links site/ -o links.csv --resume       continue after an interruption
   absolve links page.html | jq -r 'select(.scope == "external").target'
   absolve links site/ --engine spark --master spark://host:7077 -o links.parquet
   curl -s http://example.com/ | absolve links --url http://example.com/
@@ -43,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listing.add_fail_on(group)
     shared.add_settings(parser)
     shared.add_changes(parser)
-    cluster.add_engine(many.add_run(parser))
+    run_ = many.add_run(parser)
+    resuming.add_list_resume(run_)
+    cluster.add_engine(run_)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

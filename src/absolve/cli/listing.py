@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import cluster, failures, filters, many, terminal
+from absolve.cli import cluster, failures, filters, many, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
@@ -20,6 +20,7 @@ from absolve.inventory import sinks
 from absolve.run import outputs
 from absolve.run.filters import Selection
 from absolve.run.links_task import LINKS, Counted, ListOptions, Unique, columns_of, listed
+from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import spread
 
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.core.protocols import Sink
-    from absolve.run.results import RowChunk
+    from absolve.run.inputs import Input
+    from absolve.run.list_journal import ListJournal
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +57,6 @@ def add_fail_on(group: argparse._ActionsContainer) -> None:
     """Add --fail-on, for the list of links."""
     group.add_argument(
         "--fail-on",
-        discovered=True,
         action="append",
         default=[],
         metavar="WORD,...",
@@ -75,20 +76,67 @@ def run(options: argparse.Namespace, report: Report, table: str) -> None:
             raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")
         cluster.run(options, how._replace(beside=False), found, report)
         return
-    apart = spread(found, how.reading, many.processes(options))
-    summed = partial(_summed, options) if table == LINKS else None
+    keeps_bytes = sinks.is_text(how.format) and how.format != sinks.TABLE and not how.unique
+    if table != LINKS:
+        _list(how, sink, found, options, report, None)
+    else:
+        with resuming.list_journal(options, keeps_bytes=keeps_bytes) as journal:
+            _list(how, sink, found, options, report, journal)
+            if journal is not None:
+                if journal.skipped and not options.quiet:
+                    print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
+                if not report.failures:
+                    journal.remove()
+    if fatal and any(report.totals.problems[code] for code in fatal):
+        report.has_findings = True
+
+
+def _list(
+    how: ListOptions,
+    sink: Sink,
+    found: Iterable[Input],
+    options: argparse.Namespace,
+    report: Report,
+    journal: ListJournal | None,
+) -> None:
+    def ended(input_: Input) -> None:
+        if journal is not None:
+            journal.ended(input_, failed=input_.name in report.failures)
+
+    # The ranges of an archive depend on each other: with a journal it is one task.
+    apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.remaining(found)
     run_ = many.run(
-        partial(listed, how), apart, lambda input_: input_, options, report, summed=summed, handoffs=True
+        partial(listed, how),
+        apart,
+        lambda input_: input_,
+        options,
+        report,
+        ended,
+        summed=partial(_summed, options) if how.table == LINKS else None,
+        counted=journal.count if journal is not None else None,
+        handoffs=True,
     )
     stream = sinks.is_stream(how.format)
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
-        chunks = _encoded(how, sink, (rows for _, rows in pieces))
+        chunks = _encoded(how, sink, _rows(pieces, journal, report))
         if not stream:
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
         else:
             _write(how, sink, (chunk for _, chunk in chunks), out, options)
-    if fatal and any(report.totals.problems[code] for code in fatal):
-        report.has_findings = True
+
+
+def _rows(
+    pieces: Iterable[tuple[Input, RowChunk]], journal: ListJournal | None, report: Report
+) -> Iterator[RowChunk]:
+    """Yield the rows of all inputs; those of inputs that are done come from the journal, with their counts."""
+    if journal is None:
+        yield from (piece for _, piece in pieces)
+        return
+    for piece in journal.merged(pieces):
+        if isinstance(piece, RowChunk):
+            yield piece
+        else:
+            report.totals.add(piece)
 
 
 def _write(how: ListOptions, sink: Sink, rows: Iterator[Any], out: Any, options: argparse.Namespace) -> None:

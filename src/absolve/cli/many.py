@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -171,6 +172,7 @@ def run(
     expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
     *,
     summed: Callable[[Totals], str] | None = None,
+    counted: Callable[[Item, Counts], None] | None = None,
     systems: FileSystems | None = None,
     handoffs: bool = False,
 ) -> Generator[tuple[Item, Any]]:
@@ -178,7 +180,8 @@ def run(
 
     `ended` is called after the last result of each item, before the report leaves that item. `expect` is called with
     the next files that are ready to be published; `systems` are the file systems on which they are. `handoffs`: see
-    `tasks.run`. `summed` returns the line with which the run ends; without it only a long run has one.
+    `tasks.run`. `summed` returns the line with which the run ends; without it only a long run has one. `counted` is
+    called with the counts of each item.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
@@ -205,6 +208,8 @@ def run(
                     size += piece.read if isinstance(piece, BytesRead) else 0
                     if not (isinstance(piece, ChangeCounts) and report.is_unwritten(report.input)):
                         report.totals.add(piece)
+                    if counted is not None:
+                        counted(item, piece)
                 elif not isinstance(piece, tasks.End):
                     yield item, piece
                 else:
@@ -224,12 +229,17 @@ def run(
     if summed is None:
         if repeats:
             report.summary(f"{counts} in {clock.seconds:.1f} s")
-    elif report.totals.documents or not report.failures:
-        took = f"; {size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
-        failed = f"; {counts.failed:,} of {progress.inputs(number)} failed" if counts.failed else ""
-        report.end_with(f"{summed(report.totals)}{failed}{took}", repeats=bool(repeats))
-    elif repeats:
-        report.end_with(f"{progress.inputs(counts.failed)} failed", repeats=True)
+    else:
+        report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
+
+
+def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
+    """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
+    failed = f"; {counts.failed:,} of {progress.inputs(counts.inputs)} failed" if counts.failed else ""
+    if not report.totals.documents and failed:
+        return failed.removeprefix("; ") if counts.inputs > 1 else ""
+    took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
+    return f"{summed(report.totals)}{failed}{took}"
 
 
 def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:

@@ -18,7 +18,7 @@ from absolve.core.drawing import painted
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 def visible_json(lines: bytes) -> bytes:
@@ -76,7 +76,7 @@ class Report:
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
         self.lines = 0
         self._is_advised = False
-        self._end: tuple[str, bool] | None = None
+        self._end: tuple[Callable[[], str], bool] | None = None
         self.totals = Totals()
 
     @property
@@ -133,15 +133,15 @@ class Report:
         if not cli.is_compiled():
             print(INTERPRETED, file=sys.stderr)
 
-    def end_with(self, done: str, *, repeats: bool) -> None:
-        """Set the line that `end` prints; `repeats`: print the failures once more before it."""
+    def end_with(self, done: Callable[[], str], *, repeats: bool) -> None:
+        """Set the function that returns the line for `end`; `repeats`: print the failures once more before it."""
         self._end = done, repeats
 
     def end(self) -> None:
         """Print the line that ends a run, if there is one: when all output is complete."""
         if self._end is not None:
             done, repeats = self._end
-            self.summary(done, repeats=repeats)
+            self.summary(done(), repeats=repeats)
 
     def is_unwritten(self, input_: str | None) -> bool:
         """Return whether the output for an input could not be written."""
@@ -155,7 +155,8 @@ class Report:
                 self._print(self._printed(diagnostic), diagnostic.code, "red")
             if len(self.failures) > _NAMED:
                 print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)", file=sys.stderr)
-        print(f"absolve: {done}", file=sys.stderr)
+        if done:
+            print(f"absolve: {done}", file=sys.stderr)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> None:
         self.failures.setdefault(input_, diagnostic)

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from absolve.inventory.columns import Columns
 
 _FIRST: Final = 500  # rows that decide the widths
-_LEAST: Final = 8  # columns of a cell that is cut
+_LEAST: Final = 8  # columns of a cell that is cut,
+_LEAST_URL: Final = 20  # and of one that begins with what all have in common
 _GAP: Final = "  "
 _LINKED: Final = frozenset({"target", "url", "base", "canonical"})
+_URLS: Final = _LINKED | {"document", "reference"}
 
 
 def grid(
@@ -35,7 +37,8 @@ def grid(
         return
     kept = [place for place in range(len(columns)) if any(row[place] not in {None, ""} for row in first)]
     widths = {place: _widest(columns[place], [row[place] for row in first], screen) for place in kept}
-    if screen.width is not None and not _fit(widths, screen.width - len(_GAP) * (len(kept) - 1)):
+    least = {place: _LEAST_URL if columns[place] in _URLS else _LEAST for place in kept}
+    if screen.width is not None and not _fit(widths, least, screen.width - len(_GAP) * (len(kept) - 1)):
         for row in chain(first, rows):
             yield [*_stacked(columns, row, screen), ""]
         return
@@ -52,16 +55,13 @@ def _text(cell: Any) -> str:
     return "" if cell is None else str(cell)
 
 
-def _fit(widths: dict[int, int], room: int) -> bool:
-    """Reduce the widest columns until all fit into `room`; return False if that is not possible."""
-    while (excess := sum(widths.values()) - room) > 0:
-        place = max(widths, key=lambda one: widths[one])
-        others = [width for one, width in widths.items() if one != place]
-        least = max(_LEAST, *others) if others else _LEAST
-        smaller = max(widths[place] - excess, min(least, widths[place] - 1))
-        if smaller < _LEAST:
+def _fit(widths: dict[int, int], least: dict[int, int], room: int) -> bool:
+    """Reduce the widest columns, none below its `least`, until all fit into `room`; return False if they cannot."""
+    while sum(widths.values()) > room:
+        shrinkable = [place for place, width in widths.items() if width > least[place]]
+        if not shrinkable:
             return False
-        widths[place] = smaller
+        widths[max(shrinkable, key=lambda place: widths[place])] -= 1
     return True
 
 
@@ -80,6 +80,6 @@ def _stacked(columns: Sequence[str], row: Sequence[Any], screen: Screen) -> Iter
     for name, cell in zip(columns, row, strict=True):
         text = screen.visible(_text(cell))
         if text:
-            room = max(_LEAST, (screen.width or 0) - len(name) - 2)
+            room = max(_LEAST, (screen.width or 0) - len(name) - len(": "))
             cut = screen.cut(text, room)
             yield f"{screen.paint(name, 'bold')}: {screen.linked(cut, text) if name in _LINKED else cut}"
