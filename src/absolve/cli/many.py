@@ -235,9 +235,9 @@ def run(
 
 def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
     """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
-    failed = f"; {counts.failed:,} of {progress.inputs(counts.inputs)} failed" if counts.failed else ""
+    failed = f"; {progress.inputs(counts.failed)} failed" if counts.failed else ""
     if not report.totals.documents and failed:
-        return failed.removeprefix("; ") if counts.inputs > 1 else ""
+        return failed.removeprefix("; ") if counts.failed > 1 else ""
     took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
     return f"{summed(report.totals)}{failed}{took}"
 

@@ -58,12 +58,12 @@ def colours(stream: TextIO | None) -> bool:
 
 
 def width(stream: TextIO | None) -> int | None:
-    """Return the columns of a terminal, or $COLUMNS; None if the stream is a file or a pipe."""
+    """Return the columns of a terminal, by $COLUMNS if it is set; None if the stream is a file or a pipe."""
+    if stream is None or not is_terminal(stream):
+        return None
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
         return int(given)
-    if stream is None or not is_terminal(stream):
-        return None
     try:
         return os.get_terminal_size(stream.fileno()).columns or WIDTH
     except (OSError, ValueError):
