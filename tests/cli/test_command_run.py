@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -90,12 +91,12 @@ def test_a_diagnostic_of_many_inputs_is_printed_20_times_then_counted(absolve: R
 def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site: Path) -> None:
     for number in range(30):
         (site / f"{number}.html").write_bytes(PAGE)
-    *_, failure, summary = absolve("links", "site").err.splitlines()
+    *_, failure = absolve("links", "site").err.splitlines()
     assert failure.startswith("site/b.html: unknown-media-type: ")
-    assert summary.startswith("absolve: 33 inputs, 0.0 MB, 1 failed in ")
+    assert absolve.summary == "32 links in 32 documents: 32 other; 32 with problems; 1 input failed"
     for number in range(30):
         (site / f"{number}.html").write_bytes(BROKEN)
-    assert absolve("links", "site").err.splitlines()[-2] == "... and 11 more (--errors FILE lists all)"
+    assert absolve("links", "site").err.splitlines()[-1] == "... and 11 more (--errors FILE lists all)"
 
 
 def test_a_long_run_reports_its_progress_every_few_seconds(
@@ -105,8 +106,9 @@ def test_a_long_run_reports_its_progress_every_few_seconds(
     (site / "b.html").unlink()
     lines = absolve("rewrite", "site", URL, "--in-place").err.splitlines()
     assert lines[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
-    assert lines[-1].startswith("absolve: 2 inputs, 0.0 MB in 0.")
-    assert absolve("rewrite", "site", URL, "--in-place", "--quiet").err == ""
+    assert absolve.summary.startswith("2 links in 2 documents changed; 0 stay; 0.0 MB in 0.")
+    for option in ("--quiet", "--no-progress"):
+        assert absolve("rewrite", "site", URL, "--in-place", option).err == ""
 
 
 @pytest.mark.parametrize(
@@ -144,9 +146,11 @@ def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     os.close(ours)
     assert run.returncode == 1
     text = shown.decode()
-    assert "3 inputs, 0.0 MB, 1 failed, " in text
+    assert "3 of 3 inputs, 0.0 MB, 1 failed" in text
+    assert re.search(r"[0-9]/s", text)
+    assert "left" in text
     assert "unknown-media-type" in text
-    assert "absolve: 3 inputs, 0.0 MB, 1 failed in " in text.splitlines()[-1]
+    assert "absolve: 2 links in 2 documents changed; 0 stay; 1 input failed; 0.0 MB in " in text.splitlines()[-1]
 
 
 def _read(terminal: int) -> bytes:

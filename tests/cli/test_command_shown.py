@@ -203,7 +203,7 @@ def test_csv_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> No
 
 def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runner) -> None:
     Path("p.html").write_bytes(page("x\x9b\x7f\u202e"))
-    arguments = ("links", "p.html", "--url", "http://h/")
+    arguments = ("links", "p.html", "--url", "http://h/", "--format", "jsonl")
     shows = on_terminal(*arguments)
     exact = absolve(*arguments).out.decode()
     assert is_clean(shows)

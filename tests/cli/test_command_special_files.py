@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_runner import SUMMARY
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -41,7 +42,7 @@ def run(*arguments: str) -> tuple[int, str]:
     argv = [sys.executable, "-m", "absolve", *arguments]
     done = subprocess.run(argv, capture_output=True, timeout=30, check=False, stdin=subprocess.DEVNULL)
     assert b"Traceback" not in done.stderr
-    return done.returncode, done.stderr.decode()
+    return done.returncode, SUMMARY.sub("", done.stderr.decode())
 
 
 @pytest.mark.parametrize("command", WHERE, ids=" ".join)

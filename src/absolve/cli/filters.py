@@ -43,7 +43,7 @@ def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._Argu
 
 
 def add_table(group: argparse._ActionsContainer) -> None:
-    """Add --columns, --where and --unique."""
+    """Add --columns, --where, --unique and --count."""
     group.add_argument("--columns", discovered=True, metavar="NAME,...", help="only these columns, in this order")
     group.add_argument(
         "--where",
@@ -55,6 +55,12 @@ def add_table(group: argparse._ActionsContainer) -> None:
         discovered=True,
         action="store_true",
         help="with --columns: drop rows that repeat an earlier one",
+    )
+    group.add_argument(
+        "--count",
+        discovered=True,
+        action="store_true",
+        help="with --unique: add a column with the number of equal rows, and list the most frequent ones first",
     )
 
 
@@ -85,8 +91,18 @@ def selection(options: argparse.Namespace) -> Selection:
     return Selection(kinds, scopes, problems).checked()
 
 
+def fail_on(options: argparse.Namespace) -> frozenset[str]:
+    """Return the problems of --fail-on. Raise UsageError for an unknown word."""
+    words = frozenset(_words(options.fail_on))
+    for word in sorted(words - {"any", *PROBLEMS}):
+        raise UsageError(f"--fail-on: unknown problem {word!r}: choose from any, {', '.join(sorted(PROBLEMS))}")
+    return frozenset(PROBLEMS) if "any" in words else words
+
+
 def columns(options: argparse.Namespace, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns. Raise UsageError for unknown ones, and for --unique without --columns."""
+    if options.count and not options.unique:
+        raise UsageError("--count needs --unique: it counts equal rows")
     if options.columns is None:
         if options.unique:
             raise UsageError("--unique needs --columns: with all columns (offsets too) no two rows are equal")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,12 +22,13 @@ from absolve.run import fsync, inputs, interrupts, outputs
 from absolve.run.archive_ranges import WHOLE
 from absolve.run.globs import Globs
 from absolve.run.pool import tasks
-from absolve.run.results import BytesRead, Failure
+from absolve.run.results import BytesRead, ChangeCounts, Counts, Failure
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
+    from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import FilesReady, TaskResult
     from absolve.run.syncfs import FileSystems
@@ -100,8 +102,17 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     shared.completes_files(
         group.add_argument("--errors", metavar="FILE", help="also write failures to FILE, as JSON lines")
     )
+    group.add_argument(
+        "--no-progress", discovered=True, action="store_true", help="show no progress on the standard error"
+    )
     verbosity = group.add_mutually_exclusive_group()
-    verbosity.add_argument("--quiet", "-q", discovered=True, action="store_true", help="report failures only")
+    verbosity.add_argument(
+        "--quiet",
+        "-q",
+        discovered=True,
+        action="store_true",
+        help="report failures only, without the line that ends a run",
+    )
     verbosity.add_argument(
         "--verbose",
         "-v",
@@ -160,6 +171,8 @@ def run(
     ended: Callable[[Item], None] | None = None,
     expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
     *,
+    summed: Callable[[Totals], str] | None = None,
+    counted: Callable[[Item, Counts], None] | None = None,
     systems: FileSystems | None = None,
     handoffs: bool = False,
 ) -> Generator[tuple[Item, Any]]:
@@ -167,13 +180,16 @@ def run(
 
     `ended` is called after the last result of each item, before the report leaves that item. `expect` is called with
     the next files that are ready to be published; `systems` are the file systems on which they are. `handoffs`: see
-    `tasks.run`.
+    `tasks.run`. `summed` returns the line with which the run ends; without it only a long run has one. `counted` is
+    called with the counts of each item.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
     with (
         failures.written(options, report),
-        progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
+        progress.shown(
+            quiet=options.quiet or options.no_progress, streams=streams, count=_counting(options)
+        ) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
         number = size = 0
@@ -188,8 +204,12 @@ def run(
                     report.finding(piece)
                 elif isinstance(piece, Failure):
                     report.failure(piece.error)
-                elif isinstance(piece, BytesRead):
-                    size += piece.read
+                elif isinstance(piece, Counts):
+                    size += piece.read if isinstance(piece, BytesRead) else 0
+                    if not (isinstance(piece, ChangeCounts) and report.is_unwritten(report.input)):
+                        report.totals.add(piece)
+                    if counted is not None:
+                        counted(item, piece)
                 elif not isinstance(piece, tasks.End):
                     yield item, piece
                 else:
@@ -202,8 +222,24 @@ def run(
                 clock.tick(progress.Counts(number, size, len(report.failures)))
                 report.took(clock.seconds)
     report.rest()
-    if not options.quiet and (clock.was_seen or (report.failures and report.lines > SCREEN)):
-        report.summary(f"{progress.Counts(number, size, len(report.failures))} in {clock.seconds:.1f} s")
+    counts = progress.Counts(number, size, len(report.failures))
+    repeats = clock.was_seen or (report.failures and report.lines > SCREEN)
+    if options.quiet:
+        return
+    if summed is None:
+        if repeats:
+            report.summary(f"{counts} in {clock.seconds:.1f} s")
+    else:
+        report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
+
+
+def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
+    """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
+    failed = f"; {progress.inputs(counts.failed)} failed" if counts.failed else ""
+    if not report.totals.documents and failed:
+        return failed.removeprefix("; ") if counts.failed > 1 else ""
+    took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
+    return f"{summed(report.totals)}{failed}{took}"
 
 
 def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
@@ -213,9 +249,14 @@ def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input
 
 
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
-    """Return a function that counts the inputs, for another thread; None with --from, since a list may be a pipe."""
-    if options.from_ is not None or not any(map(inputs.is_folder, options.inputs)):
+    """Return a function that counts the inputs, for another thread; None if they cannot be counted.
+
+    A list (--from) may be a pipe, and of a single input only the end is known.
+    """
+    if options.from_ is not None:
         return None
+    if not any(map(inputs.is_folder, options.inputs)):
+        return (lambda: len(options.inputs)) if len(options.inputs) > 1 else None
     silent = Report()
     silent.quiet = True
     return lambda: sum(1 for _ in found(options, silent, follow=not getattr(options, "in_place", False)))

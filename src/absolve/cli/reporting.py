@@ -5,25 +5,20 @@ Input: diagnostics and errors as they occur. Output: lines FILE:line:column: cod
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import contextmanager
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Final, TextIO
+from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
+from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.totals import Totals
 from absolve.core import printable
+from absolve.core.drawing import painted
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-# ECMA-48 8.3.117, Select Graphic Rendition
-STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
+    from collections.abc import Callable, Iterator
 
 
 def visible_json(lines: bytes) -> bytes:
@@ -37,13 +32,11 @@ def _json_escaped(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def colours(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal with colours enabled (no-color.org)."""
-    return bool(is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
-
-
 def paint(text: str, style: str, *, on: bool) -> str:
-    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if on else text
+    return painted(text, style) if on else text
+
+
+__all__ = ["Report", "colours", "is_terminal", "paint", "visible_json"]
 
 
 class InputCount:
@@ -83,6 +76,8 @@ class Report:
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
         self.lines = 0
         self._is_advised = False
+        self._end: tuple[Callable[[], str], bool] | None = None
+        self.totals = Totals()
 
     @property
     def status(self) -> int:
@@ -138,14 +133,30 @@ class Report:
         if not cli.is_compiled():
             print(INTERPRETED, file=sys.stderr)
 
-    def summary(self, done: str) -> None:
+    def end_with(self, done: Callable[[], str], *, repeats: bool) -> None:
+        """Set the function that returns the line for `end`; `repeats`: print the failures once more before it."""
+        self._end = done, repeats
+
+    def end(self) -> None:
+        """Print the line that ends a run, if there is one: when all output is complete."""
+        if self._end is not None:
+            done, repeats = self._end
+            self.summary(done(), repeats=repeats)
+
+    def is_unwritten(self, input_: str | None) -> bool:
+        """Return whether the output for an input could not be written."""
+        failure = self.failures.get(input_) if input_ is not None else None
+        return failure is not None and failure.code == "unwritable"
+
+    def summary(self, done: str, *, repeats: bool = True) -> None:
         """Print the summary line; before it the failures once more, if other messages were printed as well."""
-        if self.failures and self.lines > len(self.failures):
+        if repeats and self.failures and self.lines > len(self.failures):
             for diagnostic in islice(self.failures.values(), _NAMED):
                 self._print(self._printed(diagnostic), diagnostic.code, "red")
             if len(self.failures) > _NAMED:
                 print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)", file=sys.stderr)
-        print(f"absolve: {done}", file=sys.stderr)
+        if done:
+            print(f"absolve: {done}", file=sys.stderr)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> None:
         self.failures.setdefault(input_, diagnostic)

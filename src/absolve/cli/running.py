@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from absolve.cli import COMMANDS, configuration, version
+from absolve.cli import COMMANDS, configuration, terminal, version
 from absolve.cli import options as shared
 from absolve.cli.options import CREDENTIALS, add_credentials
 from absolve.cli.parsing import Parser
@@ -72,6 +72,7 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
             shared.add_configuration(command)
             if name != "completion":
                 add_credentials(command)
+            terminal.add_color(command)
             command.set_defaults(run=module.run, parser=command)
     return whole
 
@@ -137,6 +138,7 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
 
 def _run(arguments: Sequence[str], *, alone: bool) -> int:
     report = Report()
+    terminal.choose("auto")
     try:
         whole = parser(arguments[:1])
         if alone:
@@ -151,8 +153,11 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
                 configured(command, arguments[0], arguments[1:], found)
                 _report_ignored(command, found, report)
             options = whole.parse_args(arguments)
+            terminal.choose(getattr(options, "color", "auto"))
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)
+            sys.stdout.flush()
+            report.end()
         except UsageError as error:
             command.error(error.message)
         sys.stdout.flush()

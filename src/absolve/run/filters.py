@@ -74,6 +74,11 @@ class _Only:
         self._ruled: dict[int, RowFacts] = {}  # by the identity of a context, which they hold
         self._known = KnownBases()
 
+    @property
+    def inner(self) -> Policy:
+        """The policy for the selected links."""
+        return self._policy
+
     def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy]]:
         return _Only, (self._selection, self._policy)
 
