@@ -91,7 +91,7 @@ def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site
     for number in range(30):
         (site / f"{number}.html").write_bytes(PAGE)
     *_, failure, summary = absolve("links", "site").err.splitlines()
-    assert failure.startswith("site/b.html: unknown-media-type: ")
+    assert failure.startswith("error: site/b.html: unknown-media-type: ")
     assert summary.startswith("absolve: 33 inputs, 0.0 MB, 1 failed in ")
     for number in range(30):
         (site / f"{number}.html").write_bytes(BROKEN)
@@ -126,7 +126,7 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
     monkeypatch.setattr(reporting, "LONG", seconds)
     monkeypatch.setattr(cli, "is_compiled", lambda: compiled)
     (site / "b.html").unlink()
-    assert absolve("links", "site", URL, *options).err.splitlines() == [reporting.INTERPRETED] * count
+    assert absolve("links", "site", URL, *options).err.splitlines() == [f"note: {reporting.INTERPRETED}"] * count
     assert "C compiler" in reporting.INTERPRETED
 
 
@@ -170,7 +170,7 @@ def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, site:
     (site / "b.html").chmod(0o444)
     done = absolve("rewrite", "site", URL, "--in-place", jobs)
     assert done.status == 1
-    assert done.err == "site/b.html: unwritable: the file is read-only\n"
+    assert done.err == "error: site/b.html: unwritable: the file is read-only\n"
     assert [path.read_bytes() for path in sorted(site.iterdir())] == [NEW, PAGE, NEW]
 
 
@@ -188,7 +188,7 @@ def test_a_file_that_disappears_is_reported_and_the_rest_continues(
 
     monkeypatch.setattr(inputs, "folder", vanishing)
     done = absolve("rewrite", "site", URL, "-o", "out", jobs)
-    assert (done.status, done.err) == (1, "site/b.html: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (1, "error: site/b.html: not-found: No such file or directory\n")
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.html", "c.html"]
 
 
@@ -260,7 +260,7 @@ def test_a_table_that_does_not_fit_on_the_disk_leaves_no_file(
         pytest.importorskip(package)
     (site / "b.html").write_bytes(b"".join(b"<a href=%s>" % os.urandom(20).hex().encode() for _ in range(8000)))
     done = absolve("links", "site", URL, "-o", small_disk / f"links.{suffix}")
-    assert (done.status, done.err) == (1, f"{small_disk}/links.{suffix}: unwritable: {reason}\n")
+    assert (done.status, done.err) == (1, f"error: {small_disk}/links.{suffix}: unwritable: {reason}\n")
     assert list(small_disk.iterdir()) == []
 
 

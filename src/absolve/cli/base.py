@@ -56,7 +56,8 @@ WINS = "=> "
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    parser.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
+    group = parser.add_argument_group("output")
+    group.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
     shared.add_settings(parser)
 
 

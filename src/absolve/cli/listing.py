@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Add -o OUT, --format and --csv-safe."""
-    shared.add_output(parser)
-    parser.add_argument(
+    group = parser.add_argument_group("output")
+    shared.add_output(group)
+    group.add_argument(
+        "-f",
         "--format",
         discovered=True,
         choices=sinks.FORMATS,
         help="output format (default: by the suffix of OUT, else jsonl)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--csv-safe",
         discovered=True,
         action="store_true",

@@ -89,8 +89,8 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add --jobs, --errors, --quiet and --verbose; return their group."""
     group = parser.add_argument_group("run")
     group.add_argument(
-        "--jobs",
         "-j",
+        "--jobs",
         discovered=True,
         type=_jobs,
         default=None,
@@ -101,13 +101,13 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         group.add_argument("--errors", metavar="FILE", help="also write failures to FILE, as JSON lines")
     )
     verbosity = group.add_mutually_exclusive_group()
-    verbosity.add_argument("--quiet", "-q", discovered=True, action="store_true", help="report failures only")
+    verbosity.add_argument("-q", "--quiet", discovered=True, action="store_true", help="report failures only")
     verbosity.add_argument(
-        "--verbose",
         "-v",
+        "--verbose",
         discovered=True,
         action="store_true",
-        help="report every diagnostic (default: after 20 inputs with the same code, only the number of the others)",
+        help="report every diagnostic (default: what inputs share once, with the number of the others)",
     )
     return group
 

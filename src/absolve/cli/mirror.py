@@ -75,15 +75,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--relative-only", action="store_true", help="make the links of a folder of pages relative, in place"
     )
     where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
-    where.add_argument("--resume", action="store_true", help="go on with a run that was killed")
     where.add_argument(
-        "--dry-run", discovered=True, action="store_true", help="write nothing; print the path of each URL"
+        "-n", "--dry-run", discovered=True, action="store_true", help="write nothing; print the path of each URL"
     )
     what = parser.add_argument_group("what is held")
     what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")
     what.add_argument("--keep-errors", action="store_true", help="hold error pages, too")
     what.add_argument(
-        "--same", metavar="WORDS", help=f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
+        "--same", metavar="WORD,...", help=f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
     )
     links = parser.add_argument_group("links and edits")
     links.add_argument(
@@ -93,10 +92,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.completes_files(
         links.add_argument("--missing", metavar="FILE", help="write the URLs that are missing, one a line")
     )
-    links.add_argument("--missing-kind", metavar="KINDS", help="only these kinds: image,stylesheet")
+    links.add_argument("--missing-kind", metavar="KIND,...", help="only these kinds: image,stylesheet")
     shared.add_settings(parser)
     parser.set_defaults(profile="whatwg")
-    many.add_run(parser)
+    many.add_run(parser).add_argument("--resume", action="store_true", help="go on with a run that was killed")
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

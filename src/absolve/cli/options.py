@@ -24,13 +24,23 @@ if TYPE_CHECKING:
 
 def completes_files(argument: argparse.Action) -> None:
     """Complete file names for this argument: shtab reads this attribute, and need not be installed to set it."""
-    argument.complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
+    argument.complete = _FILES  # type: ignore[attr-defined]
+
+
+# shtab.FILE
+_FILES: Final = {
+    "bash": "_shtab_compgen_files",
+    "zsh": "_files",
+    "tcsh": "f",
+    "fish": "(__fish_complete_path (commandline -ct))",
+    "powershell": "_shtab_powershell_compgen_files",
+}
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
     """Add --config; `running.found_for` reads it before argparse does."""
     completes_files(
-        parser.add_argument(
+        parser.add_argument_group("run").add_argument(
             "--config",
             metavar="FILE",
             help="read options from FILE (default: $ABSOLVE_CONFIG, or absolve.toml in this folder or above)",
@@ -58,7 +68,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     """Add --url, --file-urls, --media-type and --charset."""
     known = parser.add_argument_group("facts about the inputs")
     known.add_argument(
-        "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
+        "-u", "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
     )
     known.add_argument(
         "--file-urls",
@@ -88,11 +98,12 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
     recovers = "read XML that is not well-formed, or nested too deep, as HTML"
     group.add_argument("--recover", discovered=True, action="store_true", help=recovers)
-    add_limits(group)
+    add_limits(parser)
 
 
-def add_limits(group: argparse._ActionsContainer) -> None:
+def add_limits(parser: argparse.ArgumentParser) -> None:
     """Add the limits of a document: nesting, sizes, number of links."""
+    group = parser.add_argument_group("limits")
     group.add_argument(
         "--max-depth",
         discovered=True,
@@ -149,7 +160,7 @@ CREDENTIALS: Final = "--show-credentials"
 
 def add_credentials(parser: argparse.ArgumentParser) -> None:
     """Add --show-credentials, for every command that prints messages or URLs."""
-    parser.add_argument(
+    parser.add_argument_group("run").add_argument(
         CREDENTIALS, action="store_true", help="print user:password@ of URLs in messages and lists, instead of ***@"
     )
 

@@ -58,7 +58,14 @@ class AbsolveError(Exception):
 
 
 class UsageError(AbsolveError):
-    """The call itself is wrong: an unknown profile or charset, a retrieval URL that is not absolute."""
+    """The call itself is wrong: an unknown profile or charset, a retrieval URL that is not absolute.
+
+    `hint` is a sentence with what would be right, or empty.
+    """
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
 
     def __str__(self) -> str:
         return printable.message(self.message)
