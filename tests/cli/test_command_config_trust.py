@@ -46,7 +46,7 @@ UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
     *"zip check serve port by relative-only prune at keep-errors same absent for missing missing-kind".split(),
     *"old old-url map fail-on sql queries baseline memory fix write-map".split(),
-    *"remap where resume break-signatures file-urls show-credentials".split(),
+    *"remap where resume man mkdirs break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [
     (command, name, action) for command, one in parser().commands.items() for name, action in one.options()

@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, similar
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
@@ -257,8 +257,6 @@ def _ours(table: dict[str, Any]) -> dict[str, Any] | None:
 def _checked(found: Configuration, commands: tuple[str, ...]) -> Configuration:
     for name, value in found.table.items():
         if isinstance(value, dict) and name not in commands:
-            from absolve.cli.hints import similar
-
             text = f"{found.place(name, None)}: the table [{name}] is not named for a command"
             raise UsageError(text, similar(name, commands) or f"commands: {', '.join(commands)}")
     return found

@@ -10,27 +10,30 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.cli import COMMANDS
-from absolve.core.errors import in_short
+from absolve.core.errors import UsageError, in_short, similar
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable
 
     from absolve.cli.parsing import Parser
+    from absolve.cli.reporting import Report
     from absolve.core.errors import Diagnostic
 
-# By the code of a warning that many inputs share: the options that help all of them.
+# By the code of a warning that inputs share: the options that help all of them. It is printed for one of them only.
 SHARED: Final[dict[str, str]] = {
     "no-base": "--url URL, --url-map FILE or --mirror-layout gives the inputs a base URL",
-    "ambiguous": "--verify compares each result with what an independent parser reads",
     "signed": "--break-signatures changes signed parts, too",
     "unknown-charset": "--charset LABEL names the encoding of the inputs",
+    "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists the links",
+    "above-root": "--profile whatwg (or rfc3986) leaves such .. out; absolve links --problem above-root lists the links",
     "empty-file": "--exclude GLOB leaves out files in folders",
 }
 _GLOB: Final = frozenset("*?[")
 
 
 def of(diagnostic: Diagnostic) -> str | None:
-    """Return the hint for a failure, or None."""
+    """Return the hint for a diagnostic, or None."""
     hint = _HINTS.get(diagnostic.code)
     return hint(diagnostic) if hint is not None else None
 
@@ -38,13 +41,16 @@ def of(diagnostic: Diagnostic) -> str | None:
 def _not_found(diagnostic: Diagnostic) -> str | None:
     name = diagnostic.name
     if is_url(name):
-        return piped(name)
+        return fetched(name)
     if _GLOB & set(name):
         return "no file matches this pattern, so the shell passed it on as it is"
     return None
 
 
-_HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {"not-found": _not_found}
+_HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
+    "not-found": _not_found,
+    **{code: lambda diagnostic: SHARED[diagnostic.code] for code in ("divergent", "above-root")},
+}
 
 
 def is_url(name: str) -> bool:
@@ -52,19 +58,22 @@ def is_url(name: str) -> bool:
     return name[:8].lower().startswith(("http://", "https://", "ftp://"))
 
 
-def piped(url: str) -> str:
-    """Return how a page of the web reaches absolve, which reads files only."""
+def check_no_url(name: str, command: str) -> None:
+    """Raise UsageError if the name of an input is a URL and no file."""
+    if is_url(name) and not os.path.lexists(name):
+        raise UsageError(f"{in_short(name)} is a URL, and absolve reads files only", fetched(name, command))
+
+
+def fetched(url: str, command: str = "links") -> str:
+    """Return how a page of the web reaches a command."""
     from shlex import quote
 
-    return f"absolve reads files: curl -sL {quote(url)} | absolve links - --url {quote(url)}"
-
-
-def similar(word: str, known: Iterable[str]) -> str | None:
-    """Return `did you mean WORD?` for the known word that is most like a given one, or None."""
-    from difflib import get_close_matches  # for errors only
-
-    found = get_close_matches(word.lower(), list(known), 1, 0.6)
-    return f"did you mean {found[0]}?" if found else None
+    if command in {"mirror", "audit"}:
+        name = "crawl" if command == "mirror" else "new"
+        return f"wget --recursive --page-requisites --warc-file={name} {quote(url)}, then name {name}.warc.gz"
+    if command not in {"links", "rewrite", "base", "documents", "browser"}:
+        command = "links"
+    return f"curl -sL {quote(url)} | absolve {command} - --url {quote(url)}"
 
 
 # --- the command line -------------------------------------------------------------------------------------------------
@@ -105,7 +114,9 @@ def no_choice(names: str, value: object, choices: Iterable[object]) -> str:
     """Return the message for a word that is none of the choices of an option, or no command."""
     if names == _COMMAND:
         return f"unknown command {value!r}"
-    return f"{names} takes {' or '.join(map(str, choices))}, not {in_short(str(value))!r}"
+    *most, last = map(str, choices)
+    words = f"{', '.join(most)} or {last}" if most else last
+    return f"{names} takes {words}, not {in_short(str(value))!r}"
 
 
 def choice(names: str, value: object, choices: Iterable[object]) -> str:
@@ -113,16 +124,16 @@ def choice(names: str, value: object, choices: Iterable[object]) -> str:
     word = str(value)
     if names == _COMMAND:
         return _no_command(word)
-    if names == "--base":
+    if names == "--base" and is_url(word):
         return f"--base is about base elements in the result; the URL of an input is given by --url {word}"
-    return similar(word, map(str, choices)) or ""
+    return similar(word, map(str, choices))
 
 
 def _no_command(word: str) -> str:
     from shlex import quote
 
     if is_url(word):
-        return piped(word)
+        return fetched(word)
     if os.path.lexists(word):
         return f"the command comes first: absolve rewrite {quote(word)} or absolve links {quote(word)}"
     return similar(word, COMMANDS) or f"commands: {', '.join(COMMANDS)}"
@@ -160,7 +171,7 @@ def option(name: str, parser: Parser) -> str:
         return f"did you mean {meant}?"
     if found := _having(name):
         return f"{name} is an option of {' and '.join(found)}"
-    return similar(name, own) or ""
+    return similar(name, own)
 
 
 def _having(name: str) -> list[str]:
@@ -175,3 +186,25 @@ def surplus(argument: str, parser: Parser) -> str:
     """Return the hint for an argument that a command does not take."""
     taken = " ".join(str(action.metavar or action.dest) for action in parser.positionals())
     return f"{parser.prog} takes {taken}" if taken else f"{parser.prog} takes options only"
+
+
+def selecting(options: argparse.Namespace) -> str:
+    """Return the options that select rows, as given; empty if there are none."""
+    from shlex import quote
+
+    given = vars(options)
+    words = [f"--{name} {quote(','.join(given[name]))}" for name in ("kind", "scope", "problem") if given.get(name)]
+    if given.get("where") is not None:
+        words.append(f"--where {quote(given['where'])}")
+    return " ".join(words)
+
+
+def interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
+    """Print how far a run over several inputs came, and that --resume goes on where a journal is kept."""
+    if total is not None and total < 2:
+        return
+    given = vars(options)
+    writes = given.get("in_place") or given.get("output") not in {None, "-"}
+    resumes = "resume" in given and writes and not (given.get("dry_run") or given.get("diff"))
+    text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
+    report.note("interrupted", f"{text}; --resume goes on" if resumes else text)

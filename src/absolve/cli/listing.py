@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import cluster, failures, filters, many
+from absolve.cli import cluster, failures, filters, hints, many
 from absolve.cli import options as shared
 from absolve.cli.reporting import is_terminal, visible_json
 from absolve.core.errors import UsageError
@@ -63,14 +63,32 @@ def run(options: argparse.Namespace, report: Report, table: str) -> None:
     run_ = many.run(partial(listed, how), apart, lambda input_: input_, options, report, handoffs=True)
     stream = sinks.is_stream(how.format)
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
-        chunks = _encoded(how, sink, (rows for _, rows in pieces))
+        found_rows = Rows(how.table)
+        chunks = _encoded(how, sink, found_rows.counted(rows for _, rows in pieces))
         if not stream:
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
-            return
-        rows: Iterator[Any] = (chunk for _, chunk in chunks)
-        if how.format == "jsonl" and _is_on_terminal(options):
-            rows = map(visible_json, rows)
-        sink.write(how.columns, rows, out)
+        else:
+            rows: Iterator[Any] = (chunk for _, chunk in chunks)
+            if how.format == "jsonl" and _is_on_terminal(options):
+                rows = map(visible_json, rows)
+            sink.write(how.columns, rows, out)
+    selecting = hints.selecting(options)
+    if not found_rows.number and selecting:
+        report.note("empty-selection", f"no row is left by {selecting}")
+
+
+class Rows:
+    """The number of rows of a table so far."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        self.number = 0
+
+    def counted(self, pieces: Iterable[RowChunk]) -> Iterator[RowChunk]:
+        for piece in pieces:
+            if piece.table == self.table:
+                self.number += piece.number
+            yield piece
 
 
 def _encoded(how: ListOptions, sink: Sink, pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:

@@ -69,6 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.completes_files(
         place.add_argument("--serve", metavar="DIR", help="show a mirror on this machine, with its media types")
     )
+    shared.add_mkdirs(where)
     where.add_argument("--port", type=int, default=0, metavar="N", help="with --serve: the port (default: a free one)")
     where.add_argument("--by", choices=LAYOUTS, default="host", help="host/path (default), path, DATE/host/path")
     where.add_argument(
@@ -102,6 +103,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.check is not None or options.serve is not None:
         _look(options, report)
         return
+    many.names(options)  # a URL is no input
     failures.check(options)
     if options.relative_only:
         mirror_in_place.run(options, report)
@@ -137,6 +139,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         mirror_zip.run(sources, how, choice, options, report)
     else:
         write.check_folder(Path(options.output))
+        shared.check_above(options.output, makes=options.mkdirs)
         with created(options.output) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
             _into(folder, sources, how, choice, options, report)

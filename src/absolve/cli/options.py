@@ -6,6 +6,7 @@ Input: argparse parsers and namespaces. Raises UsageError for values that argpar
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -62,6 +63,23 @@ def add_output(parser: argparse._ActionsContainer) -> None:
     """Add -o OUT, for one list of all inputs."""
     text = "write to OUT, completely or not at all (default: the standard output)"
     completes_files(parser.add_argument("-o", "--output", metavar="OUT", help=text))
+
+
+def add_mkdirs(group: argparse._ActionsContainer) -> None:
+    group.add_argument("--mkdirs", action="store_true", help="also make the folders above OUT that do not exist")
+
+
+def check_above(out: str, *, makes: bool) -> None:
+    """Raise UsageError if the folder in which an output would be made does not exist; with `makes`, make it."""
+    above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
+    if os.path.lexists(above):
+        return
+    if not makes:
+        raise UsageError(f"-o {out}: the folder {os.path.dirname(out.rstrip('/' + os.sep))} does not exist", _MKDIRS)  # noqa: PTH120
+    Path(above).mkdir(parents=True, exist_ok=True)
+
+
+_MKDIRS: Final = "--mkdirs makes it; the last folder of a path needs no option"
 
 
 def add_known(parser: argparse.ArgumentParser) -> None:
@@ -227,15 +245,34 @@ def settings(options: argparse.Namespace) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
     if options.url is not None:
         retrieval_claim(options.url)
+    if options.media_type is not None:
+        _check_media_type(options.media_type)
     if options.charset is not None:
         charsets.by_label(options.charset)
     given = vars(options)
     return Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
 
 
+def _check_media_type(given: str) -> None:
+    """Raise UsageError for a word without a slash: the suffix of a file, mostly."""
+    if "/" in given:
+        return
+    from absolve.formats import registry
+
+    meant = registry.SUFFIXES.get(f".{given.lower().lstrip('.')}")
+    known = ", ".join(dict.fromkeys(registry.SUFFIXES.values()))
+    hint = f"did you mean --media-type {meant}?" if meant else f"absolve reads {known}"
+    raise UsageError(f"--media-type takes a media type such as text/html, not {given!r}", hint)
+
+
 def names(options: argparse.Namespace) -> list[str]:
     """Return the inputs as the user named them; by default the standard input, unless it is a terminal."""
     found: list[str] = options.inputs or [sources.STDIN]
+    for name in found:
+        if "://" in name:
+            from absolve.cli import hints
+
+            hints.check_no_url(name, options.command)
     if found.count(sources.STDIN) > 1:
         raise UsageError("the standard input (-) can be read only once")
     if not options.inputs and sys.stdin is not None and sys.stdin.isatty():

@@ -81,7 +81,7 @@ class InputCount:
         """Count a diagnostic and return whether to print it.
 
         Those without a place recur in each part of an archive. A text that another input has, too, is not repeated
-        unless `verbose`, and neither is a code with a place after the first inputs.
+        unless `verbose`, and neither is a code that many inputs share.
         """
         if input_ != self._last:
             self.inputs += 1
@@ -92,7 +92,8 @@ class InputCount:
             return False
         if len(self._seen) < _REMEMBERED:
             self._seen.add(diagnostic)
-        shows = verbose or (self.inputs <= _NAMED and not (diagnostic.line is None and diagnostic.text in self._shared))
+        most = 1 if diagnostic.code in hints.SHARED else _NAMED
+        shows = verbose or (self.inputs <= most and not (diagnostic.line is None and diagnostic.text in self._shared))
         if diagnostic.line is None and len(self._shared) < _REMEMBERED:
             self._shared.add(diagnostic.text)
         if shows and not self._is_shown:
@@ -134,6 +135,7 @@ class Report:
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
             if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
                 self._print(self._printed(diagnostic), diagnostic.code, count.level)
+                self.hint(hints.of(diagnostic))
 
     def aside(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic from the search for inputs, without attributing it to the current input."""

@@ -67,6 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         )
     )
     place.add_argument("--in-place", action="store_true", help="replace the input files")
+    shared.add_mkdirs(where)
     where.add_argument(
         "--backup",
         metavar="SUFFIX",
@@ -184,6 +185,7 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError("several inputs need -o FOLDER or --in-place")
     else:
         plan.check(names, options.output, listed=listed)
+        shared.check_above(options.output, makes=options.mkdirs and not (options.dry_run or options.diff))
 
 
 def _are_several(options: argparse.Namespace) -> bool:

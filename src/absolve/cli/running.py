@@ -20,7 +20,7 @@ from absolve.cli.options import CREDENTIALS, add_credentials
 from absolve.cli.parsing import Parser
 from absolve.cli.reporting import ERROR, Report, painted
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, UsageError, similar
 from absolve.run import interrupts, outputs
 
 if TYPE_CHECKING:
@@ -76,11 +76,9 @@ def configured(command: Parser, name: str, arguments: Sequence[str], found: Conf
         return
     foreign = command.default_to(found.of(name), arguments, named=found.named)
     if foreign:
-        from absolve.cli.hints import similar
-
         known = {option for one in parser().commands.values() for option, _ in one.options()}
         for option in foreign:
-            hint = similar(option.name, [name for name, _ in command.options()] if option.table else known) or ""
+            hint = similar(option.name, [name for name, _ in command.options()] if option.table else known)
             if option.table:
                 raise UsageError(f"{option.place}: {name} has no option {option.key!r}", hint)
             if option.name not in known:
@@ -108,6 +106,7 @@ def _report_ignored(command: Parser, found: Configuration, report: Report) -> No
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
 
 
+_NO_COMMAND = ("-h", "--help", "-V", "--version")
 _NAMED = f" (to use it, name it with --config FILE or ${configuration.VARIABLE})"
 
 
@@ -146,6 +145,8 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
                 found = found_for(arguments[1:])
                 configured(command, arguments[0], arguments[1:], found)
                 _report_ignored(command, found, report)
+            elif arguments and arguments[0].partition("=")[0] not in _NO_COMMAND and arguments[0].startswith("-"):
+                whole.check_all_known(arguments[:1])
             options, rest = whole.parse_known_args(arguments)
             command.check_all_known(rest)
             report.credentials = command.credentials = getattr(options, "show_credentials", False)

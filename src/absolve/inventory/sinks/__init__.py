@@ -39,6 +39,13 @@ SINKS: Final[dict[str, Format]] = {
     ".duckdb": Format("absolve.inventory.sinks.duckdb", stream=False, columns=True),
 }
 OTHERWISE: Final = {".ndjson": ".jsonl", ".db": ".sqlite", ".sqlite3": ".sqlite"}  # aliases of suffixes
+_MEANT: Final = {  # hints for suffixes of which none is a format
+    "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
+    ".json": "one JSON value a line is .jsonl: give a name with this suffix, or --format jsonl",
+    ".txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
+    ".xlsx": "a spreadsheet opens .csv; --csv-safe keeps cells from being formulas",
+    ".xls": "a spreadsheet opens .csv; --csv-safe keeps cells from being formulas",
+}
 FORMATS: Final = tuple(suffix.removeprefix(".") for suffix in SINKS)
 
 
@@ -59,7 +66,8 @@ def name_of(path: str) -> str:
     suffix = PurePath(path).suffix.lower()
     suffix = OTHERWISE.get(suffix, suffix)
     if suffix not in SINKS:
-        raise UsageError(f"{path}: no format has this suffix: choose from {', '.join(SINKS)}, or give --format")
+        text = f"{path}: no format has this suffix: choose from {', '.join(SINKS)}, or give --format"
+        raise UsageError(text, _MEANT.get(suffix, ""))
     return suffix.removeprefix(".")
 
 
