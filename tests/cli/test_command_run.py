@@ -15,6 +15,7 @@ import pytest
 
 from absolve import cli
 from absolve.cli import many, progress, reporting
+from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 
 if TYPE_CHECKING:
@@ -73,24 +74,35 @@ def test_quiet_prints_only_failures(absolve: Runner) -> None:
     assert absolve("links", "site", "-q").err.count("\n") == 1
 
 
-def test_a_diagnostic_of_many_inputs_is_printed_20_times_then_counted(absolve: Runner, site: Path) -> None:
-    (site / "b.html").unlink()  # two are left, and 20 are named
-    for number in range(18):
+def test_what_many_inputs_share_is_one_message_with_a_count_and_a_hint(absolve: Runner, site: Path) -> None:
+    (site / "b.html").unlink()  # two are left
+    assert absolve("links", "site").err.splitlines()[1:] == ["warning: no-base: 1 more input (--verbose lists all)", HINT]
+    for number in range(20):
         (site / f"{number}.html").write_bytes(PAGE)
-    assert absolve("links", "site").err.count("no-base") == 20
-    for number, more in ((18, "1 more input"), (19, "2 more inputs")):
-        (site / f"{number}.html").write_bytes(PAGE)
-        lines = absolve("links", "site").err.splitlines()
-        assert len(lines) == 21
-        assert lines[-1] == f"absolve: no-base: {more} (--verbose lists all)"
+    first, *rest = absolve("links", "site").err.splitlines()
+    assert first.startswith("warning: site/0.html: no-base: no base URL is known: ")
+    assert rest == ["warning: no-base: 21 more inputs (--verbose lists all)", HINT]
     done = absolve("links", "site", "--verbose")
     assert len(done.err.splitlines()) == done.err.count(": no-base: no base URL is known: ") == 22
+
+
+HINT = "hint: --url URL, --url-map FILE or --mirror-layout gives the inputs a base URL"
+
+
+def test_a_diagnostic_with_a_place_is_printed_for_20_inputs_then_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    report = reporting.Report()
+    for number in range(22):
+        report.finding(Diagnostic("ambiguous", "text", f"{number}.html", 1, number))
+    report.rest()
+    *named, last = capsys.readouterr().err.splitlines()
+    assert named == [f"warning: {number}.html:1:{number}: ambiguous: text" for number in range(20)]
+    assert last == "warning: ambiguous: 2 more inputs (--verbose lists all)"
 
 
 def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site: Path) -> None:
     for number in range(30):
         (site / f"{number}.html").write_bytes(PAGE)
-    *_, failure, summary = absolve("links", "site").err.splitlines()
+    *_, failure, summary = absolve("links", "site", "-v").err.splitlines()
     assert failure.startswith("error: site/b.html: unknown-media-type: ")
     assert summary.startswith("absolve: 33 inputs, 0.0 MB, 1 failed in ")
     for number in range(30):

@@ -129,7 +129,11 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         )
     )
     group.add_argument(
-        "-f", "--format", discovered=True, metavar="FORMAT", help="format of all outputs; without -o, of the standard output"
+        "-f",
+        "--format",
+        discovered=True,
+        metavar="FORMAT",
+        help="format of all outputs; without -o, of the standard output",
     )
     group.add_argument("--sql", metavar="QUERY", help="print the result of a query over the tables of results")
     shared.completes_files(

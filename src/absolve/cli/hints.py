@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from absolve.cli import COMMANDS
@@ -25,10 +26,11 @@ SHARED: Final[dict[str, str]] = {
     "no-base": "--url URL, --url-map FILE or --mirror-layout gives the inputs a base URL",
     "signed": "--break-signatures changes signed parts, too",
     "unknown-charset": "--charset LABEL names the encoding of the inputs",
-    "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists the links",
-    "above-root": "--profile whatwg (or rfc3986) leaves such .. out; absolve links --problem above-root lists the links",
+    "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists them",
+    "above-root": "--profile whatwg (or rfc3986) leaves such .. out; absolve links --problem above-root lists them",
     "empty-file": "--exclude GLOB leaves out files in folders",
 }
+_MOST: Final = 10_000  # names in a folder that are compared with one that does not exist
 _GLOB: Final = frozenset("*?[")
 
 
@@ -44,7 +46,16 @@ def _not_found(diagnostic: Diagnostic) -> str | None:
         return fetched(name)
     if _GLOB & set(name):
         return "no file matches this pattern, so the shell passed it on as it is"
-    return None
+    folder, last = os.path.split(name)
+    try:
+        with os.scandir(folder or os.curdir) as entries:
+            names = [entry.name for entry in islice(entries, _MOST)]
+    except (OSError, ValueError):
+        return None
+    stem, suffix = os.path.splitext(last)  # noqa: PTH122 - a text; the same suffix makes no name similar
+    stems = {os.path.splitext(other)[0]: other for other in names if other.lower().endswith(suffix.lower())}  # noqa: PTH122
+    found = similar(stem, stems).removeprefix("did you mean ").removesuffix("?")
+    return f"did you mean {os.path.join(folder, stems[found])}?" if found else None  # noqa: PTH118
 
 
 _HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
@@ -139,6 +150,7 @@ def _no_command(word: str) -> str:
     return similar(word, COMMANDS) or f"commands: {', '.join(COMMANDS)}"
 
 
+_PROGRAM: Final = "absolve"
 _COMMAND: Final = "COMMAND"
 # Options of other programs, or of earlier versions, by what they are here.
 _MEANT: Final = {
@@ -154,9 +166,9 @@ _MEANT: Final = {
     "--out": "--output",
     "--output-format": "--format",
     "--files-from": "--from",
-    "--input": "INPUT, without an option",
-    "-r": "nothing: a folder is read with its subfolders",
-    "--recursive": "nothing: a folder is read with its subfolders",
+    "--input": "inputs have no option before them: absolve COMMAND INPUT",
+    "-r": "leave it out: folders are read with their subfolders",
+    "--recursive": "leave it out: folders are read with their subfolders",
     "--suffix": "--backup",
     "--silent": "--quiet",
     "--type": "--media-type",
@@ -167,9 +179,13 @@ def option(name: str, parser: Parser) -> str:
     """Return the hint for an unknown option: a similar one, or the commands that have it."""
     own = [known for action in parser.options() for known in action[1].option_strings]
     meant = _MEANT.get(name)
-    if meant is not None and (not meant.startswith("-") or meant.split()[0] in own):
+    if meant is not None and not meant.startswith("-"):
+        return meant
+    if meant is not None and meant.split()[0] in own:
         return f"did you mean {meant}?"
     if found := _having(name):
+        if parser.prog == _PROGRAM:
+            return f"options follow the command: absolve COMMAND {name}"
         return f"{name} is an option of {' and '.join(found)}"
     return similar(name, own)
 
@@ -182,7 +198,7 @@ def _having(name: str) -> list[str]:
     return [command for command, one in found if any(name in action.option_strings for _, action in one.options())]
 
 
-def surplus(argument: str, parser: Parser) -> str:
+def surplus(parser: Parser) -> str:
     """Return the hint for an argument that a command does not take."""
     taken = " ".join(str(action.metavar or action.dest) for action in parser.positionals())
     return f"{parser.prog} takes {taken}" if taken else f"{parser.prog} takes options only"

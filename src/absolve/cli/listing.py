@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, report: Report, table: str) -> None:
             sink.write(how.columns, rows, out)
     selecting = hints.selecting(options)
     if not found_rows.number and selecting:
-        report.note("empty-selection", f"no row is left by {selecting}")
+        report.note("empty-selection", f"no row is selected by {selecting}")
 
 
 class Rows:

@@ -154,7 +154,7 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
     first = next(found_, None)
     if first is None:
         globs = " ".join(f"--{name} {quote(glob)}" for name in ("include", "exclude") for glob in vars(options)[name])
-        text = f"no file in it is left by {globs}" if globs else "it holds no input"
+        text = f"no file in it is selected by {globs}" if globs else "it holds no input"
         name = next((name for name in options.inputs if inputs.is_folder(name)), options.from_ or STDIN)
         report.aside(Diagnostic("no-input", text, name))
         return

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
@@ -244,13 +244,31 @@ def _number(text: str) -> int:
 def settings(options: argparse.Namespace) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
     if options.url is not None:
-        retrieval_claim(options.url)
+        _check_url(options.url)
     if options.media_type is not None:
         _check_media_type(options.media_type)
     if options.charset is not None:
-        charsets.by_label(options.charset)
+        _check_charset(options.charset)
     given = vars(options)
     return Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
+
+
+def _check_url(given: str) -> None:
+    try:
+        retrieval_claim(given)
+    except UsageError as error:
+        is_file = bool(given) and os.path.lexists(given)
+        hint = "--file-urls uses the paths of files" if is_file else "for example http://example.com/dir/page.html"
+        raise UsageError(error.message, hint) from error
+
+
+def _check_charset(given: str) -> None:
+    try:
+        charsets.by_label(given)
+    except UsageError as error:
+        from webencodings.labels import LABELS
+
+        raise UsageError(error.message, similar(given, LABELS)) from error
 
 
 def _check_media_type(given: str) -> None:
@@ -260,7 +278,7 @@ def _check_media_type(given: str) -> None:
     from absolve.formats import registry
 
     meant = registry.SUFFIXES.get(f".{given.lower().lstrip('.')}")
-    known = ", ".join(dict.fromkeys(registry.SUFFIXES.values()))
+    known = ", ".join(dict.fromkeys(reversed(registry.SUFFIXES.values())))
     hint = f"did you mean --media-type {meant}?" if meant else f"absolve reads {known}"
     raise UsageError(f"--media-type takes a media type such as text/html, not {given!r}", hint)
 

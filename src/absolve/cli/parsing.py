@@ -69,6 +69,7 @@ class _HelpAction(argparse.Action):
     """Print the help, whole or short, and exit."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, *, short: bool = False, help: str = "") -> None:  # noqa: A002
+        del dest  # it has no value
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
         self.short = short
 
@@ -138,7 +139,7 @@ class Parser(argparse.ArgumentParser):
             name = option.partition("=")[0]
             raise UsageError(f"unknown option {name}", hints.option(name, self))
         if rest:
-            raise UsageError(f"one argument too many: {rest[0]!r}", hints.surplus(rest[0], self))
+            raise UsageError(f"one argument too many: {rest[0]!r}", hints.surplus(self))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
@@ -216,7 +217,9 @@ class Parser(argparse.ArgumentParser):
             try:
                 converted = self._converted(action, setting.value, setting.path)
             except argparse.ArgumentError as error:
-                raise UsageError(f"{setting.place}: {error}") from error
+                from absolve.cli.hints import reworded
+
+                raise UsageError(f"{setting.place}: {reworded(str(error))}") from error
             except UsageError as error:
                 raise UsageError(f"{setting.place}: {error.message}", error.hint) from error
             if action.dest not in present:

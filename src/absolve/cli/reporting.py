@@ -106,8 +106,9 @@ class Report:
     """Print diagnostics and failures of one run as they occur, and keep the failures for the summary.
 
     `quiet`: print failures only. `verbose`: print all; by default a text that inputs share is printed for the first of
-    them, each code for 20 at most, and `rest` prints the number of the others and the option that helps. `input` is the name of the current input, to which failures are attributed.
-    `errors` is a file to which failures are also written, as JSON lines. `credentials`: show user information in URLs.
+    them, each code for 20 at most, and `rest` prints the number of the others and the option that helps. `input` is the
+    name of the current input, to which failures are attributed. `errors` is a file to which failures are also written,
+    as JSON lines. `credentials`: show user information in URLs.
     """
 
     def __init__(self) -> None:
@@ -250,7 +251,7 @@ def usage_line(text: str) -> str:
 
 TRY: Final = "try: {} --help"  # the last line of a usage error
 LONG: Final = 5.0  # seconds of a run
-INTERPRETED: Final = "interpreted: running without compiled modules; installed again with a C compiler, it runs many times faster"
+INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
 _FIELDS: Final = ("name", "line", "column", "code", "text")
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed

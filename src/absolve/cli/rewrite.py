@@ -63,7 +63,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     place = where.add_mutually_exclusive_group()
     shared.completes_files(
         place.add_argument(
-            "-o", "--output", metavar="OUT", help="write to this file, or into this folder under the inputs' names (default: the standard output)"
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="write to this file, or into this folder under the inputs' names (default: the standard output)",
         )
     )
     place.add_argument("--in-place", action="store_true", help="replace the input files")
@@ -185,7 +188,8 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError("several inputs need -o FOLDER or --in-place")
     else:
         plan.check(names, options.output, listed=listed)
-        shared.check_above(options.output, makes=options.mkdirs and not (options.dry_run or options.diff))
+        if not (options.mkdirs and (options.dry_run or options.diff)):
+            shared.check_above(options.output, makes=options.mkdirs)
 
 
 def _are_several(options: argparse.Namespace) -> bool:
