@@ -46,7 +46,7 @@ UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
     *"zip check serve port by relative-only prune at keep-errors same absent for missing missing-kind".split(),
     *"old old-url map fail-on sql queries baseline memory fix write-map".split(),
-    *"remap where resume log break-signatures file-urls show-credentials".split(),
+    *"remap where resume log man mkdirs break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [
     (command, name, action) for command, one in parser().commands.items() for name, action in one.options()
@@ -126,7 +126,7 @@ def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
     names = ", ".join(line.partition(" ")[0] for line in text.splitlines())
     message = [line for line in done.err.splitlines() if "ignored-option" in line]
     text = f"a file that was found, not named, may not set {names} (to use it, name it with --config FILE or $ABSOLVE_CONFIG)"
-    assert message == [f"{Path(place).resolve()}: ignored-option: {text}"]
+    assert message == [f"warning: {Path(place).resolve()}: ignored-option: {text}"]
     if command == "rewrite":
         assert (done.status, done.out) == (0, ABSOLUTE)
 
@@ -253,7 +253,7 @@ def test_a_configuration_file_of_another_user_is_ignored_with_one_warning(
     assert (done.status, done.out) == (0, PAGE)
     path = Path(name).resolve()
     assert done.err == (
-        f"{path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n"
+        f"warning: {path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n"
     )
     shown = absolve("config", "rewrite")
     assert shown.lines[0] == f"# {path} is ignored: it belongs to another user"
@@ -366,7 +366,7 @@ def test_an_invalid_configuration_file_is_an_error_with_its_name(absolve: Runner
     Path(name).write_text(text)
     done = absolve("rewrite", "page.html", *([] if found else ["--config", name]))
     assert (done.status, done.out) == (2, b"")
-    assert f"{name}: " in done.err
+    assert f"{name}:" in done.err
     assert len(done.err) < 1000
 
 

@@ -71,7 +71,7 @@ def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
         ("site/index.html", "http://h/d/x.html"),
     ]
     assert done.status == 1
-    assert done.err.startswith("site/e/broken.html: unknown-media-type: ")
+    assert done.err.startswith("error: site/e/broken.html: unknown-media-type: ")
     assert site.is_dir()
 
 
@@ -171,7 +171,7 @@ def test_links_in_the_output_folder_are_not_followed_out_of_it(absolve: Runner, 
 def test_listed_files_keep_their_paths_in_the_output_folder_and_duplicates_are_written_once(absolve: Runner, tmp_path: Path) -> None:
     names = f"site/index.html\n{tmp_path}/site/a/note\n./site/index.html\n../x.html\n"
     done = absolve("rewrite", "--from", "-", "--url", URL, "-o", "out", stdin=names.encode())
-    assert [line.split(": ")[1] for line in done.err.splitlines()] == ["taken", "outside"]
+    assert [line.split(": ")[2] for line in done.err.splitlines()] == ["taken", "outside"]
     assert sorted(tree(Path("out"))) == sorted([f"{tmp_path}/site/a/note".lstrip("/"), "site/index.html"])
 
 

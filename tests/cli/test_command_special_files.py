@@ -50,7 +50,7 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_a_pipe_in_a_folder_is_skipped_with_a_diagnostic(site: Path, command: tuple[str, ...], name: str) -> None:
     os.mkfifo(site / name)
     status, message = run(command[0], "site", URL, *command[1:])
-    assert (status, message) == (0, f"site/{name}: special-file: skipped: a pipe, not a regular file\n")
+    assert (status, message) == (0, f"note: site/{name}: special-file: skipped: a pipe, not a regular file\n")
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -59,7 +59,7 @@ def test_a_socket_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(site / "s.html"))
         done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "site/s.html: special-file: skipped: a socket, not a regular file\n")
+    assert done == (0, b"", "note: site/s.html: special-file: skipped: a socket, not a regular file\n")
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
@@ -95,7 +95,7 @@ def test_a_dangling_link_is_reported_and_the_run_continues(
 ) -> None:
     (site / name).symlink_to("none")
     done = absolve(command[0], "site", URL, *command[1:])
-    assert (done.status, done.err) == (0, f"site/{name}: not-found: skipped: a symbolic link without a target\n")
+    assert (done.status, done.err) == (0, f"warning: site/{name}: not-found: skipped: a symbolic link without a target\n")
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -109,7 +109,7 @@ def test_a_link_to_itself_is_reported_and_the_run_continues(
     (site / "m").symlink_to("m")
     done = absolve(command[0], "site", URL, *command[1:])
     text = "unreadable: skipped: a symbolic link in a loop of links"
-    assert (done.status, done.err.splitlines()) == (0, [f"site/m: {text}", f"site/n.html: {text}"])
+    assert (done.status, done.err.splitlines()) == (0, [f"warning: site/m: {text}", f"warning: site/n.html: {text}"])
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -140,7 +140,7 @@ def test_a_file_removed_before_its_copy_is_the_one_reported(
 
     monkeypatch.setattr("absolve.run.rewrite_task.is_document", gone)
     done = absolve("rewrite", "site", URL, "-o", "out")
-    assert (done.status, done.err) == (1, "site/b.png: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (1, "error: site/b.png: not-found: No such file or directory\n")
 
 
 def test_a_pipe_named_on_the_command_line_is_read(absolve: Runner, site: Path) -> None:

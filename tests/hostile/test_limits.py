@@ -283,7 +283,7 @@ def test_a_run_continues_after_a_file_that_exceeds_a_limit(tmp_path: Path, capfd
     large.write_bytes(b"<a href=x>" * 2)
     assert main(["rewrite", "--in-place", "--url", URL, "--max-links", "1", str(large), str(small)]) == 1
     assert (large.read_bytes(), small.read_bytes()) == (b"<a href=x>" * 2, b"<a href=http://h/x>")
-    assert capfd.readouterr().err.startswith(f"{large}:1:19: too-many-links: ")
+    assert capfd.readouterr().err.startswith(f"error: {large}:1:19: too-many-links: ")
     assert sorted(tmp_path.iterdir()) == [large, small]
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "resolve": "resolve references against a base URL, without a document",
     "config": "show the options in effect, and where each is set",
     "completion": "print a completion script for a shell",
+    "help": "show the help of a command, or the manual page",
 }
 
 # DuckDB 2.0 uses nanobind, which reports every object of its own that the collector has not freed at exit as a leak.
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if alone:
         gc.disable()  # during imports: they leave no garbage, and a collection takes longer than rewriting a page
     try:
-        if arguments == ["--version"]:
+        if arguments in (["--version"], ["-V"]):
             print(version())
             return 0
         if alone:

@@ -46,8 +46,9 @@ _LISTED: Final = 20  # documents of a container
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    parser.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
-    parser.add_argument(
+    group = parser.add_argument_group("output")
+    group.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
+    group.add_argument(
         "--format",
         discovered=True,
         choices=("text", "json"),

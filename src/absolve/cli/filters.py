@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.cli.options import completes_files
-from absolve.core.errors import DocumentError, UsageError
+from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.core.model import KINDS, SCOPES
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import absolute
@@ -87,7 +87,7 @@ def selection(options: argparse.Namespace) -> Selection:
     """Return the selection of links. Raise UsageError for an unknown word."""
     from absolve.run.filters import Selection  # its imports are slow, and most rewrites need none of them
 
-    kinds, scopes, problems = (frozenset(_words(given)) for given in (options.kind, options.scope, options.problem))
+    kinds, scopes, problems = (frozenset(_given(name, options)) for name in ("kind", "scope", "problem"))
     return Selection(kinds, scopes, problems).checked()
 
 
@@ -110,7 +110,7 @@ def columns(options: argparse.Namespace, known: tuple[str, ...]) -> tuple[str, .
     names = tuple(_words([options.columns]))
     for name in names:
         if name not in known:
-            raise UsageError(f"unknown column {name!r}: choose from {', '.join(known)}")
+            raise UsageError(f"unknown column {name!r}: choose from {', '.join(known)}", similar(name, known))
     if len(set(names)) < len(names) or not names:
         raise UsageError(f"--columns needs one or more names, each once, not {options.columns!r}")
     return names
@@ -138,6 +138,15 @@ def _remapping(options: argparse.Namespace) -> Policy:
     if options.remap_file:
         changes += _read(options.remap_file)
     return Remapping(changes).policy if changes else absolute
+
+
+def _given(name: str, options: argparse.Namespace) -> list[str]:
+    """Return the words of an option. Raise UsageError if it is given without a word."""
+    given = vars(options)[name]
+    words = _words(given)
+    if given and not words:
+        raise UsageError(f"--{name} needs a word, not {given[0]!r}")
+    return words
 
 
 def _words(given: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import cluster, failures, filters, many, resuming, terminal
+from absolve.cli import cluster, failures, filters, hints, many, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
@@ -37,14 +37,16 @@ if TYPE_CHECKING:
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Add -o OUT, --format and --csv-safe."""
-    shared.add_output(parser)
-    parser.add_argument(
+    group = parser.add_argument_group("output")
+    shared.add_output(group)
+    group.add_argument(
+        "-f",
         "--format",
         discovered=True,
         choices=sinks.FORMATS,
         help="output format (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--csv-safe",
         discovered=True,
         action="store_true",
@@ -118,11 +120,29 @@ def _list(
     )
     stream = sinks.is_stream(how.format)
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
-        chunks = _encoded(how, sink, _rows(pieces, journal, report))
+        found_rows = Rows(how.table)
+        chunks = _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report)))
         if not stream:
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
         else:
             _write(how, sink, (chunk for _, chunk in chunks), out, options)
+    selecting = hints.selecting(options)
+    if not found_rows.number and selecting:
+        report.note("empty-selection", f"no row is selected by {selecting}")
+
+
+class Rows:
+    """The number of rows of a table so far."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        self.number = 0
+
+    def counted(self, pieces: Iterable[RowChunk]) -> Iterator[RowChunk]:
+        for piece in pieces:
+            if piece.table == self.table:
+                self.number += piece.number
+            yield piece
 
 
 def _rows(

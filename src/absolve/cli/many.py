@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import closing
+import time
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from absolve.cli import failures, progress
+from absolve.cli import failures, hints, progress
 from absolve.cli import options as shared
 from absolve.cli.reporting import Report
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 WORTH_A_POOL = 4 << 20  # bytes of inputs: fewer are done sooner than worker processes start
+_MOMENT = 0.5  # seconds in which the inputs are counted after an interrupt
 SCREEN = 20  # lines: after more messages than this the summary repeats the failures
 
 
@@ -91,8 +94,8 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add --jobs, --errors, --quiet and --verbose; return their group."""
     group = parser.add_argument_group("run")
     group.add_argument(
-        "--jobs",
         "-j",
+        "--jobs",
         discovered=True,
         type=_jobs,
         default=None,
@@ -107,18 +110,18 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     )
     verbosity = group.add_mutually_exclusive_group()
     verbosity.add_argument(
-        "--quiet",
         "-q",
+        "--quiet",
         discovered=True,
         action="store_true",
         help="report failures only, without the line that ends a run",
     )
     verbosity.add_argument(
-        "--verbose",
         "-v",
+        "--verbose",
         discovered=True,
         action="store_true",
-        help="report every diagnostic (default: after 20 inputs with the same code, only the number of the others)",
+        help="report every diagnostic (default: what inputs share once, with the number of the others)",
     )
     return group
 
@@ -152,9 +155,22 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
         raise UsageError(error.message) from error
     origins = inputs.Origins(options.url, by_path, options.mirror_layout)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
-    if options.from_ is None:
-        return on_line
-    return chain(on_line, _listed(options.from_, origins, report))
+    if options.from_ is not None:
+        on_line = chain(on_line, _listed(options.from_, origins, report))
+    return _noted(on_line, options, report)
+
+
+def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report) -> Iterator[Input]:
+    """Yield the inputs, and report it if there are none."""
+    first = next(found_, None)
+    if first is None:
+        globs = " ".join(f"--{name} {quote(glob)}" for name in ("include", "exclude") for glob in vars(options)[name])
+        text = f"no file in it is selected by {globs}" if globs else "it holds no input"
+        name = next((name for name in options.inputs if inputs.is_folder(name)), options.from_ or STDIN)
+        report.aside(Diagnostic("no-input", text, name))
+        return
+    yield first
+    yield from found_
 
 
 def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:
@@ -185,14 +201,16 @@ def run(
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
+    course = _Course()
     with (
+        _interruptible(course, options, report),
         failures.written(options, report),
         progress.shown(
             quiet=options.quiet or options.no_progress, streams=streams, count=_counting(options)
         ) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
-        number = size = 0
+        size = 0
         with (
             closing(tasks.run(work, items, jobs, handoffs=handoffs)) as done,
             closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect, systems)) as results,
@@ -217,12 +235,12 @@ def run(
                         report.failure(DocumentError(Diagnostic("lost", piece.lost, report.input)))
                     if ended is not None:
                         ended(item)
-                    number += input_of(item).within.end == WHOLE.end
+                    course.number += input_of(item).within.end == WHOLE.end
                 report.input = None
-                clock.tick(progress.Counts(number, size, len(report.failures)))
+                clock.tick(progress.Counts(course.number, size, len(report.failures)))
                 report.took(clock.seconds)
     report.rest()
-    counts = progress.Counts(number, size, len(report.failures))
+    counts = progress.Counts(course.number, size, len(report.failures))
     repeats = clock.was_seen or (report.failures and report.lines > SCREEN)
     if options.quiet:
         return
@@ -240,6 +258,37 @@ def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Co
         return failed.removeprefix("; ") if counts.failed > 1 else ""
     took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
     return f"{summed(report.totals)}{failed}{took}"
+
+
+class _Course:
+    """How many inputs of a run are done."""
+
+    number = 0
+
+
+@contextmanager
+def _interruptible(course: _Course, options: argparse.Namespace, report: Report) -> Iterator[None]:
+    """Print how far a run over several inputs came when a signal ended it, and whether it can go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, GeneratorExit) as error:
+        if isinstance(error, KeyboardInterrupt) or interrupts.received() is not None:
+            hints.interrupted(course.number, _total(options), options, report)
+        raise
+
+
+def _total(options: argparse.Namespace) -> int | None:
+    """Return the number of inputs if they are counted in a moment; None if not, or if there is only one."""
+    if options.from_ is not None:
+        return None
+    silent = Report()
+    silent.quiet = True
+    end = time.monotonic() + _MOMENT
+    number = 0
+    for number, _ in enumerate(found(options, silent, follow=not getattr(options, "in_place", False)), 1):  # noqa: B007
+        if time.monotonic() > end:
+            return None
+    return number
 
 
 def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:

@@ -60,14 +60,18 @@ had to guess is always verified (see absolve verify --help)."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
-    where = parser.add_argument_group("output (default for a single input: the standard output)")
+    where = parser.add_argument_group("output")
     place = where.add_mutually_exclusive_group()
     shared.completes_files(
         place.add_argument(
-            "-o", "--output", metavar="OUT", help="write to this file, or into this folder under the inputs' names"
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="write to this file, or into this folder under the inputs' names (default: the standard output)",
         )
     )
     place.add_argument("--in-place", action="store_true", help="replace the input files")
+    shared.add_mkdirs(where)
     where.add_argument(
         "--backup",
         metavar="SUFFIX",
@@ -81,6 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     show = where.add_mutually_exclusive_group()
     show.add_argument(
+        "-n",
         "--dry-run",
         discovered=True,
         action="store_true",
@@ -218,6 +223,8 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError("several inputs need -o FOLDER or --in-place")
     else:
         plan.check(names, options.output, listed=listed)
+        if not (options.mkdirs and (options.dry_run or options.diff)):
+            shared.check_above(options.output, makes=options.mkdirs)
 
 
 def _are_several(options: argparse.Namespace) -> bool:

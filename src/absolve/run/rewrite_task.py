@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import outputs, sources
+from absolve.run import elsewhere, outputs, sources
 from absolve.run.load import Walked, is_document, walked
 from absolve.run.output_folder import Below, LinkError
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded
@@ -84,6 +84,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         if faults:
             return
         yield from _result(how, job, found.document.data, data)
+        yield from elsewhere.found(found, how.policy, data)
     else:
         yield from _spilled(how, job, found, tally)
     yield from _late(how, found.entity, found.diagnostics)
@@ -133,6 +134,7 @@ def _spilled(how: RewriteOptions, job: Job, found: Walked, tally: rewriter.Tally
             yield from _result(how, job, old, data)
         elif spill.made is not None:
             yield from spill.ready(spill.made)
+        yield from elsewhere.found(found, how.policy, data if spill.file is None else None)
     except OSError as error:
         raise unwritable(spill.path, error) from error
 

@@ -47,6 +47,12 @@ SINKS: Final[dict[str, Format]] = {
 }
 OTHERWISE: Final = {".ndjson": ".jsonl", ".db": ".sqlite", ".sqlite3": ".sqlite"}  # aliases of suffixes
 TABLE: Final = "table"
+_MEANT: Final = {  # hints for suffixes of which none is a format
+    "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
+    ".txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
+    ".xlsx": "a spreadsheet opens .csv; --csv-safe keeps cells from being formulas",
+    ".xls": "a spreadsheet opens .csv; --csv-safe keeps cells from being formulas",
+}
 FORMATS: Final = tuple(suffix.removeprefix(".") for suffix in SINKS)
 _SUFFIXES: Final = tuple(suffix for suffix in SINKS if suffix != f".{TABLE}")
 
@@ -68,7 +74,8 @@ def name_of(path: str) -> str:
     suffix = PurePath(path).suffix.lower()
     suffix = OTHERWISE.get(suffix, suffix)
     if suffix not in _SUFFIXES:
-        raise UsageError(f"{path}: no format has this suffix: choose from {', '.join(_SUFFIXES)}, or give --format")
+        text = f"{path}: no format has this suffix: choose from {', '.join(_SUFFIXES)}, or give --format"
+        raise UsageError(text, _MEANT.get(suffix, ""))
     return suffix.removeprefix(".")
 
 
