@@ -4,7 +4,6 @@ PYTHONPATH imports this first. $ABSOLVE_LIKE is "windows" or "macos".
 Not covered: os.sep, drives, text mode of files. Those need the system itself.
 """
 
-# ruff: noqa: PTH
 
 import os
 import signal
