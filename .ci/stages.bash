@@ -167,7 +167,7 @@ repaired() { # the wheel as a release has it: repaired by auditwheel, installed 
         echo "skipped: auditwheel repairs wheels for Linux"
         return
     fi
-    PATH=$scratch/tools/bin:$PATH auditwheel --quiet repair --wheel-dir "$scratch/repaired" "$scratch"/dist/*-linux_*.whl
+    PATH=$scratch/tools/bin:$PATH auditwheel repair --wheel-dir "$scratch/repaired" "$scratch"/dist/*-linux_*.whl
     (cd "$scratch/repaired" && ls)
     .ci/bare "$scratch"/repaired/*.whl
     ABSOLVE_PURE=1 "$scratch/tools/bin/python" -m build --wheel --outdir "$scratch/pure-wheel" "$scratch/source" >"$scratch/build.log" 2>&1 || {
@@ -179,9 +179,9 @@ repaired() { # the wheel as a release has it: repaired by auditwheel, installed 
     (cd "$scratch" && pure-environment/bin/python "$root/.ci/smoke.py" interpreted)
 }
 
-hook_and_action() { # as pre-commit and GitHub install them: the source with the packages of the audit, then their command
+hook_and_action() { # as pre-commit and GitHub install them: the source with the extra, then their command
     python3 -m venv "$scratch/hook"
-    ABSOLVE_PURE=1 "$scratch/hook/bin/python" -m pip install -q ".[audit]"
+    ABSOLVE_PURE=1 "$scratch/hook/bin/python" -m pip install -q "$(echo "$scratch"/dist/*.tar.gz)[audit]"
     PATH=$scratch/hook/bin:$PATH python .ci/hook_and_action.py
 }
 
