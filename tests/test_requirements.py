@@ -24,6 +24,7 @@ NAMES_OF: Final = {  # of licences, as packages state them that are older than S
     "Apache-2.0": {"Apache Software License", "Apache License, Version 2.0", "Apache 2.0", "Apache-2.0"},
     "BSD-3-Clause": {"BSD License", "BSD-3-Clause"},
     "MPL-2.0": {"MPL-2.0"},
+    "GPL-3.0-or-later": {"GPL-3.0-or-later"},
 }
 
 
