@@ -168,7 +168,7 @@ def test_the_counts_of_an_archive_are_those_of_its_documents(
 
 
 def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runner, shared: Path) -> None:
-    pages = sorted((shared / "pages" / "readability").rglob("*.html"))[:40]
+    pages = [shared / "pages" / name for name in ("monolith", "newspaper4k", "jsoup", "warc2zim")]
     absolve("rewrite", *pages, URL, "-o", "out", "--log", "log.jsonl", "-q")
     changes = [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
     absolve("rewrite", *pages, URL, "-o", "out2")
@@ -333,7 +333,8 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
     for bad in ("b.html", "f.html"):
         Path(f"{bad}.kept").replace(site / bad)
     done = absolve(*command)
-    assert (done.status, done.err) == (0, "absolve: 4 skipped: done by an earlier run\n")
+    assert done.status == 0
+    assert done.err.endswith("absolve: 4 skipped: done by an earlier run\n")
     assert Path(f"l.{format_}").read_bytes() == Path(f"whole.{format_}").read_bytes()
     assert without_time(absolve.summary) == without_time(summary)
     assert not list(Path(os.environ["XDG_STATE_HOME"]).rglob("*.sqlite*"))

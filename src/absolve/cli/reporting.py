@@ -14,7 +14,6 @@ from absolve import cli
 from absolve.cli.terminal import colours, is_terminal
 from absolve.cli.totals import Totals
 from absolve.core import printable
-from absolve.core.drawing import painted
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
@@ -33,7 +32,11 @@ def _json_escaped(character: str) -> str:
 
 
 def paint(text: str, style: str, *, on: bool) -> str:
-    return painted(text, style) if on else text
+    if not on:
+        return text
+    from absolve.core.drawing import painted  # most runs print nothing in colour
+
+    return painted(text, style)
 
 
 __all__ = ["Report", "colours", "is_terminal", "paint", "visible_json"]
