@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 URL = "--url=http://h/d/"
 PAGE = b"<a href=x>x</a><a href=http://[>y</a><a href='#z'>z</a>"
 BROKEN = b"\x7fELF\x02\x01\x01\0"  # in no format that absolve reads
+PLAIN = {"NO_COLOR": "1"}
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 HYPERLINK = re.compile(r"\x1b]8;;([^\x1b]*)\x1b\\")
 
@@ -33,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
+def on_terminal(*arguments: str, columns: int = 80, environment: dict[str, str] | None = None) -> str:
     """Return all that a terminal of this width receives, from both streams."""
     fcntl = pytest.importorskip("fcntl")
     pty = pytest.importorskip("pty")
@@ -41,7 +42,7 @@ def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     argv = [sys.executable, "-m", "absolve", *arguments]
-    given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **environment}
+    given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **(environment or {})}
     process = subprocess.Popen(argv, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=given)
     os.close(theirs)
     found = b""
@@ -78,15 +79,15 @@ def test_on_a_terminal_links_are_a_table_with_hyperlinks_to_the_web() -> None:
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
 def test_a_terminal_without_colours_gets_no_escape_sequences(environment: dict[str, str]) -> None:
-    assert on_terminal("links", "p.html", URL, **environment) == TABLE
-    assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", **environment)
+    assert on_terminal("links", "p.html", URL, environment=environment) == TABLE
+    assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", environment=environment)
 
 
 @pytest.mark.parametrize("columns", [40, 80])
 def test_a_table_fits_the_terminal(columns: int) -> None:
     Path("p.html").write_bytes(PAGE + b"<a href='%s'>" % (b"x" * 300))
     for options in ((), ("--columns", "target,kind,problems,text"), ("--columns", "document,base,target,scope,kind")):
-        shown = on_terminal("links", "p.html", URL, "-q", *options, columns=columns, NO_COLOR="1")
+        shown = on_terminal("links", "p.html", URL, "-q", *options, columns=columns, environment=PLAIN)
         assert max(map(len, shown.splitlines())) <= columns
         assert "…" in shown
 
@@ -184,7 +185,7 @@ def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runne
 
 def test_the_line_comes_after_all_output_on_a_terminal() -> None:
     for options in ((), ("--format", "jsonl"), ("--columns", "target"), ("--columns", "kind", "--unique", "--count")):
-        assert on_terminal("links", "p.html", URL, *options, NO_COLOR="1").splitlines()[-1].startswith("absolve: 3 links")
+        assert on_terminal("links", "p.html", URL, *options, environment=PLAIN).splitlines()[-1].startswith("absolve: 3 links")
 
 
 # --- options of links -------------------------------------------------------------------------------------------------
