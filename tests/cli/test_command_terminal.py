@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 URL = "--url=http://h/d/"
 PAGE = b"<a href=x>x</a><a href=http://[>y</a><a href='#z'>z</a>"
 BROKEN = b"\x7fELF\x02\x01\x01\0"  # in no format that absolve reads
+PLAIN = {"NO_COLOR": "1"}
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 HYPERLINK = re.compile(r"\x1b]8;;([^\x1b]*)\x1b\\")
 
@@ -33,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
+def on_terminal(*arguments: str, columns: int = 80, environment: dict[str, str] | None = None) -> str:
     """Return all that a terminal of this width receives, from both streams."""
     fcntl = pytest.importorskip("fcntl")
     pty = pytest.importorskip("pty")
@@ -41,7 +42,7 @@ def on_terminal(*arguments: str, columns: int = 80, **environment: str) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     argv = [sys.executable, "-m", "absolve", *arguments]
-    given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **environment}
+    given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **(environment or {})}
     process = subprocess.Popen(argv, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=given)
     os.close(theirs)
     found = b""
@@ -78,15 +79,15 @@ def test_on_a_terminal_links_are_a_table_with_hyperlinks_to_the_web() -> None:
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
 def test_a_terminal_without_colours_gets_no_escape_sequences(environment: dict[str, str]) -> None:
-    assert on_terminal("links", "p.html", URL, **environment) == TABLE
-    assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", **environment)
+    assert on_terminal("links", "p.html", URL, environment=environment) == TABLE
+    assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", environment=environment)
 
 
 @pytest.mark.parametrize("columns", [40, 80])
 def test_a_table_fits_the_terminal(columns: int) -> None:
     Path("p.html").write_bytes(PAGE + b"<a href='%s'>" % (b"x" * 300))
     for options in ((), ("--columns", "target,kind,problems,text"), ("--columns", "document,base,target,scope,kind")):
-        shown = on_terminal("links", "p.html", URL, "-q", *options, columns=columns, NO_COLOR="1")
+        shown = on_terminal("links", "p.html", URL, "-q", *options, columns=columns, environment=PLAIN)
         assert max(map(len, shown.splitlines())) <= columns
         assert "…" in shown
 
@@ -168,7 +169,7 @@ def test_the_counts_of_an_archive_are_those_of_its_documents(
 
 
 def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runner, shared: Path) -> None:
-    pages = sorted((shared / "pages" / "readability").rglob("*.html"))[:40]
+    pages = [shared / "pages" / name for name in ("monolith", "newspaper4k", "jsoup", "warc2zim")]
     absolve("rewrite", *pages, URL, "-o", "out", "--log", "log.jsonl", "-q")
     changes = [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
     absolve("rewrite", *pages, URL, "-o", "out2")
@@ -184,7 +185,7 @@ def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runne
 
 def test_the_line_comes_after_all_output_on_a_terminal() -> None:
     for options in ((), ("--format", "jsonl"), ("--columns", "target"), ("--columns", "kind", "--unique", "--count")):
-        assert on_terminal("links", "p.html", URL, *options, NO_COLOR="1").splitlines()[-1].startswith("absolve: 3 links")
+        assert on_terminal("links", "p.html", URL, *options, environment=PLAIN).splitlines()[-1].startswith("absolve: 3 links")
 
 
 # --- options of links -------------------------------------------------------------------------------------------------
@@ -333,7 +334,8 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
     for bad in ("b.html", "f.html"):
         Path(f"{bad}.kept").replace(site / bad)
     done = absolve(*command)
-    assert (done.status, done.err) == (0, "absolve: 4 skipped: done by an earlier run\n")
+    assert done.status == 0
+    assert done.err.endswith("absolve: 4 skipped: done by an earlier run\n")
     assert Path(f"l.{format_}").read_bytes() == Path(f"whole.{format_}").read_bytes()
     assert without_time(absolve.summary) == without_time(summary)
     assert not list(Path(os.environ["XDG_STATE_HOME"]).rglob("*.sqlite*"))

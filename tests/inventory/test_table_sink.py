@@ -48,12 +48,12 @@ def test_links_are_grouped_by_document_and_aligned() -> None:
         "  2:10  navigation  x.html   → http://h.example/dir/x.html",
         "  2:32  navigation  http://[ → (nowhere)",
         "                    ! malformed",
-        "  2:57  image       http://h.example/a.png",
-        "  2:91  navigation  mailto:a@b",
+        "  2:59  image       http://h.example/a.png",
+        "  2:93  navigation  mailto:a@b",
         "",
         "p.html srcdoc[1]",
         "  base http://h.example/dir/ (encapsulating)",
-        "  1:10  navigation  y → http://h.example/dir/y",
+        "  1:9  navigation  y → http://h.example/dir/y",
     ]
 
 

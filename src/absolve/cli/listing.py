@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.cli import cluster, failures, filters, hints, many, resuming, terminal
 from absolve.cli import options as shared
@@ -19,7 +19,7 @@ from absolve.core.errors import UsageError
 from absolve.inventory import sinks
 from absolve.run import outputs
 from absolve.run.filters import Selection
-from absolve.run.links_task import LINKS, Counted, ListOptions, Unique, columns_of, listed
+from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import spread
@@ -199,6 +199,14 @@ def _is_on_terminal(options: argparse.Namespace) -> bool:
     return options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout)
 
 
+def _shown(format_: str) -> tuple[str, ...]:
+    """Return the columns of the table of documents by default: for people, those that a line has room for."""
+    return _FOR_PEOPLE if format_ == sinks.TABLE else columns_of(DOCUMENTS)
+
+
+_FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
+
+
 def _how(options: argparse.Namespace, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
     to_stdout = options.output in {None, outputs.STDOUT}
@@ -209,11 +217,12 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
     if on_terminal and not sinks.is_text(format_):
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
+    is_links = table == LINKS
     how = ListOptions(
         shared.reading(options),
-        filters.columns(options, columns_of(table)),
+        filters.columns(options, columns_of(table) if options.columns or is_links else _shown(format_)),
         format_,
-        filters.selection(options) if table == LINKS else Selection(),
+        filters.selection(options) if is_links else Selection(),
         options.where,
         options.unique,
         Cells(
@@ -222,7 +231,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
             literal=options.csv_safe and sinks.is_spreadsheet(format_),
         ),
         table,
-        beside=table == LINKS and not sinks.is_stream(format_),
+        beside=is_links and not sinks.is_stream(format_),
         counts=options.count,
     )
     if how.where is not None:

@@ -35,6 +35,10 @@ class Counts(NamedTuple):
         done = f"{self.inputs:,} of {inputs(total)}" if total else inputs(self.inputs)
         return f"{done}, {self.size / 1e6:,.1f} MB{failed}"
 
+    def in_short(self, total: int) -> str:
+        """Return the number of inputs, and of all inputs: `1,925/4,381`."""
+        return f"{self.inputs:,}/{total:,}" if total else f"{self.inputs:,}"
+
 
 def inputs(count: int) -> str:
     return f"{count:,} input{'' if count == 1 else 's'}"
@@ -96,9 +100,9 @@ class Bar(Clock):
                 Thread(target=self._total, args=(self._count,), daemon=True).start()
         left = "left" if self._inputs else ""
         rate = counts.inputs / self.seconds
-        self._bar.update(
-            self._task, completed=counts.inputs, shown=counts.of(self._inputs), rate=rate, left=left
-        )
+        is_wide = self._bar.console.width >= _WIDE
+        shown = f"{counts.of(self._inputs)}," if is_wide else counts.in_short(self._inputs)
+        self._bar.update(self._task, completed=counts.inputs, shown=shown, rate=rate, left=left)
 
     def _total(self, count: Callable[[], int]) -> None:
         self._inputs = count()
@@ -121,8 +125,8 @@ def _rich() -> Any:
     columns: list[Any] = [
         TextColumn("{task.fields[shown]}", markup=False),
         TextColumn("{task.fields[rate]:,.0f}/s", markup=False),
-        TextColumn("{task.fields[left]}", markup=False),
         TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[left]}", markup=False),
     ]
     if console.width >= _WIDE:
         columns.insert(0, BarColumn(bar_width=min(console.width - _WIDE, _BAR) + _BAR))

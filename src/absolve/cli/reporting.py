@@ -15,7 +15,7 @@ from absolve import cli
 from absolve.cli import hints
 from absolve.cli.terminal import colours, is_terminal
 from absolve.cli.totals import Totals
-from absolve.core import drawing, printable
+from absolve.core import printable
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
@@ -34,7 +34,11 @@ def _json_escaped(character: str) -> str:
 
 
 def paint(text: str, style: str, *, on: bool) -> str:
-    return drawing.painted(text, style) if on else text
+    if not on:
+        return text
+    from absolve.core import drawing  # most runs print nothing in colour
+
+    return drawing.painted(text, style)
 
 
 __all__ = ["Report", "colours", "is_terminal", "paint", "visible_json"]

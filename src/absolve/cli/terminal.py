@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.drawing import Screen
-
 if TYPE_CHECKING:
     import argparse
     from typing import TextIO
+
+    from absolve.core.drawing import Screen
 
 CHOICES: Final = ("auto", "always", "never")
 WIDTH: Final = 80  # columns if the terminal does not give its width
@@ -72,5 +72,7 @@ def width(stream: TextIO | None) -> int | None:
 
 def screen(stream: TextIO | None) -> Screen:
     """Return what a standard stream can show."""
+    from absolve.core.drawing import Screen  # most runs draw nothing
+
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
     return Screen(width(stream), colours(stream), not is_terminal(stream) or encoding.startswith("utf"))

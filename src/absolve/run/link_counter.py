@@ -42,14 +42,16 @@ class LinkCounter:
             self._scopes[row.scope] += 1
             self._codes[tuple(row.problems)] += 1
 
-    def result(self) -> LinkCounts:
-        """Return the counts."""
+    def results(self) -> Iterator[LinkCounts]:
+        """Yield the counts, nothing if there are no links."""
+        if not self._scopes:
+            return
         problems: Counter[str] = Counter()
         for codes, count in self._codes.items():
             for code in codes:
                 problems[code] += count
         flawed = self._codes.total() - self._codes[()]
-        return LinkCounts(dict(self._scopes), dict(problems), flawed)
+        yield LinkCounts(dict(self._scopes), dict(problems), flawed)
 
 
 def _counted(column: DictColumn) -> Iterator[tuple[Any, int]]:

@@ -105,8 +105,19 @@ def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterat
         if how.has_documents:
             yield from _other(how, input_)
         return
-    unique = Unique()
     counts = LinkCounter()
+    try:
+        yield from _counted(how, head, input_, port, counts)
+    except Exception:  # rows before an error are listed, too
+        yield from counts.results()
+        raise
+    yield from counts.results()
+
+
+def _counted(
+    how: ListOptions, head: bytes | None, input_: Input, port: HandoffPort | None, counts: LinkCounter
+) -> Iterator[TaskResult]:
+    unique = Unique()
     for found in in_turn(partial(_found, how, head), input_, how.read(), port):
         if isinstance(found, inventory.Columns):
             yield from _pieces(how, found, unique, input_.name, counts)
@@ -114,8 +125,6 @@ def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterat
             yield from _document_pieces(how, found.rows, unique, input_.name)
         else:
             yield found
-    if how.table == LINKS:
-        yield counts.result()
 
 
 def _other(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
