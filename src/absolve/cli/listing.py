@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import cluster, failures, filters, hints, many
+from absolve.cli import cluster, failures, filters, many
 from absolve.cli import options as shared
 from absolve.cli.reporting import is_terminal, visible_json
 from absolve.core.errors import UsageError
@@ -72,9 +72,11 @@ def run(options: argparse.Namespace, report: Report, table: str) -> None:
             if how.format == "jsonl" and _is_on_terminal(options):
                 rows = map(visible_json, rows)
             sink.write(how.columns, rows, out)
-    selecting = hints.selecting(options)
-    if not found_rows.number and selecting:
-        report.note("empty-selection", f"no row is selected by {selecting}")
+    if not found_rows.number:
+        from absolve.cli import hints
+
+        if selecting := hints.selecting(options):
+            report.note("empty-selection", f"no row is selected by {selecting}")
 
 
 class Rows:
