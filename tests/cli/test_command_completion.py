@@ -61,14 +61,16 @@ def test_bash_completes_commands_and_options(absolve: Runner, words: list[str], 
 def test_fish_completes_commands_and_options(absolve: Runner, tmp_path: Path, line: str, found: list[str]) -> None:
     (tmp_path / "absolve.fish").write_bytes(absolve("completion", "fish").out)
     ask = f"source {tmp_path}/absolve.fish; complete -C '{line}'"
-    done = subprocess.run(["fish", "--no-config", "-c", ask], capture_output=True, check=True, text=True)
+    fish = ["fish", "--no-config", "-c", ask]
+    done = subprocess.run(fish, capture_output=True, check=True, text=True)
     assert sorted(one.partition("\t")[0] for one in done.stdout.splitlines()) == found
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here")
 def test_zsh_reads_the_script(absolve: Runner, tmp_path: Path) -> None:
     (tmp_path / "_absolve").write_bytes(absolve("completion", "zsh").out)
-    done = subprocess.run(["zsh", "-f", "-n", str(tmp_path / "_absolve")], capture_output=True, check=True)
+    zsh = ["zsh", "-f", "-n", str(tmp_path / "_absolve")]
+    done = subprocess.run(zsh, capture_output=True, check=True)
     assert done.stderr == b""
 
 

@@ -114,7 +114,8 @@ def test_no_line_of_the_manual_page_is_a_request_by_chance(absolve: Runner) -> N
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff here")
 def test_groff_reads_the_manual_page_without_a_warning(absolve: Runner) -> None:
     page = absolve("help", "--man").out
-    done = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou"], input=page, capture_output=True, check=True)
+    groff = ["groff", "-man", "-ww", "-Tascii", "-P-cbou"]
+    done = subprocess.run(groff, input=page, capture_output=True, check=True)
     assert done.stderr == b""
     assert b"ABSOLVE REWRITE" in done.stdout
     assert b"'*.html'" in done.stdout

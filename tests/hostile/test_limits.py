@@ -272,7 +272,7 @@ def test_the_command_names_the_file_that_exceeds_a_limit(
     inputs = [str(path)] * (2 if command == "verify" else 1)
     assert main([command, option, *inputs]) == bool(code)
     out, err = capfd.readouterr()
-    assert err.startswith(f"{path}:{'30:10' if code == 'too-many-links' else '1:1'}: {code}: ") if code else not err
+    assert err.startswith(f"error: {path}:{'30:10' if code == 'too-many-links' else '1:1'}: {code}: ") if code else not err
     assert bool(out) is (not code and command != "verify")
     assert path.stat().st_size == 26 * 30 + 1000
 

@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.cli import cluster, failures, filters, hints, many, resuming, terminal
+from absolve.cli import cluster, failures, filters, many, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
@@ -126,9 +126,11 @@ def _list(
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
         else:
             _write(how, sink, (chunk for _, chunk in chunks), out, options)
-    selecting = hints.selecting(options)
-    if not found_rows.number and selecting:
-        report.note("empty-selection", f"no row is selected by {selecting}")
+    if not found_rows.number:
+        from absolve.cli import hints
+
+        if selecting := hints.selecting(options):
+            report.note("empty-selection", f"no row is selected by {selecting}")
 
 
 class Rows:

@@ -13,10 +13,9 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from absolve.cli import failures, hints, progress
+from absolve.cli import failures, progress
 from absolve.cli import options as shared
 from absolve.cli.reporting import Report
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
@@ -164,6 +163,8 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
     """Yield the inputs, and report it if there are none."""
     first = next(found_, None)
     if first is None:
+        from shlex import quote
+
         globs = " ".join(f"--{name} {quote(glob)}" for name in ("include", "exclude") for glob in vars(options)[name])
         text = f"no file in it is selected by {globs}" if globs else "it holds no input"
         name = next((name for name in options.inputs if inputs.is_folder(name)), options.from_ or STDIN)
@@ -273,6 +274,8 @@ def _interruptible(course: _Course, options: argparse.Namespace, report: Report)
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
         if isinstance(error, KeyboardInterrupt) or interrupts.received() is not None:
+            from absolve.cli import hints
+
             hints.interrupted(course.number, _total(options), options, report)
         raise
 

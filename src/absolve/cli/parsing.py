@@ -103,13 +103,14 @@ class Parser(argparse.ArgumentParser):
     Groups of one title are one group, and have the same order in the help of every command.
     """
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, *, has_help: bool = True, **settings: object) -> None:
         super().__init__(formatter_class=_Help, allow_abbrev=False, add_help=False, **settings)  # type: ignore[arg-type]
         for name, kind in _KINDS.items():
             self.register("action", name, kind)
         self._positionals.title, self._optionals.title = "arguments", HELP
-        self.add_argument("-h", action=_HelpAction, short=True, help="print the options that are used most, and exit")
-        self.add_argument("--help", action=_HelpAction, help="print this help, and exit")
+        if has_help:
+            self.add_argument("-h", action=_HelpAction, short=True, help="print the most used options, and exit")
+            self.add_argument("--help", action=_HelpAction, help="print this help, and exit")
         self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
         self.credentials = False  # whether errors show user information of URLs
         self.ignored: dict[str, Any] = {}  # name -> value in the file, of options that the file may not set

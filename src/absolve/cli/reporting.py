@@ -12,7 +12,6 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
-from absolve.cli import hints
 from absolve.cli.terminal import colours, is_terminal
 from absolve.cli.totals import Totals
 from absolve.core import printable
@@ -88,6 +87,8 @@ class InputCount:
             return False
         if len(self._seen) < _REMEMBERED:
             self._seen.add(diagnostic)
+        from absolve.cli import hints
+
         most = 1 if diagnostic.code in hints.SHARED else _NAMED
         shows = verbose or (self.inputs <= most and not (diagnostic.line is None and diagnostic.text in self._shared))
         if diagnostic.line is None and len(self._shared) < _REMEMBERED:
@@ -129,12 +130,12 @@ class Report:
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
             self._print(self._printed(diagnostic), diagnostic.code, ERROR)
-            self.hint(hints.of(diagnostic))
+            self._help(diagnostic)
         elif not self.quiet:
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
             if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
                 self._print(self._printed(diagnostic), diagnostic.code, count.level)
-                self.hint(hints.of(diagnostic))
+                self._help(diagnostic)
 
     def aside(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic from the search for inputs, without attributing it to the current input."""
@@ -146,12 +147,17 @@ class Report:
         """Report that an input or its output failed: the run continues with the next input; the exit status is 1."""
         self._fail(self.input or error.diagnostic.name, error.diagnostic)
         self._print(error.show(credentials=self.credentials), error.diagnostic.code, ERROR)
-        self.hint(hints.of(error.diagnostic))
+        self._help(error.diagnostic)
 
     def note(self, code: str, text: str) -> None:
         """Print a note about the run, unless `quiet`."""
         if not self.quiet:
             self._print(printable.message(f"{code}: {text}", credentials=self.credentials), code, NOTE)
+
+    def _help(self, diagnostic: Diagnostic) -> None:
+        from absolve.cli import hints  # most runs print no message
+
+        self.hint(hints.of(diagnostic))
 
     def hint(self, text: str | None) -> None:
         """Print how to mend what the last message says, once in a run, unless `quiet`."""
@@ -173,6 +179,10 @@ class Report:
 
     def rest(self) -> None:
         """Print for each code the number of inputs for which it was not printed, and the option that helps."""
+        if not self.counts:
+            return
+        from absolve.cli import hints
+
         for code, count in self.counts.items():
             more = count.inputs - count.shown
             if more > 0:

@@ -66,7 +66,10 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
             continue
         module = import_module(f"absolve.cli.{name}") if name in wanted else None
         described = f"{summary[0].upper()}{summary[1:]}."
-        command = commands.add_parser(name, help=summary, description=described, epilog=getattr(module, "EPILOG", ""))
+        epilog = getattr(module, "EPILOG", "")
+        command = commands.add_parser(
+            name, help=summary, description=described, epilog=epilog, has_help=module is not None
+        )
         if module is not None:
             module.configure(command)
             shared.add_configuration(command)

@@ -6,7 +6,6 @@ a number. Only documents with a sign of such links are searched, because a searc
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic
@@ -23,8 +22,10 @@ if TYPE_CHECKING:
 BROWSERS: Final = "whatwg"  # the profile of browsers
 _LITERAL: Final = "rfc1808"  # the one that keeps `..` above the root
 _CLIMBS: Final = b"/../"
-_SCHEME_ALONE: Final = pattern(rb"https?:(?!//)", re.IGNORECASE)
-_BACKSLASH: Final = pattern(rb"=[\t\n\f\r ]*[\"']?[^\"'>\t\n\f\r \\]{0,200}\\")
+_CLIMBING: Final = pattern(rb"://[^\"'<>\t\n\f\r ]*?/\.\./")  # in a URL, not in a relative reference
+_SCHEME_ALONE: Final = pattern(rb"https?:(?!//)")
+_BEGINS: Final = frozenset(b"\"'=")  # bytes before a reference
+_MOST: Final = 100  # backslashes that are looked at: scripts have many
 
 
 def found(document: Walked, policy: Policy, new: bytes | None) -> Iterator[Diagnostic]:
@@ -53,9 +54,19 @@ def found(document: Walked, policy: Policy, new: bytes | None) -> Iterator[Diagn
 
 
 def _has_sign(old: bytes, new: bytes | None, profile: str) -> bool:
-    if profile == _LITERAL and (_CLIMBS in new if new is not None else b"../" in old):
+    """Return whether a document may have such links: searches for a few bytes take no time beside a walk."""
+    if profile == _LITERAL and (b"../" in old if new is None else _CLIMBS in new and _CLIMBING.search(new) is not None):
         return True
-    return _SCHEME_ALONE.search(old) is not None or (b"\\" in old and _BACKSLASH.search(old) is not None)
+    if _SCHEME_ALONE.search(old):
+        return True
+    at = -1
+    for _ in range(_MOST):
+        at = old.find(b"\\", at + 1)
+        if at < 1:
+            break
+        if old[at - 1] in _BEGINS:
+            return True
+    return False
 
 
 def _links(number: int, verb: str) -> str:
