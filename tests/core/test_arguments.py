@@ -123,7 +123,7 @@ def test_a_name_may_be_a_path() -> None:
         (Path("page.html"), "read the file: pass path.read_bytes()"),
         (io.BytesIO(PAGE), "pass what read() returns"),
         (io.StringIO("x"), "pass what read() returns"),
-        (httpx.Response(200), "pass its content, and url="),
+        (httpx.Response(200), "pass absolve.document_of(response)"),
         (EmailMessage(), "pass its as_bytes()"),
         (lxml.html.fromstring("<p>"), "absolve.trees takes trees"),
         (bs4.BeautifulSoup("<p>", "html.parser"), "absolve.trees takes trees"),
