@@ -142,11 +142,13 @@ def __dir__() -> list[str]:
     return [name for name in __all__ if name not in _OPTIONAL or name in globals()] + ["__doc__", "__file__"]
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name on first use, so that `import absolve` is fast (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"absolve.{_MODULES[name]}")
-    value: object = module if _MODULES[name] == name else getattr(module, name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # else any name would be right
+
+    def __getattr__(name: str) -> object:
+        """Import a public name on first use, so that `import absolve` is fast (PEP 562)."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = import_module(f"absolve.{_MODULES[name]}")
+        value: object = module if _MODULES[name] == name else getattr(module, name)
+        globals()[name] = value
+        return value

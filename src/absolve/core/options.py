@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike  # noqa: TC003 - so that the hints can be evaluated
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from absolve.core.errors import Diagnostic
 from absolve.core.protocols import URLObject  # noqa: TC001 - likewise
@@ -139,7 +139,7 @@ class WalkOptions(_SelectingOptions, total=False):
 
     include: str | Iterable[str]
     exclude: str | Iterable[str]
-    url_map: Mapping[str, str]
+    url_map: Mapping[Any, str]  # the keys are paths
     mirror_layout: bool
 
 
