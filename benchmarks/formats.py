@@ -14,7 +14,7 @@ import json
 import zipfile
 from email import policy
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import brotli
 import zstandard
@@ -178,15 +178,15 @@ def _filled(unit: bytes, head: bytes, tail: bytes, size: int) -> Document:
 # --- works ------------------------------------------------------------------------------------------------------------
 
 
-def _rewritten(media_type: str, **options: str) -> Work:
+def _rewritten(media_type: str, **options: Any) -> Work:
     return lambda document: absolve.rewrite(document.data, media_type=media_type, url=document.url, **options)
 
 
-def _listed(media_type: str, **options: str) -> Work:
+def _listed(media_type: str, **options: Any) -> Work:
     return lambda document: list(absolve.links(document.data, media_type=media_type, url=document.url, **options))
 
 
-def _arrow(media_type: str, profile: str) -> Work:
+def _arrow(media_type: str, profile: Any) -> Work:
     return lambda document: arrow.links(document.data, media_type=media_type, url=document.url, profile=profile)
 
 
@@ -215,7 +215,7 @@ def _both(
         yield _raced(name, documents, {ours: work, **others}, runs)
 
 
-def _to_parquet(name: str, documents: Sequence[Document], profile: str, runs: int) -> Result:
+def _to_parquet(name: str, documents: Sequence[Document], profile: Any, runs: int) -> Result:
     """Race writing the rows of all documents into one file, against listing each document."""
     works = peers.works("absolve.links", peers.links, peers.LIST[:1])
     documents = peers.able(works, documents)

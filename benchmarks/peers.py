@@ -72,7 +72,7 @@ def arrow(document: Document) -> object:
     return arrow.links(document.data, media_type=HTML, url=document.url)
 
 
-def parquet(documents: Sequence[Document], profile: str = "rfc1808") -> object:
+def parquet(documents: Sequence[Document], profile: absolve.Profile = "rfc1808") -> object:
     """Write the rows of all documents into one file."""
     from absolve import arrow
     from absolve.inventory.sinks import parquet

@@ -77,7 +77,8 @@ def test_a_media_type_may_carry_a_charset() -> None:
 
 @pytest.mark.parametrize("source", [PAGE, PAGE.encode(), Document(PAGE)])
 def test_an_unknown_option_is_named_in_the_error(source: str | bytes | Document) -> None:
-    for call in (absolve.rewrite, absolve.links, absolve.base):
+    calls: tuple[Any, ...] = (absolve.rewrite, absolve.links, absolve.base)
+    for call in calls:
         with pytest.raises(TypeError, match="colour"):
             call(source, colour="red")
 
@@ -98,7 +99,7 @@ def test_an_unknown_option_is_named_in_the_error(source: str | bytes | Document)
 )
 def test_an_unknown_value_is_named_in_the_error(option: str, value: str | None) -> None:
     with pytest.raises(UsageError, match=re.escape(repr(value))):
-        absolve.rewrite(PAGE.encode(), **{option: value})
+        absolve.rewrite(PAGE.encode(), **{option: value})  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

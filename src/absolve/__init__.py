@@ -15,62 +15,140 @@ from absolve._version import __version__
 
 TYPE_CHECKING = False  # type checkers assume True; importing typing takes longer than all the rest
 if TYPE_CHECKING:
+    from absolve import arrow, spark, trees
     from absolve.api import base, documents, links, rewrite, verify
-    from absolve.core.errors import AbsolveError, Diagnostic, DocumentError, UsageError
-    from absolve.core.model import BaseURL, Document, Layer
+    from absolve.core.errors import (
+        AbsolveError,
+        Diagnostic,
+        DiagnosticWarning,
+        DocumentError,
+        MissingPackageError,
+        UsageError,
+    )
+    from absolve.core.model import BaseClaim, BaseURL, ClaimOutcome, Document, Layer
+    from absolve.core.options import (
+        FileOptions,
+        Headers,
+        Kind,
+        MirrorOptions,
+        Options,
+        Problem,
+        Profile,
+        Scope,
+        TreeOptions,
+        WalkOptions,
+    )
     from absolve.document.resolved import Resolved
+    from absolve.files import Policy, only, remap, rewrite_file, walk_links
     from absolve.inventory.columns import Row
     from absolve.inventory.documents import DocumentRow
     from absolve.mirror.plan import plan as mirror
+    from absolve.responses import document_of, items
     from absolve.urls import resolve
 
 __all__ = [
     "AbsolveError",
+    "BaseClaim",
     "BaseURL",
+    "ClaimOutcome",
     "Diagnostic",
+    "DiagnosticWarning",
     "Document",
     "DocumentError",
     "DocumentRow",
+    "FileOptions",
+    "Headers",
+    "Kind",
     "Layer",
+    "MirrorOptions",
+    "MissingPackageError",
+    "Options",
+    "Policy",
+    "Problem",
+    "Profile",
     "Resolved",
     "Row",
+    "Scope",
+    "TreeOptions",
     "UsageError",
+    "WalkOptions",
     "__version__",
+    "arrow",
     "base",
+    "document_of",
     "documents",
+    "items",
     "links",
     "mirror",
+    "only",
+    "remap",
     "resolve",
     "rewrite",
+    "rewrite_file",
+    "spark",
+    "trees",
     "verify",
+    "walk_links",
 ]
 
 _MODULES = {
     "AbsolveError": "core.errors",
+    "BaseClaim": "core.model",
     "BaseURL": "core.model",
+    "ClaimOutcome": "core.model",
     "Diagnostic": "core.errors",
+    "DiagnosticWarning": "core.errors",
     "Document": "core.model",
     "DocumentError": "core.errors",
     "DocumentRow": "inventory.documents",
+    "FileOptions": "core.options",
+    "Headers": "core.options",
+    "Kind": "core.options",
     "Layer": "core.model",
+    "MirrorOptions": "core.options",
+    "MissingPackageError": "core.errors",
+    "Options": "core.options",
+    "Policy": "files",
+    "Problem": "core.options",
+    "Profile": "core.options",
     "Resolved": "document.resolved",
     "Row": "inventory.columns",
+    "Scope": "core.options",
+    "TreeOptions": "core.options",
     "UsageError": "core.errors",
+    "WalkOptions": "core.options",
+    "arrow": "arrow",  # a module
     "base": "api",
+    "document_of": "responses",
     "documents": "api",
+    "items": "responses",
     "links": "api",
     "mirror": "mirror",  # the package can be called
+    "only": "files",
+    "remap": "files",
     "resolve": "urls",
     "rewrite": "api",
+    "rewrite_file": "files",
+    "spark": "spark",
+    "trees": "trees",
     "verify": "api",
+    "walk_links": "files",
 }
+_OPTIONAL = {"arrow", "spark"}  # modules that need an extra
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name on first use, so that `import absolve` is fast (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"absolve.{_MODULES[name]}")
-    value: object = module if _MODULES[name] == name else getattr(module, name)
-    globals()[name] = value
-    return value
+def __dir__() -> list[str]:
+    """Return the public names, for `dir`, `help` and completion; every other module may move."""
+    return [name for name in __all__ if name not in _OPTIONAL or name in globals()] + ["__doc__", "__file__"]
+
+
+if not TYPE_CHECKING:  # else any name would be right
+
+    def __getattr__(name: str) -> object:
+        """Import a public name on first use, so that `import absolve` is fast (PEP 562)."""
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = import_module(f"absolve.{_MODULES[name]}")
+        value: object = module if _MODULES[name] == name else getattr(module, name)
+        globals()[name] = value
+        return value

@@ -19,9 +19,11 @@ from absolve.rewriting.policy import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Unpack
 
     from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseURL
+    from absolve.core.options import OnDiagnostic, Options
     from absolve.core.protocols import Buffer
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -31,27 +33,30 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = bytes | str | Document | Buffer
 
-_DOCUMENT = ("name", "media_type", "charset", "url")
+_DOCUMENT = ("name", "media_type", "charset", "url", "headers")
 _DEFAULTS = CHOICES
 _CHOICES = frozenset(_DEFAULTS)
-_OPTIONS = _CHOICES.union(_DOCUMENT)
+_OPTIONS = _CHOICES.union(_DOCUMENT, ("on_diagnostic",))
 _BY_POLICY = ("absolve.rewrite()", "absolve.verify()")
 _UNCHANGED = Settings().checked()  # the settings of most calls
 
 
 @overload
-def rewrite(source: str, **options: Any) -> str: ...
+def rewrite(source: str, *, policy: Policy | None = None, **options: Unpack[Options]) -> str: ...
 @overload
-def rewrite(source: bytes | Document | Buffer, **options: Any) -> bytes: ...
+def rewrite(
+    source: bytes | Document | Buffer, *, policy: Policy | None = None, **options: Unpack[Options]
+) -> bytes: ...
 def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> bytes | str:
     """Return the document with every link made absolute, or as `policy` returns it; as str for a str, else as bytes.
 
-    `options`: name, media_type, charset and url, as for `Document`; profile ("rfc1808", "rfc3986", "whatwg"),
+    `options`: name, media_type, charset, url and headers, as for `Document`; profile ("rfc1808", "rfc3986", "whatwg"),
     fragments ("keep", "absolute"), base ("keep", "empty"), lazy, conditional_comments, json_ld, recover,
     break_signatures, and the limits max_depth (documents inside documents), max_size (bytes), max_links,
     max_decompressed (bytes), max_url (characters) and, for rows, max_rows_bytes.
     `policy` is called with a `Resolved` for each link and returns its new URL, or None to leave it unchanged. It cannot
-    change links that change with an option only (JSON-LD, signed parts).
+    change links that change with an option only (JSON-LD, signed parts). `on_diagnostic` is called with a `Diagnostic`
+    for each problem that does not stop the work; without it, each is a `DiagnosticWarning`.
 
     Only the bytes of links change. If none changes, the same object is returned (bytes or str). Raise DocumentError for
     a document of an unknown format or beyond a limit, UsageError for an invalid value of an option, TypeError for a
@@ -61,6 +66,7 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
     A document whose tokenizing was ambiguous (rare: one of 1,875 pages) is verified after the rewrite; DocumentError is
     raised unless that proves that only links change and each still has the same target.
     """
+    notify = options.pop("on_diagnostic", None) if options else None
     document, settings = opened(source, options, "absolve.rewrite()")
     policy = checked(policy) if policy is not None else None
     entity = walk(document, settings, for_rewrite=policy is None)  # a policy is called for links that stay, too
@@ -68,9 +74,24 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
         data = _proved(document, walk(document, settings), policy)
     else:
         data = rewriter.rewrite(entity, policy)
+    if entity.findings or not _is_simple(entity):
+        _report(entity, notify)
     if isinstance(source, str):
         return source if data is entity.data else data.decode("utf-8", "absolve.surrogates")
     return data
+
+
+def _is_simple(entity: Entity) -> bool:
+    """Return whether the base is a single claim that rules the links, so that there is nothing to report about it."""
+    chain = entity.bases.base.chain
+    return len(chain) == 1 and chain[0].verdict == "won"
+
+
+def _report(entity: Entity, notify: OnDiagnostic | None, *, bases: bool = True) -> None:
+    """Report the diagnostics of an entity to `notify`, or as warnings; with `bases` those about its base, too."""
+    from absolve.document import reporting  # most documents have nothing to report
+
+    reporting.report(reporting.of_walk(entity, bases=bases), notify)
 
 
 def _proved(document: Document, entity: Entity, policy: Policy | None) -> bytes:
@@ -99,15 +120,19 @@ def _once(policy: Policy) -> Policy:
     return asked
 
 
-def links(source: Source, **options: Any) -> Iterator[Row]:
+def links(source: Source, **options: Unpack[Options]) -> Iterator[Row]:
     """Return an iterator over the links of a document and of all documents inside it, in document order, one row each.
 
-    Options and errors are those of `rewrite`.
+    Options and errors are those of `rewrite`. With `headers`, links in the header fields (Link, Location, Refresh and
+    others) come first: their rows have the entity `header`, and places in it.
     """
-    return rows(_walked(source, options, "absolve.links()"))
+    entities = _walked(source, options, "absolve.links()")
+    if len(entities) == 1:
+        return rows(entities[0])
+    return (row for entity in entities for row in rows(entity))
 
 
-def documents(source: Source, **options: Any) -> Iterator[DocumentRow]:
+def documents(source: Source, **options: Unpack[Options]) -> Iterator[DocumentRow]:
     """Return an iterator over a document and all documents inside it, in document order, one row each.
 
     Documents that absolve does not read, such as images in an archive, have rows, too. Options and errors are those of
@@ -116,15 +141,19 @@ def documents(source: Source, **options: Any) -> Iterator[DocumentRow]:
     return (found.row for found in captured(source, **options))
 
 
-def captured(source: Source, **options: Any) -> Iterator[CapturedDocument]:
+def captured(source: Source, **options: Unpack[Options]) -> Iterator[CapturedDocument]:
     """Return an iterator over the same documents, each with its row, its bytes and its entity."""
     from absolve.inventory.documents import each  # loads modules that links do not need
 
-    document, settings = opened(source, options, "absolve.documents()")
-    return each(walk(document, settings._replace(documents=True)))
+    given: Any = options
+    notify = given.pop("on_diagnostic", None)
+    document, settings = opened(source, given, "absolve.documents()")
+    entity = walk(document, settings._replace(documents=True))
+    _report(entity, notify, bases=False)
+    return each(entity)
 
 
-def columns(source: Source, **options: Any) -> Columns:
+def columns(source: Source, **options: Unpack[Options]) -> Columns:
     """Return the rows of `links` as columns."""
     found = Columns()
     for _ in into(found, source, **options):
@@ -132,24 +161,27 @@ def columns(source: Source, **options: Any) -> Columns:
     return found
 
 
-def into(found: Columns, source: Source, **options: Any) -> Iterator[None]:
+def into(found: Columns, source: Source, **options: Unpack[Options]) -> Iterator[None]:
     """Append a document's rows to columns of several documents.
 
     Yield each time the columns are full, for the caller to read them; they are emptied on resumption.
     """
-    return fill(found, _walked(source, options, "absolve.links()"))
+    entities = _walked(source, options, "absolve.links()")
+    if len(entities) == 1:
+        return fill(found, entities[0])
+    return (None for entity in entities for _ in fill(found, entity))
 
 
-def base(source: Source, **options: Any) -> BaseURL:
+def base(source: Source, **options: Unpack[Options]) -> BaseURL:
     """Return the base URL of a document, with its layer and the outcome of every claim (RFC 1808 section 3).
 
     Options and errors are those of `rewrite`.
     """
-    return _walked(source, options, "absolve.base()").bases.base
+    return _walked(source, options, "absolve.base()", bases=False)[-1].bases.base
 
 
 def verify(
-    before: Source, after: Source, *, policy: Policy | None = None, **options: Any
+    before: Source, after: Source, *, policy: Policy | None = None, **options: Unpack[Options]
 ) -> list[Diagnostic]:
     """Return the unintended differences between a document and its rewrite, as diagnostics; an empty list for none.
 
@@ -163,14 +195,29 @@ def verify(
     """
     from absolve import verifying
 
-    document, settings = opened(before, options, "absolve.verify()")
+    given: Any = options
+    notify = given.pop("on_diagnostic", None)
+    document, settings = opened(before, given, "absolve.verify()")
     rewritten = opened(after, {}, "absolve.verify()")[0]
     policy = checked(policy) if policy is not None else None
-    return verifying.differences(walk(document, settings), document, rewritten.data, policy)
+    entity = walk(document, settings)
+    if notify is not None:  # as warnings they came with the rewrite
+        _report(entity, notify)
+    return verifying.differences(entity, document, rewritten.data, policy)
 
 
-def _walked(source: Source, options: dict[str, Any], call: str) -> Entity:
-    return walk(*opened(source, options, call))
+def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> list[Entity]:
+    """Return the entity of a document, and before it that of the header in which it came."""
+    notify = options.pop("on_diagnostic", None) if options else None
+    document, settings = opened(source, options, call)
+    entity = walk(document, settings)
+    if entity.findings or not _is_simple(entity):
+        _report(entity, notify, bases=bases)
+    if document.headers is None:
+        return [entity]
+    from absolve.document import response_header  # few calls have headers
+
+    return [response_header.entity_of(document, settings), entity]
 
 
 def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document, Settings]:
@@ -185,18 +232,20 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
     settings = Settings(**arguments.choices_of(chosen, _DEFAULTS)).checked() if chosen else _UNCHANGED
     if not isinstance(source, Document):
         data = source if isinstance(source, (bytes, str)) else arguments.data_of(source, call)
-        return Document(data, **options), settings
-    document = source
-    for name in [name for name in _DOCUMENT if options.get(name) is not None]:
-        document = Document(
-            document.data,
-            **{
-                "name": document.name,
-                "media_type": document.media_type,
-                "charset": document.charset,
-                "url": document.url,
-                "claims": document.claims,
-                name: options.pop(name),
-            },
-        )
+        document = Document(data, **options)
+    else:
+        document = _with(source, options)
+    if document.headers is not None:
+        from absolve.document import response_header  # few calls have headers
+
+        document = response_header.applied(document, settings)
     return document, settings
+
+
+def _with(source: Document, options: dict[str, Any]) -> Document:
+    """Return a document, or a copy of it in which the options that are not None replace its facts."""
+    given = {name: options[name] for name in _DOCUMENT if options.get(name) is not None}
+    if not given:
+        return source
+    facts: dict[str, Any] = {name: getattr(source, name) for name in (*_DOCUMENT, "claims")}
+    return Document(source.data, **facts | given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def deep(levels: int, *innermost: str) -> str:
     return around(*innermost) if levels == 1 else around(deep(levels - 1, *innermost))
 
 
-def targets(text: str | bytes, **options: object) -> list[tuple[int, str | None]]:
+def targets(text: str | bytes, **options: Any) -> list[tuple[int, str | None]]:
     """Return the depths of the links, and their targets."""
     return [(row.entity.count("["), row.target) for row in absolve.links(text, url=URL, **options)]
 

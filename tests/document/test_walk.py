@@ -118,7 +118,7 @@ def test_tags_that_are_no_base_elements_are_ignored(page: str) -> None:
         ("<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://b.example/d/'><link href='x'/></feed>", "application/xml"),
     ],
 )
-def test_the_profile_changes_resolving_but_not_the_layers(document: str, media_type: str, profile: str) -> None:
+def test_the_profile_changes_resolving_but_not_the_layers(document: str, media_type: str, profile: absolve.Profile) -> None:
     rows = absolve.links(document, media_type=media_type, url=URL, profile=profile)
     assert [row.target for row in rows if row.reference == "x"] == ["http://b.example/d/x"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ URL = "http://h.example/d/"
 MAX_DEPTH = Settings().max_depth
 
 
-def listed(data: bytes, **options: object) -> list[absolve.Row]:
+def listed(data: bytes, **options: Any) -> list[absolve.Row]:
     return list(absolve.links(data, url=URL, **options))
 
 
@@ -46,7 +47,7 @@ def bytes_given_back(name: str, size: int) -> None:
     """Assert that nothing crashes, that nothing changes without a base, and that a second rewrite changes nothing."""
     shape = SHAPES[name]
     data = shape.make(size)
-    known = {"media_type": shape.media_type, "charset": shape.charset}
+    known: dict[str, Any] = {"media_type": shape.media_type, "charset": shape.charset}
     if name in REFUSED and size > 100_000:
         with pytest.raises(absolve.DocumentError, match=REFUSED[name]):
             absolve.rewrite(data, url=URL, **known)

@@ -61,7 +61,7 @@ def test_the_default_limits_are_those_in_the_documentation() -> None:
 @pytest.mark.parametrize("value", [-1, sys.maxsize + 1])
 def test_an_invalid_limit_is_rejected(option: str, value: int) -> None:
     with pytest.raises(absolve.UsageError, match=f"{option} must be from 0 to {sys.maxsize}, not {value}"):
-        absolve.rewrite(b"", **{option: value})
+        absolve.rewrite(b"", **{option: value})  # type: ignore[call-overload]
 
 
 def test_the_largest_integer_is_a_valid_limit() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ _NAMES = (
 @pytest.mark.parametrize("name", _NAMES)
 def test_a_hostile_value_takes_a_few_times_its_size(name: str) -> None:
     shape = SHAPES[name]
-    options = {"media_type": shape.media_type, "charset": shape.charset, "url": "http://h.example/d/"}
+    options: dict[str, Any] = {"media_type": shape.media_type, "charset": shape.charset, "url": "http://h.example/d/"}
     rewrite(shape.make(1000), **options)
     data = shape.make(_SIZE)
     tracemalloc.start()
@@ -78,7 +79,7 @@ _ANEW = [  # before, repeated, after: references that are encoded as a whole, ea
 @pytest.mark.parametrize("shape", _ANEW, ids=lambda shape: shape[1].decode())
 def test_a_long_reference_is_encoded_without_an_object_per_escape(shape: tuple[str, bytes, bytes, bytes]) -> None:
     media_type, before, unit, behind = shape
-    options = {"media_type": media_type, "url": "http://h.example/d/", "profile": "whatwg"}
+    options: dict[str, Any] = {"media_type": media_type, "url": "http://h.example/d/", "profile": "whatwg"}
     short, data = (before + unit * (size // len(unit)) + behind for size in (1000, _SIZE))
     once = rewrite(short, **options)
     tracemalloc.start()

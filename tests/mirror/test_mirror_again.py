@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from packed import entry, har, mirrored, tree
@@ -173,6 +173,6 @@ def test_an_input_type_that_is_given_counts_before_the_content(tmp_path: Path) -
     ("options", "error"),
     [({"by": "size"}, UsageError), ({"absent": "maybe"}, UsageError), ({"at": "never"}, UsageError), ({"colour": 1}, TypeError)],
 )
-def test_the_library_refuses_what_it_does_not_know(options: dict[str, object], error: type[Exception]) -> None:
+def test_the_library_refuses_what_it_does_not_know(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         absolve.mirror([CAPTURE], **options)

@@ -6,7 +6,7 @@ scanner reports that it guessed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import html5lib_view
 import link_view
@@ -141,7 +141,7 @@ def test_bytes_between_links_stay(text: str, charset: str) -> None:
     assert between_links(before, options) == between_links(rewritten(before, charset), options)
 
 
-def between_links(data: bytes, options: dict[str, str]) -> list[bytes]:
+def between_links(data: bytes, options: dict[str, Any]) -> list[bytes]:
     """Return the bytes outside of the links, without quotes that a value may have got, and without the = before it."""
     spans = sorted((row.start, row.end) for row in absolve.links(data, **options))
     edges = [0, *(edge for span in spans for edge in span), len(data)]

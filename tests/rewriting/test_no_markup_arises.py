@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from absolve import Document, links, rewrite
+from absolve import Document, Profile, links, rewrite
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.rewriting.remap import Remapping
@@ -165,7 +165,7 @@ RUN_CODE = [
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("base", RUN_CODE)
-def test_no_base_has_a_scheme_that_a_browser_executes(base: str, profile: str) -> None:
+def test_no_base_has_a_scheme_that_a_browser_executes(base: str, profile: Profile) -> None:
     page = f'<base href="{base}"><a href=x><svg><a xlink:href=y /></svg><object codebase="{base}" data=x></object>'
     done = html(page, profile=profile)
     assert f'<base href="{base}"><a href={URL}x><svg><a xlink:href={URL}y /></svg>' in done

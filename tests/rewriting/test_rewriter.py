@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ URL = "http://doc.example/dir/page.html"
 DIR = "http://doc.example/dir/"
 
 
-def rewritten(page: str | bytes, url: str | None = URL, **options: object) -> str | bytes:
+def rewritten(page: str | bytes, url: str | None = URL, **options: Any) -> str | bytes:
     """Return the rewritten page; assert that a second rewrite changes nothing."""
     options.setdefault("media_type", "text/html")
     done = rewrite(page, url=url, **options)
@@ -312,7 +314,7 @@ def test_a_url_of_a_policy_is_read_back_from_every_link_site(charset: str, new: 
     codec = lookup(charset)
     assert codec is not None
     page = codec.encode(PLACES, "strict")
-    options = {"charset": charset, "media_type": "text/html"}
+    options: dict[str, Any] = {"charset": charset, "media_type": "text/html"}
     before = list(links(page, **options))
     done = rewrite(page, policy=lambda _: new, **options)
     assert rewrite(done, policy=lambda _: new, **options) == done
@@ -356,7 +358,7 @@ WORDS = st.sampled_from(
 def test_any_page_changes_only_in_links_and_only_once(page: str, codec: str) -> None:
     data = page.encode(codec, "replace")
     label = {"cp932": "shift_jis", "iso2022_jp": "iso-2022-jp"}.get(codec, codec)
-    options = {"charset": label, "media_type": "text/html"}
+    options: dict[str, Any] = {"charset": label, "media_type": "text/html"}
     assert rewrite(data, **options) is data or b"<base" in data or "base" in page
     done = rewrite(data, url=URL, **options)
     assert rewrite(done, url=URL, **options) == done

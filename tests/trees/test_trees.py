@@ -76,7 +76,7 @@ def test_a_changed_tree_has_the_links_of_the_rewritten_text(parse: Callable[[str
 
 @every_kind
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-def test_a_tree_has_the_base_of_its_source_text(parse: Callable[[str], Any], profile: str) -> None:
+def test_a_tree_has_the_base_of_its_source_text(parse: Callable[[str], Any], profile: absolve.Profile) -> None:
     expected = absolve.base(PAGE, url=URL, profile=profile)
     found = trees.base(parse(PAGE), URL, profile=profile)
     assert (found.url, found.layer) == (expected.url, expected.layer) == ("http://h/b/", absolve.Layer.EMBEDDED)
@@ -337,11 +337,11 @@ def test_text_in_place_of_a_tree_is_rejected_with_the_right_function(text: str |
 def test_unknown_options_of_tree_functions_are_rejected() -> None:
     tree = lxml.html.fromstring("<a href=x></a>")
     with pytest.raises(absolve.UsageError, match="profile"):
-        trees.links(tree, URL, profile="rfc9999")
+        trees.links(tree, URL, profile="rfc9999")  # type: ignore[arg-type]
     with pytest.raises(absolve.UsageError, match="absolute URL"):
         trees.base(tree, "page.html")
     with pytest.raises(TypeError, match="no_such"):
-        trees.make_links_absolute(tree, URL, no_such=True)
+        trees.make_links_absolute(tree, URL, no_such=True)  # type: ignore[call-arg]
 
 
 @not_traced

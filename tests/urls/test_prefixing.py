@@ -17,6 +17,8 @@ from absolve.urls import resolve, rfc1808, rfc3986, whatwg
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve import Profile
+
 BASE = "http://h/a/b?q#f"
 PACKAGES = ["package:///", "package:///p.html", "package:///OEBPS/text/p.html", "package:///a%20b//c.d/e:f"]
 
@@ -30,7 +32,7 @@ def by_steps(profile: str, base: str, reference: str) -> str | None:
 
 
 @given(st.sampled_from(["rfc1808", "rfc3986", "whatwg"]), bases, references)
-def test_prefix_resolver_gives_the_target_of_the_full_algorithm(profile: str, base: str, reference: str) -> None:
+def test_prefix_resolver_gives_the_target_of_the_full_algorithm(profile: Profile, base: str, reference: str) -> None:
     assert resolve(base, reference, profile) == by_steps(profile, base, reference)
 
 
@@ -51,7 +53,7 @@ NORMALIZED += ["http:/h/x", "http:///h/x", "https:x", "file:x", "file:///x/./y",
 @pytest.mark.parametrize("base", [BASE, *PACKAGES])
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 @pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS, *CANONICAL, *NORMALIZED])
-def test_prefix_and_full_resolution_give_the_same_target(profile: str, base: str, reference: str) -> None:
+def test_prefix_and_full_resolution_give_the_same_target(profile: Profile, base: str, reference: str) -> None:
     assert resolve(base, reference, profile) == by_steps(profile, base, reference)
 
 

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from absolve import Profile
 from absolve.core.errors import UsageError
 from absolve.urls import PROFILES, by_name, resolve
 
@@ -16,7 +17,7 @@ def test_rfc1808_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("profile", "target"), [("rfc1808", "http://a/../G g"), ("rfc3986", "http://a/G g"), ("whatwg", "http://a/G%20g")]
 )
-def test_each_profile_resolves_by_its_own_rules(profile: str, target: str) -> None:
+def test_each_profile_resolves_by_its_own_rules(profile: Profile, target: str) -> None:
     assert resolve("http://a/b", "../G g", profile) == target
     assert resolve("http://a/b", "../G g", profile=profile) == target
 
@@ -28,7 +29,7 @@ def test_an_unknown_profile_is_an_error_that_names_the_choices() -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("scheme", ["app", "ipfs", "chrome-extension", "svn+ssh", "gopher", "nntp", "file"])
-def test_a_scheme_with_two_slashes_is_hierarchical_in_every_profile(profile: str, scheme: str) -> None:
+def test_a_scheme_with_two_slashes_is_hierarchical_in_every_profile(profile: Profile, scheme: str) -> None:
     assert resolve(f"{scheme}://h/a/b/c?q", "../y?z#f", profile) == f"{scheme}://h/a/y?z#f"
 
 

@@ -346,6 +346,6 @@ def test_verify_accepts_bytes_text_and_documents() -> None:
 
 def test_verify_rejects_an_unknown_option() -> None:
     with pytest.raises(absolve.UsageError):
-        absolve.verify("", "", profile="rfc1")
+        absolve.verify("", "", profile="rfc1")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        absolve.verify("", "", nonsense=1)
+        absolve.verify("", "", nonsense=1)  # type: ignore[call-arg]

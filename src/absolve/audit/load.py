@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError, in_short
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
@@ -26,7 +26,7 @@ try:
     from absolve.inventory import arrow_batches
     from absolve.inventory.sinks import duckdb as sink
 except (ImportError, UsageError) as error:
-    raise UsageError("an audit needs more packages: pip install 'absolve[audit]'") from error
+    raise MissingPackageError("an audit needs more packages: pip install 'absolve[audit]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -19,7 +19,7 @@ _SHOWN: Final = 200  # most characters of a value quoted in an error
 _HINTS: Final = (
     ("is_text", "it is one already"),
     ("__fspath__", "read the file: pass path.read_bytes(), and name=path.name"),
-    ("content", "pass its content, and url=str(response.url)"),
+    ("content", "pass absolve.document_of(response)"),
     ("read", "read the file first: pass what read() returns"),
     ("as_bytes", "pass its as_bytes()"),
     ("__iter__", "join its pieces, b''.join(pieces), or call this once for each document"),

@@ -43,6 +43,17 @@ class Diagnostic(NamedTuple):
         return f"{self.name}{place}: {self.code}: {self.text}"
 
 
+class DiagnosticWarning(UserWarning):
+    """The warning about a `diagnostic` of a document, for callers that pass no `on_diagnostic`."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+    def __str__(self) -> str:
+        return str(self.diagnostic)
+
+
 def in_short(text: str, most: int = 200) -> str:
     """Return a text for quoting in a message: at most `most` characters, with `...` for its middle if it is longer."""
     if len(text) <= most:
@@ -80,6 +91,10 @@ class UsageError(AbsolveError):
 
     def __str__(self) -> str:
         return printable.message(self.message)
+
+
+class MissingPackageError(UsageError, ImportError):
+    """An optional package is not installed; the message has the extra of absolve that installs it."""
 
 
 class WalkError(AbsolveError):

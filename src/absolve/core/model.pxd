@@ -60,6 +60,7 @@ cdef class Document:
     cdef public tuple claims
     cdef public Py_ssize_t before
     cdef public object origin
+    cdef public object headers
 
 
 @cython.final

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.captures import Capture, PageFacts
+    from absolve.core.options import Headers
     from absolve.core.protocols import Buffer, Coding, Text, URLObject
 else:
     from absolve.core import _cython as cython
@@ -29,20 +30,20 @@ else:
 new = tuple.__new__  # creates a named tuple on hot paths: its own constructor is interpreted
 
 
-class Layer(enum.IntEnum):
-    """The four layers of RFC 1808 section 3, innermost first; `label` is the name used in rows."""
+class Layer(enum.StrEnum):
+    """The four layers of RFC 1808 section 3, innermost first; each is the word in the column `base_layer`."""
 
-    EMBEDDED = 1  # 3.1: base URL within the document's content
-    ENCAPSULATING = 2  # 3.2: base URL from the encapsulating entity
-    RETRIEVAL = 3  # 3.3: base URL from the retrieval URL
-    DEFAULT = 4  # 3.4: the empty string
+    EMBEDDED = "embedded"  # 3.1: base URL within the document's content
+    ENCAPSULATING = "encapsulating"  # 3.2: base URL from the encapsulating entity
+    RETRIEVAL = "retrieval"  # 3.3: base URL from the retrieval URL
+    DEFAULT = "default"  # 3.4: the empty string
 
     @property
     def label(self) -> str:
-        return _LABELS[self]
+        """The word as exact `str`, for columns."""
+        return str(self)
 
 
-_LABELS = ("", *(layer.name.lower() for layer in Layer))  # a table: attributes of an enum are slow
 EMBEDDED, ENCAPSULATING, RETRIEVAL, BY_DEFAULT = Layer
 
 
@@ -297,13 +298,26 @@ class Document:
     appears in messages, and its suffix helps to find the media type. `media_type` may have parameters, like a
     Content-Type header. `charset` is the user's choice and overrides everything but a byte order mark. `url` is the
     retrieval URL, a str or a URL object (`core.protocols.URLObject`); `url_source` names its source in messages.
-    `claims` are bases recorded beside a file, as in its extended attributes. Raise TypeError for any other type.
+    `claims` are bases recorded beside a file, as in its extended attributes. `headers` are the header fields of the
+    HTTP response that it came in: a mapping, pairs, or text as curl writes it. Raise TypeError for any other type.
 
     For a document cut out of a larger file, `before` is the number of documents that precede it there, and `origin`
     maps its byte offsets to offsets in that file.
     """
 
-    __slots__ = ("before", "charset", "claims", "data", "is_text", "media_type", "name", "origin", "url", "url_source")
+    __slots__ = (
+        "before",
+        "charset",
+        "claims",
+        "data",
+        "headers",
+        "is_text",
+        "media_type",
+        "name",
+        "origin",
+        "url",
+        "url_source",
+    )
 
     def __init__(
         self,
@@ -316,10 +330,11 @@ class Document:
         claims: Sequence[BaseClaim] = (),
         before: int = 0,
         origin: Callable[[int], int] | None = None,
+        headers: Headers | None = None,
         **others: Never,
     ) -> None:
         if others:
-            arguments.check_options(others, ("name", "media_type", "charset", "url"), "absolve.Document()")
+            arguments.check_options(others, ("name", "media_type", "charset", "url", "headers"), "absolve.Document()")
         if type(data) is not bytes and type(data) is not str:
             data = arguments.data_of(data, "absolve.Document()")
         self.is_text = isinstance(data, str)
@@ -336,6 +351,7 @@ class Document:
         self.claims = tuple(claims)
         self.before = before
         self.origin = origin
+        self.headers = headers
 
 
 @cython.final

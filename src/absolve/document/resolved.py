@@ -40,8 +40,8 @@ def text(value: bytes) -> str:
 
 
 def shown(text: str) -> str:
-    """Return text that any sink can write: bytes that were no character become U+FFFD."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """Return text that any sink can write: bytes that were no character, and lone surrogates, become U+FFFD."""
+    return text if text.isascii() else value_of(text).decode("utf-8", "replace")
 
 
 def value_of(reference: str) -> bytes:

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import BY_DEFAULT, DEFAULT, BaseClaim, Finding, MessageIds, new
+from absolve.core.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, BaseClaim, Finding, MessageIds, new
 from absolve.document.base_layers import doubts, retrieval_claim, retrieved
 from absolve.document.diagnostics import (
     MOST_LONG_BASES,
@@ -56,7 +56,7 @@ if cython.compiled:
     from cython.cimports.absolve.document.entity import Entity, InnerDocuments, NestingBudget
     from cython.cimports.absolve.document.resolved import LinkContext, text
     from cython.cimports.absolve.formats.events.event_list import EventList
-    from cython.cimports.absolve.urls.base import Bases
+    from cython.cimports.absolve.urls.base import Bases, establish
     from cython.cimports.absolve.urls.predicates import has_scheme, runs_code
 else:
     from absolve.core.model import Document, Link, Part
@@ -64,7 +64,7 @@ else:
     from absolve.document.entity import Entity, InnerDocuments, NestingBudget
     from absolve.document.resolved import LinkContext, text
     from absolve.formats.events.event_list import EventList
-    from absolve.urls.base import Bases
+    from absolve.urls.base import Bases, establish
     from absolve.urls.predicates import has_scheme, runs_code
 
 __all__ = [
@@ -120,6 +120,10 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     if url is not None and not (url.isprintable() and has_scheme(url) and not runs_code(url)):
         entity.findings += doubts([retrieval_claim(url, document.url_source)])
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
+    if claims and claims[0].layer is ENCAPSULATING:  # the header of the response in which the document came
+        around = [one for one in claims if one.layer is ENCAPSULATING]
+        own = establish(own, around, settings.profile, None, settings.max_url)
+        claims = tuple([one for one in claims if one.layer is not ENCAPSULATING])
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)
         _begin(entity, Bases(own, own, claims), mark, 0)

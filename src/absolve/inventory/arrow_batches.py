@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import MissingPackageError
 from absolve.inventory.columns import COLUMNS, RULED
 
 try:
     import pyarrow as pa
 except ImportError as error:
-    raise UsageError("this needs pyarrow: pip install 'absolve[parquet]'") from error
+    raise MissingPackageError("this needs pyarrow: pip install 'absolve[parquet]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +98,7 @@ def _of_documents(fields: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.Record
 def _valid(cell: Any) -> Any:
     """Return a cell without lone surrogates."""
     if isinstance(cell, str):
-        return shown(cell)
+        return shown(str(cell))  # a Layer is a str of its own class
     return [shown(item) for item in cell] if isinstance(cell, (list, tuple)) else cell
 
 
@@ -122,7 +122,7 @@ def _column(name: str, cells: Sequence[Any]) -> IntColumn | TextColumn | DictCol
         return _texts(cells)
     words = DictColumn()
     for cell in cells:
-        words.add(tuple(cell) if kind is LISTS else cell)
+        words.add(tuple(cell) if kind is LISTS else str(cell))  # a Layer is a str of its own class
     return words
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import cython
 
+    from absolve.core.options import Kind, Problem, Scope
     from absolve.document.entity import Entity, Inner
     from absolve.document.resolved import Resolved
     from absolve.encodings.line_index import LineIndex
@@ -65,19 +66,20 @@ class Row(NamedTuple):
     end: int
     element: str
     attribute: str
-    kind: str
+    kind: Kind
     rel: str
     text: str  # anchor text or alt, white space folded
     reference: str  # as decoded and stripped
     base: str
-    base_layer: str
+    base_layer: Layer
     base_source: str
     target: str | None
-    scope: str
-    problems: list[str]
+    scope: Scope
+    problems: list[Problem]
 
 
 COLUMNS: Final = Row._fields
+_LAYERS = cython.declare(dict, {layer.label: layer for layer in Layer})
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 
 
@@ -259,7 +261,7 @@ class Columns:
                 self.text.at(at),
                 reference,
                 base,
-                layer,
+                _LAYERS[layer],
                 source,
                 target,
                 self.scope.at(at),
@@ -344,9 +346,12 @@ def row(resolved: Resolved, document: str, where: Where) -> Row:
     ruled = RowFacts(resolved.entity, resolved.link, document, KnownBases(), resolved.context)
     facts = ruled.facts(resolved.link, value_of(resolved.reference))
     cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
+    cells["base_layer"] = _LAYERS[cells["base_layer"]]
     cells["reference"] = facts.reference.decode()
     cells["target"] = facts.target.decode() if facts.target is not None else None
-    return Row(**cells, scope=facts.scope, problems=list(facts.problems))
+    cells["scope"] = facts.scope
+    cells["problems"] = list(facts.problems)
+    return Row(**cells)
 
 
 @cython.final

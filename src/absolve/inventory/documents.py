@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.core.captures import PageFacts
-    from absolve.core.model import BaseURL
+    from absolve.core.model import BaseURL, Layer
     from absolve.document.entity import Entity, Inner
 
 
@@ -48,7 +48,7 @@ class DocumentRow(NamedTuple):
     canonical: str | None  # the URL of the first link element with rel=canonical
     robots: str | None  # the content of meta elements with this name
     base: str
-    base_layer: str
+    base_layer: Layer
     links: int  # rows in the table of links with this entity, and those of the header fields around it
     problems: list[str]  # codes of its base and of its findings
     anchors: list[str]  # what a fragment can lead to: `id` of any element, `name` of `a`
@@ -319,7 +319,7 @@ def _row(
         _text(canonical),
         facts.robots or None if facts is not None else None,
         shown(base.url),
-        base.layer.label,
+        base.layer,
         links,
         list(codes),
         facts.anchors if facts is not None else [],

@@ -12,15 +12,21 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
+    from typing import Unpack
 
+    from absolve.core.model import Document
+    from absolve.core.options import MirrorOptions
+    from absolve.core.protocols import Buffer
     from absolve.mirror.plan import MirrorPlan
 
 
 class _Callable(ModuleType):
     """This package, as a function."""
 
-    def __call__(self, inputs: Any, **options: Any) -> MirrorPlan:
+    def __call__(
+        self, inputs: Iterable[Document | bytes | Buffer], **options: Unpack[MirrorOptions]
+    ) -> MirrorPlan:
         """Return the plan of a mirror: see `absolve.mirror.plan.plan`."""
         from absolve.mirror.plan import plan
 

@@ -9,7 +9,7 @@ import io
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absolve.core import arguments
 from absolve.core.errors import DocumentError, UsageError
@@ -34,8 +34,10 @@ from absolve.run.load import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Unpack
 
     from absolve.core.errors import Diagnostic
+    from absolve.core.options import MirrorOptions
     from absolve.core.protocols import Buffer
     from absolve.mirror.payloads import Posted, Reader
 
@@ -80,20 +82,21 @@ class MirrorPlan(Mapping[str, str]):
         return MirrorPolicy(self[url], self._lookup, severs=self._severs)
 
 
-def plan(inputs: Iterable[Document | bytes | Buffer], **options: Any) -> MirrorPlan:
+def plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[MirrorOptions]) -> MirrorPlan:
     """Return the plan of a mirror of these documents: archives, or pages whose URL is known.
 
     `options`: at (a date), by ("host", "site", "capture"), keep_errors, same (words of `--same`), absent ("keep",
     "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
     """
-    if unknown := set(options) - _OPTIONS:
-        raise TypeError(f"absolve.mirror() has no option {min(unknown)!r}")
-    if options.get("absent", "keep") not in {"keep", "sever"}:
-        raise UsageError(f"absent must be keep or sever, not {options['absent']!r}")
+    arguments.check_options(options, _OPTIONS, "absolve.mirror()")
+    absent = options.get("absent", "keep")
+    if absent not in {"keep", "sever"}:
+        raise UsageError(f"absent must be keep or sever, not {absent!r}")
     profile = options.get("profile", "whatwg")
     how = ReadOptions(Settings(profile=profile, base="empty").checked())
+    at = options.get("at")
     choice = Choice(
-        latest_of(options["at"]) if options.get("at") is not None else None,
+        latest_of(at) if at is not None else None,
         bool(options.get("keep_errors")),
         Equivalences.of(options.get("same")),
         paths.check_layout(options.get("by", "host")),
@@ -102,7 +105,7 @@ def plan(inputs: Iterable[Document | bytes | Buffer], **options: Any) -> MirrorP
     for number, given in enumerate(inputs):
         document = given if isinstance(given, Document) else Document(arguments.data_of(given, "absolve.mirror()"))
         readers.append(_reader(document, number, how))
-    return MirrorPlan(readers, choice, profile, severs=options.get("absent") == "sever")
+    return MirrorPlan(readers, choice, profile, severs=absent == "sever")
 
 
 def _reader(document: Document, number: int, how: ReadOptions) -> Reader:

@@ -7,29 +7,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.core.errors import Diagnostic, in_short
-from absolve.core.model import Layer
-from absolve.document.diagnostics import base_too_long
-from absolve.document.walk import Settings, has_relative, walk
+from absolve.core.errors import Diagnostic
+from absolve.document.reporting import about_bases
+from absolve.document.walk import Settings, walk
 from absolve.formats import registry
 from absolve.run import sources
-from absolve.urls.base import TOO_LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from absolve.core.model import Document
+    from absolve.core.options import Headers
     from absolve.document.entity import Entity
     from absolve.run.inputs import Input
 
 
 class ReadOptions(NamedTuple):
-    """Settings of the walk, and the media type and charset that the user gives for all inputs."""
+    """Settings of the walk, and the media type, charset and response headers that the user gives for all inputs."""
 
     settings: Settings
     media_type: str | None = None
     charset: str | None = None
     file_urls: bool = False
+    headers: Headers | None = None
 
 
 class Walked(NamedTuple):
@@ -74,18 +72,9 @@ def read(input_: Input, how: ReadOptions) -> Document:
     )
     document.url_source = input_.url_source
     document.claims += input_.claims
-    return document
+    if how.headers is None:
+        return document
+    from absolve.document import response_header  # few runs have headers
 
-
-def about_bases(entity: Entity) -> Iterator[Diagnostic]:
-    """Yield diagnostics for unsuitable claims, and for relative links without a base URL."""
-    base = entity.bases.base
-    for claim in base.chain:
-        if claim.verdict == "unsuitable":
-            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} cannot be a base: the next layer applies"
-            yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
-        elif claim.verdict == TOO_LONG:
-            yield base_too_long(entity, claim.base.source, claim.line)
-    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
-        text = "no base URL is known: relative links are left unchanged (give --url)"
-        yield Diagnostic("no-base", text, entity.name)
+    document.headers = how.headers
+    return response_header.applied(document, how.settings)

@@ -10,12 +10,12 @@ import re
 import shutil
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import MissingPackageError, UsageError
 
 try:
     from pyarrow import fs
 except ImportError as error:
-    raise UsageError("an output URL needs pyarrow: pip install 'absolve[parquet]'") from error
+    raise MissingPackageError("an output URL needs pyarrow: pip install 'absolve[parquet]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import DocumentError
+from absolve.document.reporting import about_bases
 from absolve.formats import registry
 from absolve.run import sources
 from absolve.run.archive_ranges import END, ArchiveRange
-from absolve.run.load import about_bases, empty, walked
+from absolve.run.load import empty, walked
 from absolve.run.results import Failure
 from absolve.run.segments import Segment, internal_error
 

@@ -9,7 +9,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
 from absolve.inventory.columns import COLUMNS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ try:
 
     from absolve.inventory import arrow_batches
 except (ImportError, UsageError) as error:
-    raise UsageError("--where needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
+    raise MissingPackageError("--where needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
 
 
 def check(condition: str, columns: Sequence[str] = COLUMNS) -> None:

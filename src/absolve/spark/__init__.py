@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from absolve.core import arguments
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
 from absolve.document.settings import CHOICES, Settings
 from absolve.inventory import sinks
 from absolve.rewriting.policy import absolute
@@ -33,13 +33,15 @@ try:
     from absolve.spark.frames import Tables
     from absolve.spark.sessions import session
 except ImportError as error:
-    raise UsageError("this needs pyspark and Java: pip install 'absolve[spark]'") from error
+    raise MissingPackageError("this needs pyspark and Java: pip install 'absolve[spark]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Unpack
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from absolve.core.options import ClusterOptions, RewritingOptions
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
     from absolve.run.rewrite_task import Job
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Tables", "documents", "links", "rewrite", "session", "tables", "write", "written"]
 
 
-def links(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> DataFrame:
+def links(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[ClusterOptions]) -> DataFrame:
     """Return the links of files, folders and archives: the columns of the inventory, rows in no order.
 
     The options are those of `tables`.
@@ -56,16 +58,16 @@ def links(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> Da
     return tables(spark, paths, **options).links
 
 
-def documents(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> DataFrame:
+def documents(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[ClusterOptions]) -> DataFrame:
     """Return the documents in files, folders and archives: the columns of `absolve.documents`, rows in no order.
 
     The options are those of `tables`, but for kind, scope and problem; columns, where and unique are about documents.
     """
-    found, how = _listing(paths, "parquet", options, [], DOCUMENTS)
+    found, how = _listing(paths, "parquet", {**options}, [], DOCUMENTS)
     return frames.tables(spark, tasks.cut_up(spark, found, how.reading), how).links
 
 
-def tables(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> Tables:
+def tables(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[ClusterOptions]) -> Tables:
     """Return the links of files, folders and archives, and the errors.
 
     The options are those of `absolve links`, by the same names: columns, where, unique, url, url_map (a file),
@@ -73,13 +75,13 @@ def tables(spark: SparkSession, paths: str | Sequence[str], **options: Any) -> T
     of `absolve.links`. `where` requires DuckDB on the executors. Raise UsageError or TypeError for an unknown option.
     """
     reported: list[Diagnostic] = []
-    found, how = _listing(paths, "parquet", options, reported)  # its encoded rows are Arrow batches
+    found, how = _listing(paths, "parquet", {**options}, reported)  # its encoded rows are Arrow batches
     made = frames.tables(spark, tasks.cut_up(spark, found, how.reading), how)
     failed = [(one.name, one) for one in reported if one.failed]
     return made._replace(errors=made.errors.union(frames.errors(spark, failed))) if failed else made
 
 
-def write(spark: SparkSession, paths: str | Sequence[str], output: str, **options: Any) -> DataFrame:
+def write(spark: SparkSession, paths: str | Sequence[str], output: str, **options: Unpack[ClusterOptions]) -> DataFrame:
     """List into a new folder and return the errors as rows. The tasks write the files, which is the fastest way.
 
     `output` is a folder that all executors can access, or the URL of one in a store, as for `rewrite`. It gets a file
@@ -89,7 +91,7 @@ def write(spark: SparkSession, paths: str | Sequence[str], output: str, **option
     """
     format_ = sinks.name_of(output) if PurePath(output).suffix else "parquet"
     reported: list[Diagnostic] = []
-    found, how = _listing(paths, format_, options, reported)
+    found, how = _listing(paths, format_, {**options}, reported)
     found_by_tasks = list(written(spark, found, how, output))
     return frames.errors(spark, [*found_by_tasks, *((one.name, one) for one in reported)])
 
@@ -117,7 +119,7 @@ def rewrite(
     *,
     policy: Policy = absolute,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[RewritingOptions],
 ) -> DataFrame:
     """Rewrite files, folders and archives into an output folder, and return the errors as rows.
 
@@ -130,10 +132,11 @@ def rewrite(
     if not remote_outputs.is_url(output):
         plan.check(_names(paths), output)
     reported: list[Diagnostic] = []
-    found = _found(paths, options, reported)
-    selection = _selection(options)
+    given: dict[str, Any] = {**options}
+    found = _found(paths, given, reported)
+    selection = _selection(given)
     how = RewriteOptions(
-        _reading(options),
+        _reading(given),
         only(selection, policy) if any(selection) else policy,
         verify=verify,
         inside=None if remote_outputs.is_url(output) else OutputFolder.of(output),
@@ -196,7 +199,7 @@ def _selection(options: dict[str, Any]) -> Selection:
 
 def _reading(options: dict[str, Any]) -> ReadOptions:
     """Return the options of reading. Raise TypeError for unknown options."""
-    arguments.check_options(options, {*CHOICES, *ReadOptions._field_defaults}, "absolve.spark")
+    arguments.check_options(options, {*CHOICES, "media_type", "charset", "file_urls"}, "absolve.spark")
     chosen = {name: options.pop(name) for name in CHOICES if name in options}
     return ReadOptions(Settings(**arguments.choices_of(chosen, CHOICES)).checked(), **options)
 

@@ -18,13 +18,16 @@ from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, Settings
 from absolve.rewriting.policy import checked
 from absolve.trees.listing import rows
-from absolve.trees.reading import TreeOptions, read, write
+from absolve.trees.reading import TreeOptions as _TreeOptions
+from absolve.trees.reading import read, write
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Unpack
 
     from absolve.core.model import BaseURL
+    from absolve.core.options import TreeOptions
     from absolve.core.protocols import URLObject
     from absolve.inventory.columns import Row
     from absolve.rewriting.policy import Policy
@@ -32,6 +35,12 @@ if TYPE_CHECKING:
     from absolve.trees.reading import TreeEntity
 
 __all__ = ["base", "links", "make_links_absolute"]
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for `dir`, `help` and completion."""
+    return [*__all__]
+
 
 Tree = TypeVar("Tree")
 
@@ -55,7 +64,7 @@ def make_links_absolute(
     *,
     base_url: str | URLObject | None = None,
     policy: Policy | None = None,
-    **options: Any,
+    **options: Unpack[TreeOptions],
 ) -> Tree:
     """Make every link of a tree absolute, or as `policy` returns it, in place; return the same tree.
 
@@ -82,7 +91,7 @@ def make_links_absolute(
     return tree
 
 
-def links(tree: Any, url: str | URLObject | None = None, **options: Any) -> Iterator[Row]:
+def links(tree: Any, url: str | URLObject | None = None, **options: Unpack[TreeOptions]) -> Iterator[Row]:
     """Return an iterator over the links of a tree in tree order, as rows of the inventory.
 
     Arguments, options and errors are those of `make_links_absolute`. Trees have no byte offsets: `column` is 0, `start`
@@ -92,21 +101,22 @@ def links(tree: Any, url: str | URLObject | None = None, **options: Any) -> Iter
     return rows(_entity(tree, url, options, "absolve.trees.links()"))
 
 
-def base(tree: Any, url: str | URLObject | None = None, **options: Any) -> BaseURL:
+def base(tree: Any, url: str | URLObject | None = None, **options: Unpack[TreeOptions]) -> BaseURL:
     """Return the base URL of a tree, with its layer and the outcome of every claim (RFC 1808 section 3)."""
     return _entity(tree, url, options, "absolve.trees.base()").bases.base
 
 
 def _entity(
-    tree: Any, url: str | URLObject | None, options: dict[str, Any], call: str, *, bases: bool = True
+    tree: Any, url: str | URLObject | None, given: TreeOptions, call: str, *, bases: bool = True
 ) -> TreeEntity:
+    options: dict[str, Any] = {**given}
     arguments.check_options(options, _OPTIONS, call, ("url",))
     adapter = _adapter(tree)
-    given = {option: options.pop(option, None) for option in ("name", "charset")}
-    texts = {option: arguments.text_of(value, option) for option, value in given.items() if value is not None}
+    words = {option: options.pop(option, None) for option in ("name", "charset")}
+    texts = {option: arguments.text_of(value, option) for option, value in words.items() if value is not None}
     settings = Settings(**arguments.choices_of(options, CHOICES)).checked()
     claim = retrieval_claim(arguments.url_of(url)) if url is not None else _own_claim(adapter.url(tree))
-    return read(adapter, tree, settings, TreeOptions(claim, **texts, bases=bases))
+    return read(adapter, tree, settings, _TreeOptions(claim, **texts, bases=bases))
 
 
 def _own_claim(url: str | None) -> BaseClaim | None:

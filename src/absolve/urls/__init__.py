@@ -19,6 +19,7 @@ from absolve.urls.predicates import is_absolute, is_absolute_in_browsers
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from absolve.core.options import Profile as Profiles
     from absolve.core.protocols import Resolver, ResolverFactory, URLObject
 
 
@@ -60,7 +61,7 @@ def by_name(name: str) -> Profile:
         raise UsageError(f"unknown profile {in_short(repr(name))}: choose from {', '.join(PROFILES)}") from None
 
 
-def resolve(base: str | URLObject, reference: str | URLObject, profile: str = "rfc1808") -> str | None:
+def resolve(base: str | URLObject, reference: str | URLObject, profile: Profiles = "rfc1808") -> str | None:
     """Resolve one reference, given as a decoded value, against a base URL.
 
     Both are str or URL objects (`core.protocols.URLObject`). Return the absolute URL; None for a relative reference

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import absolve
 from absolve.document.walk import Settings, walk
 
 
-def facts(page: bytes, **options: str) -> absolve.DocumentRow:
+def facts(page: bytes, **options: Any) -> absolve.DocumentRow:
     (row,) = absolve.documents(page, media_type="text/html", url="http://h/d/", **options)
     return row
 
@@ -93,7 +95,7 @@ def test_bytes_that_are_no_characters_are_replaced() -> None:
 
 
 def test_anchors_beyond_the_limit_are_not_listed_and_the_row_has_a_problem() -> None:
-    row = facts(b"".join(b"<p id=%d>" % number for number in range(20)), max_links=10)  # type: ignore[arg-type]
+    row = facts(b"".join(b"<p id=%d>" % number for number in range(20)), max_links=10)
     assert (len(row.anchors), row.problems) == (10, ["too-many-anchors"])
 
 

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import MissingPackageError, UsageError
 from absolve.inventory.sinks.views import views
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ try:
 
     from absolve.inventory import arrow_batches
 except (ImportError, UsageError) as error:
-    raise UsageError("DuckDB needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
+    raise MissingPackageError("DuckDB needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
 
 AT_ONCE: Final = 1 << 16  # rows
 

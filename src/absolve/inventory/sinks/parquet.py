@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import MissingPackageError
 from absolve.inventory import arrow_batches
 
 try:
     from pyarrow import parquet
 except ImportError as error:
-    raise UsageError("this needs pyarrow: pip install 'absolve[parquet]'") from error
+    raise MissingPackageError("this needs pyarrow: pip install 'absolve[parquet]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

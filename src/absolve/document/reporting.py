@@ -1,0 +1,66 @@
+"""Report the diagnostics of a document to the caller of a public function: to its function, or as warnings.
+
+In: an entity after its walk. Out: calls of `on_diagnostic`, or `DiagnosticWarning`s at the line that called absolve.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
+from absolve.core.model import Layer
+from absolve.document.diagnostics import base_too_long
+from absolve.document.walk import has_relative
+from absolve.urls.base import TOO_LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.core.options import OnDiagnostic
+    from absolve.document.entity import Entity
+
+
+def report(diagnostics: Iterable[Diagnostic], notify: OnDiagnostic | None) -> None:
+    """Call `notify` with each diagnostic; without it, warn of each."""
+    if notify is not None:
+        for diagnostic in diagnostics:
+            notify(diagnostic)
+        return
+    level = 0
+    for diagnostic in diagnostics:
+        level = level or _outside()
+        warnings.warn(DiagnosticWarning(diagnostic), stacklevel=level)
+
+
+def _outside() -> int:
+    """Return the `stacklevel`, for `report`, of the innermost frame outside of absolve.
+
+    Compiled functions have no frames, so the number differs.
+    """
+    level = 1
+    frame = sys._getframe(1)  # noqa: SLF001 - as warnings does
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "absolve":
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnostic]:
+    """Yield diagnostics for unsuitable claims, and for relative links without a base URL."""
+    base = entity.bases.base
+    for claim in base.chain:
+        if claim.verdict == "unsuitable":
+            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} cannot be a base: the next layer applies"
+            yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
+        elif claim.verdict == TOO_LONG:
+            yield base_too_long(entity, claim.base.source, claim.line)
+    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
+        text = f"no base URL is known: relative links are left unchanged ({advice})"
+        yield Diagnostic("no-base", text, entity.name)
+
+
+def of_walk(entity: Entity, *, bases: bool = True) -> list[Diagnostic]:
+    """Return the diagnostics about an entity after its walk; with `bases`, also those about links without a base."""
+    return [*entity.diagnostics, *(about_bases(entity, "pass url=") if bases else ())]

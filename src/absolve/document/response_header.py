@@ -1,0 +1,121 @@
+"""Apply the header of an HTTP response to the document that was its body (RFC 9110, RFC 1808 sections 3.2 and 3.3).
+
+In: header fields as HTTP libraries and curl give them, and a Document. Out: the document with the media type, the
+retrieval URL and the bases of the header; and the header as a document of its own, whose fields have links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.model import BaseClaim, Document, Layer
+from absolve.document.resolved import value_of
+from absolve.formats import headers, registry
+from absolve.formats.http.responses import response_at
+from absolve.urls import resolver
+from absolve.urls.predicates import has_scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from absolve.core.options import Headers
+    from absolve.document.entity import Entity
+    from absolve.document.settings import Settings
+
+PATH: Final = "header"  # the entity of rows about links in header fields
+_BASES: Final = ("base", "content-base")  # as in formats/http/walker.py
+_REDIRECTS: Final = frozenset({b"301", b"302", b"303", b"307", b"308"})  # RFC 9110 15.4
+_ENDS_A_FIELD: Final = re.compile(r"[\r\n\0]+[\t ]*")
+_STATUS_LINE: Final = b"HTTP/1.1 200 OK\r\n"
+_TAKES: Final = "headers takes a mapping, pairs of name and value, or the text of a header"
+
+
+def text_of(given: Headers) -> bytes:
+    """Return header fields as a header in bytes, with a status line. Raise TypeError for a value of another type.
+
+    Text may have several headers, as `curl -sIL` writes them. In the other forms a value is one line: line ends in it
+    become a blank, so that no value can add a field.
+    """
+    if isinstance(given, (str, bytes)):
+        data = value_of(given) if isinstance(given, str) else bytes(given)
+        data = data.lstrip(b"\r\n")
+        return data if data.startswith(b"HTTP/") else _STATUS_LINE + data
+    items = getattr(given, "multi_items", None) or getattr(given, "items", None)  # httpx has fields that recur
+    pairs = items() if callable(items) else given
+    if not isinstance(given, Mapping) and not isinstance(pairs, Iterable):
+        raise TypeError(f"{_TAKES}, not {type(given).__name__}")
+    return _STATUS_LINE + b"".join(_line(pair) for pair in pairs) + b"\r\n"
+
+
+def _line(pair: object) -> bytes:
+    """Return a field line; several values of one name (as Scrapy has them) are as many lines."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(f"{_TAKES}, not {pair!r:.60}")
+    name, values = pair
+    many = values if isinstance(values, (tuple, list)) else (values,)
+    return b"".join(b"%b: %b\r\n" % (_plain(name), _plain(value)) for value in many)
+
+
+def _plain(value: object) -> bytes:
+    text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+    if not isinstance(text, str):
+        raise TypeError(f"{_TAKES}: {value!r:.60} is neither str nor bytes")
+    return value_of(_ENDS_A_FIELD.sub(" ", text))
+
+
+def applied(document: Document, settings: Settings) -> Document:
+    """Return a document with what its `headers` state about it, where nothing else is known.
+
+    Content-Type gives the media type and its charset; Base and Content-Base are bases (RFC 1808 3.2); the Location of
+    redirects, in the order of a chain, leads from the URL that was requested to the retrieval URL (3.3).
+    """
+    data = text_of(document.headers or ())
+    url = document.url
+    last = response_at(data, 0)
+    while last is not None and (following := response_at(data, last.body)) is not None:
+        location = headers.first(data, last.fields, "location") if last.status in _REDIRECTS else None
+        if location is not None:
+            url = _moved(url, location, settings.profile)
+        last = following
+    fields = last.fields if last is not None else []
+    media_type = document.media_type
+    if media_type is None:
+        stated = headers.first(data, fields, "content-type")
+        media_type = stated if stated and registry.essence_of(stated)[0] else None
+    made = Document(
+        document.data,
+        name=document.name,
+        media_type=media_type,
+        charset=document.charset,
+        url=url,
+        claims=(*_claims(data, fields), *document.claims),
+        headers=data,
+    )
+    made.url_source = "Location header" if url != document.url else document.url_source
+    return made
+
+
+def _moved(url: str | None, location: str, profile: str) -> str | None:
+    if url is None:
+        return location if has_scheme(location) else None
+    return resolver(profile, url)(location) or url
+
+
+def _claims(data: bytes, fields: Sequence[headers.Field]) -> list[BaseClaim]:
+    """Return the bases that these fields state, as those of the entity around the document."""
+    found = [one for one in headers.links(data, fields, headers.OF_HTTP, _BASES) if isinstance(one, BaseClaim)]
+    return [BaseClaim(Layer.ENCAPSULATING, claim.reference, claim.source) for claim in found]
+
+
+def entity_of(document: Document, settings: Settings) -> Entity:
+    """Return the header of a document as an entity: links in its fields are rows of the entity `header`."""
+    from absolve.document.walk import walk
+
+    data = text_of(document.headers or ())
+    header = Document(data, name=document.name, media_type=registry.HTTP, url=document.url)
+    header.url_source = document.url_source
+    entity = walk(header, settings)
+    entity.path = PATH
+    return entity

@@ -1,0 +1,285 @@
+"""The public functions that read and write files: rewrite one file, list the links of many, select and remap links.
+
+In: paths, options by the names of the command's. Out: rows, or a file that is complete or unchanged. One process; the
+command uses several.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from filecmp import cmp
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from absolve.core import arguments
+from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.document.base_layers import retrieval_claim
+from absolve.document.reporting import report
+from absolve.document.resolved import Resolved
+from absolve.document.settings import CHOICES, Settings
+from absolve.encodings import charsets
+from absolve.inventory.columns import rows
+from absolve.rewriting.policy import absolute, checked
+from absolve.rewriting.remap import Remapping
+from absolve.run import filters, fsync, inputs, plan, sources
+from absolve.run.globs import Globs
+from absolve.run.load import ReadOptions, is_document
+from absolve.run.publish import Publisher
+from absolve.run.results import Failure, FilesReady
+from absolve.run.rewrite_task import Job, RewriteOptions, rewritten
+from absolve.run.segment_inputs import each, left
+from absolve.urls.predicates import has_scheme, is_malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Unpack
+
+    from absolve.core.options import FileOptions, Kind, OnDiagnostic, Problem, Rules, Scope, WalkOptions
+    from absolve.inventory.columns import Row
+    from absolve.run.inputs import Input
+    from absolve.run.segments import Segment
+
+Policy: TypeAlias = Callable[[Resolved], str | None]
+Path_: TypeAlias = str | os.PathLike[str]
+
+_READING: Final = frozenset({"media_type", "charset", "url", "file_urls", "headers", "on_diagnostic"})
+_FILTERS: Final = ("kind", "scope", "problem")
+_OF_FILE: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "remap"})
+_OF_WALK: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "include", "exclude", "url_map", "mirror_layout"})
+
+
+def rewrite_file(
+    path: Path_,
+    output: Path_ | None = None,
+    *,
+    policy: Policy | None = None,
+    backup: str | None = None,
+    verify: bool = False,
+    **options: Unpack[FileOptions],
+) -> bool:
+    """Rewrite the links of a file, in place or to `output`; return whether the result differs from the file.
+
+    The new file is complete or the old one unchanged, after a crash too; without a change, a file in place is not
+    written. `backup` is a suffix: a copy of the file in place is kept under its name with that suffix. `verify`: check
+    by an independent parser that only links change.
+
+    `options`: those of `absolve.rewrite`; `file_urls` (the path is the retrieval URL if no other is known); `kind`,
+    `scope` and `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
+    DocumentError if the file cannot be read, rewritten or written, else as `absolve.rewrite`. WARC files of any size
+    are rewritten record by record; a record that fails is reported, and stays.
+    """
+    call = "absolve.rewrite_file()"
+    given: dict[str, Any] = dict(options)
+    arguments.check_options(given, _OF_FILE, call, ("policy", "output", "backup", "verify"))
+    notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
+    changes = _policy(given, policy)
+    how = RewriteOptions(
+        _reading(given),
+        changes,
+        verify=verify,
+        in_place=output is None,
+        backup=_suffix(backup, in_place=output is None),
+        token=os.urandom(4).hex(),
+    )
+    name = _name(path, call)
+    target = None if output is None else _name(output, call)
+    if target is not None:
+        if Path(target).is_dir():
+            raise UsageError(f"output must be a file, not the folder {in_short(target)}")
+        plan.check([name], target)
+    job = Job(inputs.Input(name, Path(name).name, _url(given)), target)
+    is_written = _published(how, job, notify)
+    return is_written if target is None else not cmp(name, target, shallow=False)
+
+
+def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bool:
+    """Rewrite one file and rename it into place; return whether there was one. Raise DocumentError if that failed."""
+    failures: list[Failure] = []
+    is_written = False
+    with Publisher(how.token) as publisher:
+        results = ((one, piece) for one in publisher.watched([job]) for piece in rewritten(how, one))
+        for _, piece in fsync.flushed(results, publisher.expect, publisher.systems):
+            if isinstance(piece, Diagnostic):
+                report([piece], notify)
+            elif isinstance(piece, Failure):
+                failures.append(piece)
+            elif isinstance(piece, FilesReady):
+                publisher.put(job, piece)
+                is_written = True
+    if failures and (not is_written or how.verify):
+        raise failures[0].error
+    report([failure.diagnostic for failure in failures], notify)
+    return is_written
+
+
+def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -> Iterator[Row]:
+    """Yield a row for each link in files, folders (with their subfolders) and archives, in order.
+
+    `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
+    `include` and `exclude` (globs for folders), `url` (for a folder that of its root), `url_map` (a mapping from paths
+    to URLs), `mirror_layout`, `file_urls`, and all of `absolve.links`; `headers` are for a single file. An input that
+    cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError or
+    TypeError at once for an invalid option.
+    """
+    call = "absolve.walk_links()"
+    given: dict[str, Any] = dict(options)
+    arguments.check_options(given, _OF_WALK, call)
+    names = [_name(paths, call)] if isinstance(paths, (str, os.PathLike)) else [_name(path, call) for path in paths]
+    notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
+    selection = _selection(given)
+    how = _reading(given)
+    globs = Globs(_globs(given, "include"), _globs(given, "exclude")).checked()
+    folders = [name for name in names if inputs.is_folder(name)]
+    if (globs.include or globs.exclude) and not folders:
+        raise UsageError("include and exclude need a folder")
+    if how.headers is not None and (folders or len(names) != 1):
+        raise UsageError("headers are those of one file")
+    url = _url(given)
+    if url is not None and folders and set("?#") & set(url):
+        raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
+    origins = inputs.Origins(url, _url_map(given.get("url_map")), bool(given.get("mirror_layout")))
+    found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))
+    return _rows(found, how, selection, notify)
+
+
+def _rows(
+    found: Iterable[Input], how: ReadOptions, selection: filters.Selection, notify: OnDiagnostic | None
+) -> Iterator[Row]:
+    for input_ in found:
+        try:
+            head = sources.head(input_.name) if input_.found else None
+            if head is not None and not is_document(input_.name, head, how):
+                continue
+            for segment in each(input_, how, head=head):
+                report(segment.diagnostics, notify)
+                for row in _segment_rows(segment, input_, how, notify):
+                    if selection.wants(row):
+                        yield row
+        except DocumentError as error:
+            report([error.diagnostic._replace(failed=True)], notify)
+
+
+def _segment_rows(segment: Segment, input_: Input, how: ReadOptions, notify: OnDiagnostic | None) -> Iterator[Row]:
+    if segment.entity is None:
+        return
+    if how.headers is not None and segment.document is not None:
+        from absolve.document import response_header  # few calls have headers
+
+        yield from rows(response_header.entity_of(segment.document, how.settings), input_.name)
+    try:
+        yield from rows(segment.entity, input_.name)
+    except DocumentError as error:
+        report([left(segment, error).diagnostic._replace(failed=True)], notify)
+
+
+# --- policies ---------------------------------------------------------------------------------------------------------
+
+
+def remap(rules: Rules) -> Policy:
+    r"""Return a policy that makes links absolute and then maps old URLs to new ones, as `absolve rewrite --remap`.
+
+    `rules`: a mapping from old prefixes to new ones, or tuples (old, new) and (old, new, how), where `how` is "prefix",
+    "exact" or "regex" (for the whole URL; `\1` in `new` is its first group). A prefix ends at the end of a path segment
+    or parameter; `//host` matches http and https. The longest prefix applies. Raise UsageError for a malformed rule.
+    """
+    pairs = rules.items() if isinstance(rules, Mapping) else rules
+    return Remapping([tuple(pair) for pair in pairs]).policy
+
+
+def only(
+    policy: Policy | None = None,
+    *,
+    kind: Kind | Iterable[Kind] = (),
+    scope: Scope | Iterable[Scope] = (),
+    problem: Problem | Iterable[Problem] = (),
+) -> Policy:
+    """Return a policy that applies another one (default: make absolute) to links with these words, and to no others.
+
+    Base claims are made absolute, because the unchanged links depend on them. Raise UsageError for an unknown word.
+    """
+    selection = _selection({"kind": kind, "scope": scope, "problem": problem})
+    return filters.only(selection, checked(policy) if policy is not None else absolute)
+
+
+def _policy(given: dict[str, Any], policy: Policy | None) -> Policy:
+    rules = given.pop("remap", None)
+    if rules is not None and policy is not None:
+        raise UsageError("remap and policy exclude each other: call absolve.remap() in the policy")
+    whole: Policy = checked(policy) if policy is not None else absolute
+    if rules is not None:
+        whole = remap(rules)
+    selection = _selection(given)
+    if not any(selection):
+        return whole
+    if given.get("base") == "empty":
+        raise UsageError("base='empty' excludes kind, scope and problem: links left unchanged need the base")
+    return filters.only(selection, whole)
+
+
+def _selection(given: dict[str, Any]) -> filters.Selection:
+    return filters.Selection(*(frozenset(_words(given.pop(name, ()), name)) for name in _FILTERS)).checked()
+
+
+def _words(given: Any, option: str) -> list[str]:
+    if isinstance(given, str):
+        return [given]
+    return [arguments.text_of(word, option) for word in given]
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _name(given: Any, call: str) -> str:
+    """Return a path as str; `-` is a file of that name, not the standard input."""
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"{call} takes paths, not {type(given).__name__}: absolve.rewrite and absolve.links take bytes")
+    name = os.fsdecode(given)
+    return os.path.join(os.curdir, name) if name == sources.STDIN else name  # noqa: PTH118 - Path drops the dot
+
+
+def _suffix(backup: str | None, *, in_place: bool) -> str | None:
+    if backup is not None and not in_place:
+        raise UsageError("backup needs a file in place: leave output out")
+    if backup is not None and (not backup or Path(backup).name != backup):
+        raise UsageError(f"backup must be a suffix for file names, such as .orig, not {in_short(repr(backup))}")
+    return backup
+
+
+def _reading(given: dict[str, Any]) -> ReadOptions:
+    """Return the options for reading. Raise UsageError or TypeError before any file is read."""
+    chosen = {name: given[name] for name in CHOICES if name in given}
+    texts = {name: given[name] for name in ("media_type", "charset") if given.get(name) is not None}
+    for name, value in texts.items():
+        texts[name] = arguments.text_of(value, name)
+    if "charset" in texts:
+        charsets.by_label(texts["charset"])
+    return ReadOptions(
+        Settings(**arguments.choices_of(chosen, CHOICES)).checked(),
+        **texts,
+        file_urls=bool(given.get("file_urls")),
+        headers=given.get("headers"),
+    )
+
+
+def _url(given: dict[str, Any]) -> str | None:
+    url = given.get("url")
+    if url is None:
+        return None
+    url = arguments.url_of(url)
+    retrieval_claim(url)
+    return url
+
+
+def _url_map(given: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path, url in (given or {}).items():
+        text = arguments.url_of(url, "url_map")
+        if not has_scheme(text) or is_malformed(text):
+            raise UsageError(f"{in_short(text)!r} in url_map is not an absolute URL")
+        found[inputs.key(os.fsdecode(path))] = text
+    return found
+
+
+def _globs(given: dict[str, Any], option: str) -> tuple[str, ...]:
+    return tuple(_words(given.get(option, ()), option))

@@ -1,0 +1,139 @@
+"""Diagnostics of the library reach `on_diagnostic`, and are warnings without it."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import absolve
+from absolve import Diagnostic, DiagnosticWarning, api
+
+URL = "http://h/d/"
+CALLS: list[Any] = [absolve.rewrite, lambda *args, **options: list(absolve.links(*args, **options))]
+CASES = {
+    "<a href=x>": "no-base",
+    "<base href=javascript:x><a href=http://h/>": "unsuitable-base",
+}
+
+
+def recorded(call: Any, *arguments: Any, **options: Any) -> list[warnings.WarningMessage]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*arguments, **options)
+    return caught
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("page", ["", "<p>", "<a href=http://h/>", "<a href=#x>"])
+def test_a_page_without_problems_has_no_diagnostic(call: Any, page: str) -> None:
+    assert recorded(call, page) == recorded(call, page, url=URL) == []
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("page", CASES)
+def test_a_diagnostic_reaches_the_function_that_asks(call: Any, page: str) -> None:
+    found: list[Diagnostic] = []
+    assert recorded(call, page, name="p.html", on_diagnostic=found.append) == []
+    assert [(one.code, one.name) for one in found] == [(CASES[page], "p.html")]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("page", CASES)
+def test_without_a_function_a_diagnostic_is_a_warning_at_the_call(call: Any, page: str) -> None:
+    (warning,) = recorded(call, page, name="p.html")
+    assert isinstance(warning.message, DiagnosticWarning)
+    assert warning.message.diagnostic.code == CASES[page]
+    assert Path(warning.filename) == Path(__file__)
+    assert str(warning.message) == str(warning.message.diagnostic)
+    assert "--url" not in str(warning.message)
+
+
+def test_each_part_that_stays_is_reported() -> None:
+    found: list[Diagnostic] = []
+    mail = b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\nContent-Transfer-Encoding: base64\n\n!\n--b--\n"
+    assert absolve.rewrite(mail, media_type="message/rfc822", url=URL, on_diagnostic=found.append) is mail
+    reported = [(one.code, one.line) for one in found]
+    assert reported
+    assert reported == [(warning.message.diagnostic.code, warning.message.diagnostic.line) for warning in recorded(absolve.rewrite, mail, media_type="message/rfc822", url=URL)]  # type: ignore[union-attr]
+
+
+def test_a_policy_that_causes_a_diagnostic_has_it_reported() -> None:
+    found: list[Diagnostic] = []
+    absolve.rewrite("<a href=x>", url=URL, policy=lambda _: f"http://h/{'x' * 99}", max_url=50, on_diagnostic=found.append)
+    assert [one.code for one in found] == ["too-long"]
+
+
+def test_links_of_a_header_need_no_diagnostic_of_their_own() -> None:
+    found: list[Diagnostic] = []
+    rows = list(absolve.links("<a href=x>", headers={"Link": "<y>"}, on_diagnostic=found.append))
+    assert len(rows) == 2
+    assert [one.code for one in found] == ["no-base"]
+
+
+def test_base_and_documents_report_no_missing_base_which_their_result_shows() -> None:
+    for call in (absolve.base, lambda page: list(absolve.documents(page))):
+        assert recorded(call, "<a href=x>") == []
+
+
+def test_verify_reports_to_a_function_only() -> None:
+    found: list[Diagnostic] = []
+    assert recorded(absolve.verify, "<a href=x>", "<a href=x>") == []
+    assert absolve.verify("<a href=x>", "<a href=x>", on_diagnostic=found.append) == []
+    assert [one.code for one in found] == ["no-base"]
+
+
+def test_a_warning_can_be_made_an_error_and_pickled() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DiagnosticWarning)
+        with pytest.raises(DiagnosticWarning, match="no-base") as error:
+            absolve.rewrite("<a href=x>")
+    assert pickle.loads(pickle.dumps(error.value)).diagnostic == error.value.diagnostic  # noqa: S301 - our own
+
+
+def test_the_mark_of_arrow_columns_takes_the_option_too() -> None:
+    found: list[Diagnostic] = []
+    assert len(api.columns("<a href=x>", on_diagnostic=found.append)) == 1
+    assert [one.code for one in found] == ["no-base"]
+
+
+# --- lone surrogates --------------------------------------------------------------------------------------------------
+
+PLACES = [
+    "<a href='{0}'>{0}</a>",
+    "<base href='/{0}/'><a href=x>",
+    "<base href='http://{0}/'><a href=x>",
+    "<img srcset='{0} 2x'><p style='a:url({0})'><iframe srcdoc='<a href={0}>'></iframe>",
+    "<!-- saved from url=(0010)http://h/{0} --><a href=x>",
+    "<p>{0}<a href=x></a></p><frameset><frame src='{0}'></frameset>",
+    '<script type=application/ld+json>{{"@id": "{0}"}}</script>',
+]
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize("surrogate", ["\ud800", "\udc80", "\udcff", "\udfff"], ids=ascii)  # noqa: PT014 - surrogates differ
+@pytest.mark.parametrize("place", PLACES)
+def test_a_lone_surrogate_in_any_place_raises_no_unicode_error(place: str, surrogate: str, profile: absolve.Profile) -> None:
+    page = place.format(surrogate)
+    refused: list[str] = []
+    for url, media_type in itertools.product((None, f"http://h/{surrogate}/"), ("text/html", "application/xhtml+xml", "message/rfc822")):
+        for policy in (None, lambda _: f"http://n/{surrogate}"):
+            options: dict[str, Any] = {"url": url, "media_type": media_type, "profile": profile, "json_ld": True}
+            try:
+                made = absolve.rewrite(page, policy=policy, name=f"{surrogate}.html", **options)
+                rows = list(absolve.links(made, name=surrogate, **options))
+            except absolve.AbsolveError as error:
+                refused.append(str(error))
+            else:
+                assert "".join(map(str, itertools.chain.from_iterable(rows))).encode() is not None
+    assert all(map(str.isprintable, refused))
+
+
+def test_a_lone_surrogate_in_a_name_becomes_the_replacement_character() -> None:
+    for name in ("\ud800", "\udcff"):
+        assert [row.document for row in absolve.links("<a href=http://h/>", name=name)] == ["\ufffd"]
+        assert [row.document for row in absolve.documents("<p>", name=name)] == ["\ufffd"]

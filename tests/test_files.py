@@ -1,0 +1,213 @@
+"""`absolve.rewrite_file`, `absolve.walk_links`, `absolve.only` and `absolve.remap`: the functions that work on files."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import absolve
+from absolve import Diagnostic, DocumentError, UsageError
+from absolve.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGE = b"<a href=x><img src=y><a href=http://other.example/>"
+URL = "http://h/d/"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder with two pages, a page in a folder, an archive and a picture."""
+    folder = tmp_path / "site"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.html").write_bytes(PAGE)
+    (folder / "b.html").write_bytes(b"<a href=http://h/d/>")
+    (folder / "sub" / "c.html").write_bytes(b"<a href=../a.html>")
+    (folder / "p.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    shutil.copy(ROOT / "fixtures" / "journal.warc", folder)
+    return folder
+
+
+# --- rewrite_file -----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_without_a_change_is_not_written(site: Path) -> None:
+    before = (site / "b.html").stat()
+    assert not absolve.rewrite_file(site / "b.html", backup=".orig")
+    after = (site / "b.html").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert not (site / "b.html.orig").exists()
+
+
+def test_a_file_is_rewritten_in_place_with_a_backup(site: Path) -> None:
+    assert absolve.rewrite_file(site / "a.html", url=URL, backup=".orig", verify=True)
+    assert (site / "a.html").read_bytes() == absolve.rewrite(PAGE, url=URL)
+    assert (site / "a.html.orig").read_bytes() == PAGE
+    assert not absolve.rewrite_file(str(site / "a.html"), url=URL)
+
+
+def test_a_file_is_rewritten_to_another_one(site: Path, tmp_path: Path) -> None:
+    assert absolve.rewrite_file(site / "a.html", tmp_path / "new.html", url=URL)
+    assert (tmp_path / "new.html").read_bytes() == absolve.rewrite(PAGE, url=URL)
+    assert (site / "a.html").read_bytes() == PAGE
+    assert not absolve.rewrite_file(site / "b.html", tmp_path / "same.html", url=URL)
+    assert (tmp_path / "same.html").read_bytes() == (site / "b.html").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kind": "image"}, b"<a href=x><img src=http://h/d/y><a href=http://other.example/>"),
+        ({"scope": ["internal"], "problem": ()}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=http://other.example/>"),
+        ({"remap": {"//other.example": "https://o/"}}, b"<a href=http://h/d/x><img src=http://h/d/y><a href=https://o/>"),
+        ({"remap": [("http://h/d/x", "http://n/", "exact")]}, b"<a href=http://n/><img src=http://h/d/y><a href=http://other.example/>"),
+        ({"remap": {"//h": "//n"}, "kind": {"image"}}, b"<a href=x><img src=http://n/d/y><a href=http://other.example/>"),
+        ({"policy": lambda link: "new" if link.kind == "image" else None}, b"<a href=x><img src=new><a href=http://other.example/>"),
+        ({"headers": {"Content-Base": "http://b/"}}, b"<a href=http://b/x><img src=http://b/y><a href=http://other.example/>"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_options_select_and_map_the_links(site: Path, options: dict[str, Any], expected: bytes) -> None:
+    assert absolve.rewrite_file(site / "a.html", url=URL, **options)
+    assert (site / "a.html").read_bytes() == expected
+
+
+def test_the_result_is_that_of_the_command(site: Path, tmp_path: Path) -> None:
+    archive = site / "journal.warc"
+    assert absolve.rewrite_file(archive, tmp_path / "library.warc")
+    assert main(["rewrite", str(archive), "-o", str(tmp_path / "command.warc"), "-q"]) == 0
+    assert (tmp_path / "library.warc").read_bytes() == (tmp_path / "command.warc").read_bytes() != archive.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [("missing.html", "not-found"), ("sub", "directory"), ("broken.xml", "not-well-formed")]
+)
+def test_a_file_that_cannot_be_rewritten_is_an_error_and_stays(site: Path, path: str, code: str) -> None:
+    (site / "broken.xml").write_bytes(b"<a href='x'>")
+    with pytest.raises(DocumentError) as error:
+        absolve.rewrite_file(site / path, url=URL)
+    assert error.value.diagnostic.code == code
+    assert (site / "broken.xml").read_bytes() == b"<a href='x'>"
+    assert not list(site.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"output": "a.html"}, UsageError, "is also an input"),
+        ({"output": "sub"}, UsageError, "must be a file, not the folder"),
+        ({"output": "n.html", "backup": ".orig"}, UsageError, "backup needs a file in place"),
+        ({"backup": "../x"}, UsageError, "backup must be a suffix"),
+        ({"url": "page.html"}, UsageError, "must be an absolute URL"),
+        ({"kind": "imag"}, UsageError, "unknown kind 'imag'"),
+        ({"kind": 3}, TypeError, "int"),
+        ({"base": "empty", "kind": "image"}, UsageError, "excludes kind, scope and problem"),
+        ({"remap": {"x": "y"}}, UsageError, "is not an absolute URL"),
+        ({"remap": {}, "policy": lambda _: None}, UsageError, "remap and policy exclude each other"),
+        ({"charset": "klingon"}, UsageError, "klingon"),
+        ({"profle": "whatwg"}, TypeError, "did you mean 'profile'"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_a_wrong_argument_is_an_error_before_anything_is_written(
+    site: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    monkeypatch.chdir(site)
+    before = sorted(site.rglob("*"))
+    with pytest.raises(error, match=text):
+        absolve.rewrite_file("a.html", **arguments)
+    assert sorted(site.rglob("*")) == before
+    assert Path("a.html").read_bytes() == PAGE
+
+
+def test_a_file_named_dash_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-").write_bytes(PAGE)
+    assert absolve.rewrite_file("-", url=URL)
+    assert Path("-").read_bytes() == absolve.rewrite(PAGE, url=URL)
+    assert len(list(absolve.walk_links("-"))) == 3
+
+
+# --- walk_links -------------------------------------------------------------------------------------------------------
+
+
+def test_the_rows_are_those_of_the_command(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    import json
+
+    rows = list(absolve.walk_links(site, url=URL))
+    main(["links", str(site), "--url", URL, "-q", "-o", "-"])
+    assert [row._asdict() for row in rows] == [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert {Path(row.document).name for row in rows} == {"a.html", "b.html", "c.html", "journal.warc"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"include": "*.html"}, ["x", "y", "http://other.example/", "http://h/d/", "../a.html"]),
+        ({"include": ["*.html"], "exclude": "sub/"}, ["x", "y", "http://other.example/", "http://h/d/"]),
+        ({"include": "*.html", "kind": "image"}, ["y"]),
+        ({"include": "*.html", "kind": {"image", "navigation"}, "scope": "external"}, ["http://other.example/"]),
+        ({"include": "*.html", "problem": "unresolved"}, []),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_options_select_files_and_links(site: Path, options: dict[str, Any], expected: list[str]) -> None:
+    assert [row.reference for row in absolve.walk_links([site], url=URL, **options)] == expected
+
+
+def test_files_have_urls_of_their_own(site: Path) -> None:
+    found = absolve.walk_links([site / "sub" / "c.html", site / "a.html"], url_map={site / "a.html": "http://m/"}, url=URL)
+    assert [row.target for row in found] == ["http://h/a.html", "http://m/x", "http://m/y", "http://other.example/"]
+    (row,) = absolve.walk_links(site / "sub" / "c.html", file_urls=True)
+    assert row.target == (site / "a.html").as_uri()
+
+
+def test_headers_are_those_of_a_single_file(site: Path) -> None:
+    rows = list(absolve.walk_links(site / "sub" / "c.html", url=URL, headers={"Link": "<s.css>; rel=stylesheet"}))
+    assert [(row.entity, row.target) for row in rows] == [("header", "http://h/d/s.css"), ("", "http://h/a.html")]
+    with pytest.raises(UsageError, match="headers are those of one file"):
+        absolve.walk_links(site, headers={})
+
+
+def test_an_input_that_fails_is_reported_and_the_next_one_follows(site: Path) -> None:
+    reported: list[Diagnostic] = []
+    (site / "broken.xml").write_bytes(b"<a href='x'>")
+    paths = [site / "broken.xml", site / "missing.html", site / "b.html"]
+    assert [row.reference for row in absolve.walk_links(paths, on_diagnostic=reported.append)] == ["http://h/d/"]
+    assert [(one.code, one.failed) for one in reported] == [("not-well-formed", True), ("not-found", True)]
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"kinds": "image"}, TypeError),
+        ({"kind": "imag"}, UsageError),
+        ({"max_links": "many"}, TypeError),
+        ({"url": "http://h/?q"}, UsageError),
+        ({"url_map": {"a.html": "page"}}, UsageError),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_a_wrong_option_is_an_error_at_once(site: Path, options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        absolve.walk_links(site, **options)
+
+
+def test_something_that_is_no_path_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="takes paths, not bytes"):
+        absolve.walk_links([b"<a href=x>"])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="need a folder"):
+        absolve.walk_links("page.html", include="*.html")
+
+
+# --- policies ---------------------------------------------------------------------------------------------------------
+
+
+def test_policies_compose() -> None:
+    policy = absolve.only(absolve.remap({"//h": "https://n"}), kind=["navigation"])
+    assert absolve.rewrite(PAGE, url=URL, policy=policy) == b"<a href=https://n/d/x><img src=y><a href=http://other.example/>"
+    assert absolve.rewrite(PAGE, url=URL, policy=absolve.only(scope="external")) is PAGE
+    with pytest.raises(UsageError, match="unknown problem 'unresolvd'"):
+        absolve.only(problem="unresolvd")  # type: ignore[arg-type]

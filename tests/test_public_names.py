@@ -1,0 +1,104 @@
+"""The public names of the library: `dir`, `help` and completion show them, and nothing else."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import rlcompleter
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+import absolve.arrow
+import absolve.trees
+from absolve import MissingPackageError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+MODULES = [absolve, absolve.arrow, absolve.trees]
+ALIASES = {"Headers", "Kind", "Policy", "Problem", "Profile", "Scope"}  # of types, which have no text
+OPTIONAL = {"arrow", "spark"}  # listed once they are imported: they need an extra
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_dir_lists_the_public_names_and_no_internal_module(module: ModuleType) -> None:
+    public = set(module.__all__) - OPTIONAL
+    assert public <= set(dir(module)) <= public | OPTIONAL | {"__doc__", "__file__"}
+    assert list(module.__all__) == sorted(module.__all__)
+
+
+def test_a_fresh_interpreter_lists_every_function_and_imports_none_of_them() -> None:
+    code = "import sys, absolve; print(*dir(absolve), *(name for name in sys.modules if name.startswith('absolve.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = done.stdout.split()
+    assert {"rewrite", "links", "base", "walk_links", "rewrite_file"} <= set(found)
+    assert [name for name in found if name.startswith("absolve.")] == ["absolve._version"]
+
+
+@pytest.mark.parametrize("name", [name for name in absolve.__all__ if name not in {"__version__", "spark"}])
+def test_a_public_name_can_be_imported_and_has_a_text_for_help(name: str) -> None:
+    value: Any = getattr(absolve, name)
+    if name not in ALIASES:
+        assert inspect.getdoc(value)
+    assert name in dir(absolve)
+
+
+def test_completion_offers_the_functions() -> None:
+    completer = rlcompleter.Completer({"absolve": absolve})
+    offered = [completer.complete("absolve.re", number) for number in range(5)]
+    assert [found and found.rstrip("()") for found in offered] == [
+        *("absolve.remap", "absolve.resolve", "absolve.rewrite", "absolve.rewrite_file", None)
+    ]
+    offered = [completer.complete("absolve.core", number) for number in range(2)]
+    assert offered == [None, None]
+
+
+def test_help_describes_the_functions_with_their_options() -> None:
+    text = pydoc.plain(pydoc.render_doc(absolve))
+    for expected in ("rewrite(source", "walk_links(paths", "class Options", "headers: ", "class Layer", "remap(rules"):
+        assert expected in text, expected
+    assert "import_module" not in text
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'rewrites'"):
+        absolve.rewrites  # type: ignore[attr-defined]  # noqa: B018 - its error is tested
+
+
+# --- a missing package ------------------------------------------------------------------------------------------------
+
+MISSING = {
+    "import absolve.arrow": ("pyarrow", "absolve[parquet]"),
+    "import absolve.spark": ("pyspark", "absolve[spark]"),
+    "from absolve.inventory.sinks import parquet": ("pyarrow", "absolve[parquet]"),
+    "from absolve.inventory.sinks import duckdb": ("duckdb", "absolve[duckdb]"),
+    "from absolve.run import where": ("duckdb", "absolve[duckdb]"),
+    "from absolve.run import remote_outputs": ("pyarrow", "absolve[parquet]"),
+}
+
+
+@pytest.mark.parametrize("statement", MISSING)
+def test_a_missing_package_is_an_import_error_that_names_the_extra(statement: str) -> None:
+    package, extra = MISSING[statement]
+    code = f"""
+import sys
+sys.modules[{package!r}] = None
+try:
+    {statement}
+except ImportError as error:
+    import absolve
+    assert isinstance(error, absolve.MissingPackageError) and isinstance(error, absolve.UsageError)
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"pip install '{extra}'" in done.stdout
+
+
+def test_the_error_of_a_missing_package_is_one_of_absolve_and_of_python() -> None:
+    error = MissingPackageError("this needs x: pip install 'absolve[x]'")
+    assert isinstance(error, (ImportError, absolve.AbsolveError))
+    assert str(error) == error.message == "this needs x: pip install 'absolve[x]'"

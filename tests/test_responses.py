@@ -1,0 +1,133 @@
+"""Responses of httpx, requests, Scrapy and urllib as documents; tables for pandas and polars: each by the real package."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+import urllib.request
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import absolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = "<title>п</title><a href=п>".encode("koi8-r")
+FIELDS = {"Content-Type": "text/html; charset=koi8-r", "Link": "<s.css>; rel=preload"}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Redirects /old to /new/, and has one page there."""
+
+    def do_GET(self) -> None:
+        moved = self.path == "/old"
+        self.send_response(302 if moved else 200)
+        for name, value in ({"Location": "/new/"} if moved else FIELDS).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", "0" if moved else str(len(PAGE)))
+        self.end_headers()
+        if not moved:
+            self.wfile.write(PAGE)
+
+    def log_message(self, *_: Any) -> None:  # keeps the standard error empty
+        pass
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Yield the URL of a server on this machine that redirects once."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def by_httpx(url: str) -> Any:
+    httpx = pytest.importorskip("httpx", reason="httpx is not installed (the extra test)")
+    with httpx.Client(trust_env=False) as client:
+        return client.get(f"{url}/old", follow_redirects=True)
+
+
+def by_requests(url: str) -> Any:
+    requests = pytest.importorskip("requests", reason="requests is not installed (the extra test)")
+    with requests.Session() as session:
+        session.trust_env = False
+        return session.get(f"{url}/old", timeout=10)
+
+
+def by_scrapy(url: str) -> Any:
+    """Return a response as its downloader makes it; a crawl needs a process of its own."""
+    scrapy = pytest.importorskip("scrapy.http", reason="Scrapy is not installed (the extra test)")
+    return scrapy.HtmlResponse(f"{url}/new/", body=PAGE, headers={name: [value] for name, value in FIELDS.items()})
+
+
+def by_urllib(url: str) -> Any:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(f"{url}/old", timeout=10)
+
+
+@pytest.mark.parametrize("get", [by_httpx, by_requests, by_scrapy, by_urllib])
+def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> None:
+    with served() as url:
+        response = get(url)
+        document = absolve.document_of(response)
+        if get is by_urllib:
+            response.close()
+    rows = [(row.document, row.entity, row.reference, row.target) for row in absolve.links(document)]
+    assert rows == [
+        (f"{url}/new/", "header", "s.css", f"{url}/new/s.css"),
+        (f"{url}/new/", "", "п", f"{url}/new/п"),
+    ]
+    assert absolve.rewrite(document) == f"<title>п</title><a href={url}/new/п>".encode("koi8-r")
+
+
+def test_a_response_of_scrapy_gives_items() -> None:
+    items = list(absolve.items(by_scrapy("http://h"), profile="whatwg"))
+    itemadapter = pytest.importorskip("itemadapter", reason="Scrapy is not installed (the extra test)")
+    assert [itemadapter.ItemAdapter(item)["target"] for item in items] == ["http://h/new/s.css", "http://h/new/%D0%BF"]
+    assert all(type(item) is dict and type(item["base_layer"]) is str for item in items)
+    assert itemadapter.ItemAdapter(items[1]).asdict() == items[1]
+
+
+@pytest.mark.parametrize("wrong", [b"<a href=x>", "http://h/", None, absolve.Document(b"")], ids=lambda value: type(value).__name__)
+def test_something_else_is_a_type_error(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="takes a response of httpx, requests, Scrapy or urllib"):
+        absolve.document_of(wrong)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def table() -> Any:
+    arrow = pytest.importorskip("absolve.arrow", exc_type=ImportError, reason="pyarrow is not installed (the extra parquet)")
+    return arrow.links("<base href=/b/><a href=x><img src=y>", url="http://h/")
+
+
+def test_pandas_reads_the_table() -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed (the extra test)")
+    frame = table().to_pandas()
+    assert list(frame.columns) == list(absolve.Row._fields)
+    assert frame[frame.kind == "image"].target.tolist() == ["http://h/b/y"]
+    assert frame.base_layer.tolist() == ["retrieval", "embedded", "embedded"]
+
+
+def test_polars_reads_the_table() -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed (the extra test)")
+    frame = polars.from_arrow(table())
+    assert frame.columns == list(absolve.Row._fields)
+    assert frame.filter(polars.col("kind") == "image")["target"].to_list() == ["http://h/b/y"]
+    assert frame["problems"].to_list() == [["relative-base"], [], []]
+
+
+def test_polars_and_pandas_read_rows_without_arrow() -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed (the extra test)")
+    rows = [row._asdict() for row in absolve.links("<base href=/b/><a href=x>", url="http://h/")]
+    assert polars.DataFrame(rows)["base_layer"].to_list() == ["retrieval", "embedded"]

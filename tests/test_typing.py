@@ -1,0 +1,142 @@
+"""The library as type checkers see it: ten tasks are right, and each misspelt option or word is an error.
+
+mypy and pyright judge them with all their checks on; the files run, too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree
+from typing import Final, get_args, get_type_hints
+
+import pytest
+
+from absolve.core import options
+from absolve.core.model import KINDS, SCOPES
+from absolve.document.settings import BASES, CHOICES, FRAGMENTS
+from absolve.inventory import PROBLEMS
+from absolve.mirror.plan import _OPTIONS as MIRROR_OPTIONS
+from absolve.trees import _OPTIONS as TREE_OPTIONS
+from absolve.urls import PROFILES
+
+ROOT: Final = Path(__file__).parents[1]
+TASKS: Final = sorted((ROOT / "tests" / "typing").glob("task_*.py"))
+WRONG: Final = {  # a line after the imports -> the name or word that the error is about
+    'absolve.rewrite("x", profle="whatwg")': "profle",
+    'absolve.rewrite(b"x", profile="rfc9999")': "rfc9999",
+    'absolve.links(b"x", chrset="utf-8")': "chrset",
+    'absolve.documents(b"x", url=3)': "url",
+    'absolve.base(b"x", fragments="drop")': "drop",
+    'absolve.verify(b"x", b"x", polcy=None)': "polcy",
+    'absolve.rewrite_file("x", remapp={})': "remapp",
+    'absolve.walk_links("x", kind="imag")': "imag",
+    'absolve.mirror([], bye="host")': "bye",
+    "absolve.trees.links(None, lazzy=True)": "lazzy",
+    'absolve.arrow.links(b"x", nam="x")': "nam",
+    "absolve.items(3)": "3",
+    'absolve.resolve("http://h/", "x", profile="rfc1")': "rfc1",
+    "absolve.rewrites": "rewrites",
+}
+
+
+# --- the types have the words of the code -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "of_code"),
+    [
+        (options.Profile, PROFILES),
+        (options.Kind, KINDS),
+        (options.Scope, SCOPES),
+        (options.Problem, PROBLEMS),
+        (options.Fragments, FRAGMENTS),
+        (options.BaseHref, BASES),
+    ],
+    ids=["profile", "kind", "scope", "problem", "fragments", "base"],
+)
+def test_a_literal_has_the_words_that_the_code_checks(words: object, of_code: list[str]) -> None:
+    assert sorted(get_args(words)) == sorted(of_code)
+
+
+def test_the_typed_options_are_those_that_the_code_takes() -> None:
+    assert set(options.Choices.__annotations__) == set(CHOICES)
+    assert set(options.Options.__annotations__) - set(CHOICES) == {
+        *("name", "media_type", "charset", "url", "headers", "on_diagnostic")
+    }
+    assert set(options.TreeOptions.__annotations__) <= TREE_OPTIONS
+    assert set(options.MirrorOptions.__annotations__) == MIRROR_OPTIONS
+    for name, default in CHOICES.items():
+        hint = get_type_hints(options.Choices)[name]
+        assert isinstance(default, hint if isinstance(hint, type) else str)
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.stem)
+def test_a_task_of_the_library_runs(task: Path) -> None:
+    assert len(TASKS) == 10
+    runpy.run_path(str(task))
+
+
+def checked_by_mypy(folder: Path) -> list[tuple[str, int, str]]:
+    """Return the errors that mypy finds in the files of a folder: file name, line, text."""
+    pytest.importorskip("mypy", reason="mypy is not installed (the extra dev)")
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), "--no-error-summary"]
+    done = subprocess.run([*command, str(folder)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert not done.stderr
+    found = re.findall(r"^(.*?):(\d+): error: (.*)$", done.stdout, re.MULTILINE)
+    return [(Path(name).name, int(line), text) for name, line, text in found]
+
+
+def checked_by_pyright(folder: Path, tmp_path: Path) -> list[tuple[str, int, str]]:
+    """Return the same of pyright; its two settings are about stubs of lxml, which need not be complete."""
+    if importlib.util.find_spec("pyright") is None:
+        pytest.skip("pyright is not installed (the extra dev)")
+    config = {"include": [str(folder)], "typeCheckingMode": "strict", "pythonVersion": "3.11"}
+    config |= {"reportMissingTypeStubs": "none", "reportMissingModuleSource": "none", "extraPaths": [str(ROOT / "src")]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config), "utf-8")
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--project", str(tmp_path), "--pythonpath", sys.executable]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    try:
+        found = json.loads(done.stdout)
+    except ValueError:
+        pytest.skip(f"pyright cannot run here: {(done.stderr or done.stdout).strip()[:200]}")
+    assert found["summary"]["filesAnalyzed"] >= 1
+    return [
+        (Path(one["file"]).name, one["range"]["start"]["line"] + 1, one["message"])
+        for one in found["generalDiagnostics"]
+        if one["severity"] == "error"
+    ]
+
+
+@pytest.mark.slow
+def test_mypy_finds_nothing_in_the_tasks() -> None:
+    assert checked_by_mypy(ROOT / "tests" / "typing") == []
+
+
+@pytest.mark.slow
+def test_pyright_finds_nothing_in_the_tasks(tmp_path: Path) -> None:
+    copytree(ROOT / "tests" / "typing", tmp_path / "tasks")  # it reads files below its configuration only
+    assert checked_by_pyright(tmp_path / "tasks", tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_misspelt_option_or_word_is_an_error(checker: str, tmp_path: Path) -> None:
+    folder = tmp_path / "wrong"
+    folder.mkdir()
+    for number, line in enumerate(WRONG):
+        text = f"import absolve\n\n{line}\n"
+        (folder / f"wrong_{number}.py").write_text(text, "utf-8")
+    found = checked_by_mypy(folder) if checker == "mypy" else checked_by_pyright(folder, tmp_path)
+    for number, (line, about) in enumerate(WRONG.items()):
+        errors = [text for name, at, text in found if name == f"wrong_{number}.py" and at == 3]
+        assert errors, f"{checker} accepts {line}"
+        assert any(about in text or "overload" in text.lower() or "incompatible" in text or "not assignable" in text for text in errors)
