@@ -39,6 +39,7 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"absolve {release}"
 html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
@@ -86,8 +87,16 @@ def adapted(found: re.Match[str], folder: Path) -> str:
     return f"[{label}]({page}{fragment})" if page is not None else label
 
 
+def mend(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
+    """Give the captions of the navigation the level that their role requires (WAI-ARIA 1.2, heading)."""
+    del app, pagename, templatename, doctree
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace(' role="heading">', ' role="heading" aria-level="2">')
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages of commands before Sphinx collects the sources."""
     app.connect("config-inited", lambda *_: reference_pages.write_commands())
     app.connect("source-read", read)
+    app.connect("html-page-context", mend, priority=900)  # after furo
     return {"parallel_read_safe": True}

@@ -32,11 +32,12 @@ PAGES: Final = sorted(
 WITH_EXAMPLES: Final = [
     page for page in PAGES if any(block.language in {"console", "sh", "python"} for block in blocks((DOCS / page).read_text("utf-8")))
 ]
+AUDITS: Final = {page for page in WITH_EXAMPLES if "$ absolve audit " in (DOCS / page).read_text("utf-8")}  # slow: DuckDB
 WITH_RUNS: Final = [name for name, known in CODES["diagnostic"].items() if "run" in known]
 MADE_OF: Final = {"Finding", "Diagnostic", "WalkError", "CodingError", "record_finding"}  # their first argument is a code
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in AUDITS)) for page in WITH_EXAMPLES])
 def test_every_example_of_a_page_runs_and_prints_the_shown_output(
     page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
