@@ -1,8 +1,8 @@
 """Sphinx's configuration: MyST pages, furo, and reference pages that are generated from the code.
 
 Build: `python -m sphinx -W --keep-going -b html docs build/site` (the extra "docs").
-Sphinx, because autodoc documents the typed API and `-W` makes each reference that leads nowhere an error; furo, because it
-uses the fonts of the system and its pages request nothing from other hosts.
+Sphinx, because autodoc documents the typed API and `-W` makes each reference that leads nowhere an error. furo, because
+it uses the fonts of the system, and its pages request nothing from other hosts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Text of the generated reference pages, in Markdown.
 
-In: the parser, the tables of the code, and `codes.toml` and `columns.toml` (causes, examples, meanings). Out: a text for each
-name of TEXTS, and the pages of the commands. `tests/test_site.py` checks that every code and column is described.
+In: the parser, the tables of the code, and `codes.toml` and `columns.toml` (causes, examples, meanings). Out: a text
+for each name of TEXTS, and the pages of the commands. `tests/test_site.py` checks that nothing is left out.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from markdown_text import code, escaped, fenced, table
 
 import absolve
 from absolve.audit import tables
@@ -65,7 +67,7 @@ def write_commands() -> None:
 
 def command_page(name: str) -> str:
     """Return the page of a command: usage, arguments, a directive for each option, and the text below its help."""
-    os.environ["COLUMNS"] = "100"  # argparse wraps the usage to it
+    os.environ["COLUMNS"] = "80"  # argparse wraps the usage to it
     command = parser((name,)).commands[name]
     parts = [
         f"# absolve {name}\n\n{command.description}\n",
@@ -79,7 +81,7 @@ def command_page(name: str) -> str:
             if action.help is not argparse.SUPPRESS
         ]
         if actions:
-            title = {"positional arguments": "Arguments", "options": "Options"}.get(group.title or "", group.title or "")
+            title = "Arguments" if group.title == "positional arguments" else group.title or ""
             parts.append(f"## {title[:1].upper()}{title[1:]}\n")
             parts += [described(command, action) for action in actions]
     if command.epilog:
@@ -179,7 +181,7 @@ def problems() -> str:
     parts = []
     for name in PROBLEMS:
         known = read("codes.toml")["problem"][name]
-        parts.append(f"## {name}\n\n{known['cause']}\n\n{_of_page(name, known)}\n{known['do']}\n")
+        parts.append(f"## {name}\n\n{known['cause']}\n\n{_of_page(name, known)}\n**To do:** {known['do']}\n")
     return "\n".join(parts)
 
 
@@ -200,11 +202,8 @@ def _of_page(name: str, known: dict[str, Any]) -> str:
 
 def link_verdicts() -> str:
     """Return a section for each verdict of a link."""
-    known = read("codes.toml")
-    return "\n".join(
-        f"### {name}\n\n{known['verdict'][name]['cause']}\n\n{_of_link(known['verdict'][name])}{known['verdict'][name]['do']}\n"
-        for name in tables.LINK_VERDICTS
-    )
+    known = read("codes.toml")["verdict"]
+    return _described(tables.LINK_VERDICTS, {name: _of_link(known[name]) for name in tables.LINK_VERDICTS})
 
 
 def _of_link(known: dict[str, Any]) -> str:
@@ -220,10 +219,15 @@ def page_verdicts() -> str:
     return _sections(tables.PAGE_VERDICTS)
 
 
-def _sections(names: Iterable[str]) -> str:
+def _sections(names: tuple[str, ...]) -> str:
+    known = read("codes.toml")["verdict"]
+    return _described(names, {name: f"Example: {known[name]['example']}\n" for name in names})
+
+
+def _described(names: Iterable[str], examples: dict[str, str]) -> str:
     known = read("codes.toml")["verdict"]
     return "\n".join(
-        f"### {name}\n\n{known[name]['cause']}\n\nExample: {known[name]['example']}\n\n{known[name]['do']}\n" for name in names
+        f"### {name}\n\n{known[name]['cause']}\n\n{examples[name]}\n**To do:** {known[name]['do']}\n" for name in names
     )
 
 
@@ -238,7 +242,7 @@ def diagnostics() -> str:
     parts = []
     for name, known in sorted(read("codes.toml")["diagnostic"].items()):
         example = f"{fenced('text', known['example'])}\n" if "example" in known else ""
-        parts.append(f"## {name}\n\n{known['cause']}\n\n{example}{_of_run(known)}{known['do']}\n")
+        parts.append(f"## {name}\n\n{known['cause']}\n\n{example}{_of_run(known)}\n**To do:** {known['do']}\n")
     return "\n".join(parts)
 
 
@@ -251,7 +255,7 @@ def _of_run(known: dict[str, Any]) -> str:
     if "run" not in known:
         return ""
     files = "".join(
-        f"`{name}`:\n\n{fenced('text', text.decode('latin-1')) if printable(text) else '(with bytes that are no text)'}\n\n"
+        f"`{name}`:\n\n{fenced('text', text.decode('latin-1')) if printable(text) else '(no text)'}\n\n"
         for name, text in diagnostic_files(known).items()
     )
     output = f"$ {known['run']}\n{printed(known)}"
@@ -270,12 +274,14 @@ def printed(known: dict[str, Any]) -> str:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         done = run(known["run"], Path(folder))
-    return "".join(f"{line}\n" for line in done.stderr.replace(f"{folder}/", "").splitlines() if not line.startswith("try:"))
+    lines = done.stderr.replace(f"{folder}/", "").splitlines()
+    return "".join(f"{line}\n" for line in lines if not line.startswith("try:"))
 
 
 def others(group: str) -> str:
     """Return a table of codes that have short descriptions only."""
-    rows = [(f"`{name}`", known["cause"], known["example"], known["do"]) for name, known in read("codes.toml")[group].items()]
+    described = read("codes.toml")[group].items()
+    rows = [(f"`{name}`", known["cause"], known["example"], known["do"]) for name, known in described]
     return table(("code", "cause", "example", "what to do"), rows)
 
 
@@ -311,7 +317,8 @@ def divergences() -> str:
     rows = []
     for base, reference in read("codes.toml")["differences"]["pairs"]:
         targets = [absolve.resolve(base, reference, name) for name in PROFILES]
-        rows.append((code(base), code(reference), *(code(target) if target is not None else "none" for target in targets)))
+        shown = [code(target) if target is not None else "none" for target in targets]
+        rows.append((code(base), code(reference), *shown))
     return table(("base", "reference", *(f"`{name}`" for name in PROFILES)), rows)
 
 
@@ -349,8 +356,8 @@ def _documented(module: str, found: Any, names: list[str]) -> Iterator[str]:
         if not isinstance(value, type):
             if hasattr(value, "__path__"):  # a package that can be called: its function has the contract
                 function = import_module(f"{value.__name__}.plan").plan
-                body = inspect.getdoc(function) or ""
-                yield f".. py:function:: {module}.{name}{inspect.signature(function)}\n\n{textwrap.indent(body, '   ')}\n"
+                body = textwrap.indent(inspect.getdoc(function) or "", "   ")
+                yield f".. py:function:: {module}.{name}{inspect.signature(function)}\n\n{body}\n"
             elif callable(value):
                 yield f".. autofunction:: {module}.{name}\n"
         elif issubclass(value, Exception):
@@ -359,36 +366,7 @@ def _documented(module: str, found: Any, names: list[str]) -> Iterator[str]:
             yield f".. autoclass:: {module}.{name}\n   :members:\n   :exclude-members: count, index\n"
 
 
-# --- Markdown ---------------------------------------------------------------------------------------------------------
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = list(head)
-    lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def code(text: str) -> str:
-    """Return a code span, with a fence that does not occur in the text."""
-    if not text:
-        return "(empty)"
-    fence = "``" if "`" in text else "`"
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def fenced(language: str, text: str) -> str:
-    fence = "`" * max(3, *(len(run) + 1 for run in text.split("\n") if run and set(run) == {"`"}), 3)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
-
-
-def escaped(text: str) -> str:
-    """Return text of a help message as Markdown that shows it literally."""
-    return "".join(f"\\{character}" if character in "\\`*_{}[]<>#$~|" else character for character in text)
+# --- the build --------------------------------------------------------------------------------------------------------
 
 
 def first_pages() -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.shown_examples import blocks, run_page
 
 import absolve
+from tests.shown_examples import blocks, run_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

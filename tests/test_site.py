@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import reference_pages
-from tests.shown_examples import blocks, run_page
 
 from absolve.audit import tables
 from absolve.cli import COMMANDS
@@ -18,6 +17,7 @@ from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import Row
 from absolve.inventory.documents import DocumentRow
 from absolve.mirror import check
+from tests.shown_examples import blocks, run_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,6 @@ import contextlib
 import json
 import re
 import sqlite3
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +22,7 @@ from absolve.urls import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 URL = "http://h/dir/"
 PROFILES = ("rfc1808", "rfc3986", "whatwg")
