@@ -21,6 +21,7 @@ from absolve import __version__
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 project = "absolve"
 author = "the absolve developers"
@@ -87,6 +88,14 @@ def adapted(found: re.Match[str], folder: Path) -> str:
     return f"[{label}]({page}{fragment})" if page is not None else label
 
 
+def outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
+    """Return the pages with generated text: the code that it comes from may have changed."""
+    del app
+    marked = (_GENERATED, _RUN, _INCLUDE)
+    texts = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in env.found_docs}
+    return [name for name, text in texts.items() if any(pattern.search(text) for pattern in marked)]
+
+
 def mend(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
     """Give the captions of the navigation the level that their role requires (WAI-ARIA 1.2, heading)."""
     del app, pagename, templatename, doctree
@@ -97,6 +106,7 @@ def mend(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages of commands before Sphinx collects the sources."""
     app.connect("config-inited", lambda *_: reference_pages.write_commands())
+    app.connect("env-get-outdated", outdated)
     app.connect("source-read", read)
     app.connect("html-page-context", mend, priority=900)  # after furo
     return {"parallel_read_safe": True}
