@@ -16,9 +16,11 @@ import sys
 import tempfile
 import textwrap
 import tomllib
+import warnings
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from markdown_text import code, escaped, fenced, table
@@ -36,7 +38,7 @@ from absolve.inventory.documents import DocumentRow
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = Path(__file__).parent
@@ -188,7 +190,8 @@ def problems() -> str:
 def example_row(name: str, known: dict[str, Any]) -> Row:
     """Return the row of a problem's example that has the problem."""
     options = {option: known[option] for option in ("url", "max_url") if option in known}
-    rows = absolve.links(known["page"], **options)
+    with warnings.catch_warnings(action="ignore"):  # the examples have faults on purpose
+        rows = list(absolve.links(known["page"], **options))
     return next(row for row in rows if name in row.problems)
 
 
@@ -343,27 +346,29 @@ def public(module: str = "absolve") -> str:
 
     with mock(MOCKED):
         found = import_module(module)
-    names = [name for name in found.__all__ if not name.startswith("__")]
-    functions = [name for name in names if not isinstance(getattr(found, name), type)]
-    classes = [name for name in names if name not in functions]
-    lines = [*_documented(module, found, functions), *_documented(module, found, classes)]
-    return fenced("{eval-rst}", "\n".join(lines))
+        values = {name: getattr(found, name) for name in found.__all__ if not name.startswith("__")}
+    classes = [name for name, value in values.items() if isinstance(value, type)]
+    others = [name for name in values if name not in classes]
+    lines = [_documented(module, name, values[name]) for names in (others, classes) for name in sorted(names)]
+    return fenced("{eval-rst}", "\n".join(filter(None, lines)))
 
 
-def _documented(module: str, found: Any, names: list[str]) -> Iterator[str]:
-    for name in sorted(names):
-        value = getattr(found, name)
-        if not isinstance(value, type):
-            if hasattr(value, "__path__"):  # a package that can be called: its function has the contract
-                function = import_module(f"{value.__name__}.plan").plan
-                body = textwrap.indent(inspect.getdoc(function) or "", "   ")
-                yield f".. py:function:: {module}.{name}{inspect.signature(function)}\n\n{body}\n"
-            elif callable(value):
-                yield f".. autofunction:: {module}.{name}\n"
-        elif issubclass(value, Exception):
-            yield f".. autoexception:: {module}.{name}\n   :members:\n"
-        else:
-            yield f".. autoclass:: {module}.{name}\n   :members:\n   :exclude-members: count, index\n"
+def _documented(module: str, name: str, value: Any) -> str:
+    """Return the directive for a public name; "" for a module, which has a section of its own."""
+    if isinstance(value, type):
+        if issubclass(value, Exception):
+            return f".. autoexception:: {module}.{name}\n   :members:\n"
+        return f".. autoclass:: {module}.{name}\n   :members:\n   :undoc-members:\n   :exclude-members: count, index\n"
+    if isinstance(value, ModuleType):
+        if not callable(value):
+            return ""
+        function = import_module(f"{value.__name__}.plan").plan  # of the package, which can be called
+        body = textwrap.indent(inspect.getdoc(function) or "", "   ")
+        return f".. py:function:: {module}.{name}{inspect.signature(function)}\n\n{body}\n"
+    if inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method":
+        return f".. autofunction:: {module}.{name}\n"
+    shown = repr(value).replace("typing.", "")  # an alias of a type, or a number
+    return f".. py:data:: {module}.{name}\n\n   ``{shown}``\n"
 
 
 # --- the build --------------------------------------------------------------------------------------------------------
