@@ -310,6 +310,20 @@ sanitizers() { # extensions compiled with AddressSanitizer and UndefinedBehavior
     PYTHON=$scratch/tools/bin/python .ci/sanitize 10 10
 }
 
+site() { # the documentation, built strictly, audited by absolve itself, and opened in a browser; every example runs
+    python3 -m venv "$scratch/docs"
+    install_locked "$scratch/docs/bin/python" docs
+    (
+        pinned docs
+        "$scratch/docs/bin/python" -m pip install -q "$scratch"/dist/*.whl
+    )
+    local python=$scratch/docs/bin/python
+    "$python" -m sphinx -q -W --keep-going -b html -d "$scratch/doctrees" docs "$scratch/site"
+    "$python" -m absolve audit "$scratch/site" --url https://absolve.example/
+    ABSOLVE_SITE=$scratch/site "$python" -m pytest -q -n auto -p no:cacheprovider -m 'slow or not slow' \
+        tests/test_site.py tests/test_site_browser.py tests/test_readme.py
+}
+
 on_spark() { # the wheel with Spark, in a separate environment; executors run in processes of their own
     if ! command -v java >/dev/null; then
         if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
@@ -375,6 +389,7 @@ full() { # the slower checks
     stage "cases by the command, twice" cases_by_the_command
     stage "the suite, interpreted, and its coverage" interpreted
     stage "sanitizers" sanitizers
+    stage "the documentation site" site
     stage "Spark" on_spark
     other_pythons
 }

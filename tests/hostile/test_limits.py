@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import reference_pages
 
 import absolve
 from absolve import trees
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 URL = "http://h/"
-ROOT = Path(__file__).parents[2]
 
 
 def srcdocs(depth: int) -> bytes:
@@ -50,10 +50,10 @@ def refusal(data: bytes | str, **options: Any) -> absolve.Diagnostic:
 
 
 def test_the_default_limits_are_those_in_the_documentation() -> None:
-    table = (ROOT / "README.md").read_text("utf-8").partition("## Limits")[2].partition("\n## ")[0]
+    table = reference_pages.limits()
     settings = Settings()
     assert f"| `--max-depth` | `max_depth` | {settings.max_depth} |" in table
-    assert f"| `--max-size` | `max_size` | {settings.max_size >> 30} GiB |" in table
+    assert f"| `--max-size` | `max_size` | {settings.max_size >> 30} Gi |" in table
     assert f"| `--max-links` | `max_links` | {settings.max_links:,} |" in table
 
 
