@@ -69,7 +69,7 @@ def test_a_difference_to_the_browser_is_reported_with_status_1(
     assert absolve("browser", "--compare", page) == (
         1,
         f"{page}: different, 1 link\n".encode(),
-        f"{page}:3:10: only-absolve: a href leads to http://g/\n",
+        f"error: {page}:3:10: only-absolve: a href leads to http://g/\n",
     )
     assert absolve("browser", page).status == 0
 

@@ -76,7 +76,7 @@ def test_zsh_reads_the_script(absolve: Runner, tmp_path: Path) -> None:
 
 def test_names_of_files_are_completed_in_every_shell(absolve: Runner) -> None:
     for shell in SHELLS:
-        mark = shtab.FILE[shell].encode()
+        mark = str(shtab.FILE[shell]).encode()
         assert absolve("completion", shell).out.count(mark) > 10 or shell == "tcsh"
 
 

@@ -84,7 +84,7 @@ def test_a_dry_run_makes_no_folder(absolve: Runner, folder: Path) -> None:
     assert not (folder / "old").exists()
 
 
-def test_a_hint_is_printed_once_and_not_with_quiet(absolve: Runner, folder: Path) -> None:
-    assert folder
+@pytest.mark.usefixtures("folder")
+def test_a_hint_is_printed_once_and_not_with_quiet(absolve: Runner) -> None:
     assert absolve("links", "a*", "b*").err.count("hint: ") == 1
     assert "hint: " not in absolve("links", "a*", "-q").err

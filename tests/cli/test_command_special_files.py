@@ -70,7 +70,7 @@ def test_a_device_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site
     except OSError:
         pytest.skip("no devices can be made here")
     done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "site/zero.html: special-file: skipped: a device, not a regular file\n")
+    assert done == (0, b"", "note: site/zero.html: special-file: skipped: a device, not a regular file\n")
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
@@ -79,7 +79,7 @@ def test_a_link_to_a_pipe_is_skipped_with_a_diagnostic(site: Path) -> None:
     os.mkfifo(site / "sub" / "pipe")
     (site / "link.html").symlink_to("sub/pipe")
     status, message = run("rewrite", "site", URL, "-o", "out")
-    assert (status, sorted(line.split(": ")[0] for line in message.splitlines())) == (0, ["site/link.html", "site/sub/pipe"])
+    assert (status, sorted(line.split(": ")[1] for line in message.splitlines())) == (0, ["site/link.html", "site/sub/pipe"])
 
 
 def test_excluded_special_files_are_skipped_silently(absolve: Runner, site: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_pipe_in_a_list_is_skipped_with_a_diagnostic(site: Path) -> None:
     os.mkfifo(site / "p.html")
     Path("list").write_text("site/a.html\nsite/p.html\nsite/z.html\n")
     status, message = run("rewrite", "--from", "list", URL, "-o", "out")
-    assert (status, message) == (1, "site/p.html: special-file: skipped: a pipe, not a regular file\n")
+    assert (status, message) == (1, "error: site/p.html: special-file: skipped: a pipe, not a regular file\n")
     assert files(Path("out/site")) == ["a.html", "z.html"]
 
 
@@ -166,7 +166,7 @@ def test_a_pipe_in_the_output_folder_is_not_written(site: Path, name: str) -> No
     Path("out").mkdir()
     os.mkfifo(Path("out") / name)
     status, message = run("rewrite", "site", URL, "-o", "out")
-    assert (status, message) == (1, f"out/{name}: unwritable: this is not a regular file\n")
+    assert (status, message) == (1, f"error: out/{name}: unwritable: this is not a regular file\n")
     assert (Path("out") / name).is_fifo()
     assert Path("out/z.html").read_bytes() == DONE
 

@@ -70,13 +70,12 @@ class InputCount:
         self._is_shown = False
         self._last: str | None = None
         self._seen: set[Diagnostic] = set()  # of the last one
-        self._shared: set[str] = set()  # texts without a place
 
     def add(self, input_: str, diagnostic: Diagnostic, *, verbose: bool) -> bool:
         """Count a diagnostic and return whether to print it.
 
-        Those without a place recur in each part of an archive. A text that another input has, too, is not repeated
-        unless `verbose`, and neither is a code that many inputs share.
+        Those without a place recur in each part of an archive. Unless `verbose`, a code that many inputs share and that
+        one option mends is printed for one of them, any other for the first 20.
         """
         if input_ != self._last:
             self.inputs += 1
@@ -90,9 +89,7 @@ class InputCount:
         from absolve.cli import hints
 
         most = 1 if diagnostic.code in hints.SHARED else _NAMED
-        shows = verbose or (self.inputs <= most and not (diagnostic.line is None and diagnostic.text in self._shared))
-        if diagnostic.line is None and len(self._shared) < _REMEMBERED:
-            self._shared.add(diagnostic.text)
+        shows = verbose or self.inputs <= most
         if shows and not self._is_shown:
             self.shown += 1
             self._is_shown = True
@@ -102,8 +99,8 @@ class InputCount:
 class Report:
     """Print diagnostics and failures of one run as they occur, and keep the failures for the summary.
 
-    `quiet`: print failures only. `verbose`: print all; by default a text that inputs share is printed for the first of
-    them, each code for 20 at most, and `rest` prints the number of the others and the option that helps. `input` is the
+    `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one
+    option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is the
     name of the current input, to which failures are attributed. `errors` is a file to which failures are also written,
     as JSON lines. `credentials`: show user information in URLs.
     """
