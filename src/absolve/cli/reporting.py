@@ -271,7 +271,7 @@ def usage_line(text: str) -> str:
 
 
 TRY: Final = "try: {} --help"  # the last line of a usage error
-LONG: Final = 5.0  # seconds of a run
+LONG = 5.0  # seconds of a run
 INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
 _FIELDS: Final = ("name", "line", "column", "code", "text")
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
