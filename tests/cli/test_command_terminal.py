@@ -339,7 +339,7 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
     assert Path(f"l.{format_}").read_bytes() == Path(f"whole.{format_}").read_bytes()
     assert without_time(absolve.summary) == without_time(summary)
     assert not list(Path(os.environ["XDG_STATE_HOME"]).rglob("*.sqlite*"))
-    assert absolve(*command).err == ""  # a complete list begins again
+    assert "skipped" not in absolve(*command).err  # a complete list begins again
 
 
 def test_an_interrupt_keeps_what_is_done(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +357,7 @@ def test_an_interrupt_keeps_what_is_done(absolve: Runner, site: Path, monkeypatc
     assert absolve(*command).status == 130
     assert not Path("l.csv").exists()
     monkeypatch.setattr(list_journal.ListJournal, "ended", ended)
-    assert absolve(*command).err == "absolve: 4 skipped: done by an earlier run\n"
+    assert absolve(*command).err.endswith("absolve: 4 skipped: done by an earlier run\n")
     absolve("links", site, URL, "-o", "whole.csv")
     assert Path("l.csv").read_bytes() == Path("whole.csv").read_bytes()
 
