@@ -13,7 +13,7 @@ from absolve.document.walk import Settings, walk
 
 URL = "http://h.example/d/page.html"
 CONTENT = {"mimeType": "text/html", "text": "<a href=x>", "size": 10}
-WHOLE = {"request": {"method": "GET", "url": URL}, "response": {"status": 200, "headers": [], "content": CONTENT}}
+WHOLE: dict[str, Any] = {"request": {"method": "GET", "url": URL}, "response": {"status": 200, "headers": [], "content": CONTENT}}
 
 
 def har(*entries: Any) -> bytes:
