@@ -81,9 +81,13 @@ def _of_lines(name: str, file: IO[bytes], most: int, notify: Notify) -> Iterator
 def _of_sitemap(name: str, data: bytes) -> Iterator[tuple[int, str]]:
     from absolve import api
 
-    for row in api.links(data, name=name, media_type="application/xml"):
+    for row in api.links(data, name=name, media_type="application/xml", on_diagnostic=_ignore):
         if row.element == "loc":
             yield row.line, row.reference
+
+
+def _ignore(_: Diagnostic) -> None:
+    """Ignore what is reported about a sitemap: each URL in it is judged."""
 
 
 def _chunks(name: str, found: Iterable[tuple[int, str]], notify: Notify) -> Iterator[tuple[str, Any]]:
