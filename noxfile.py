@@ -54,6 +54,12 @@ def test(session: nox.Session) -> None:
 
 
 @nox.session(python=False)
+def docs(session: nox.Session) -> None:
+    """Build the documentation site into build/site; warnings are errors."""
+    run(session, "python", "-m", "sphinx", "-W", "--keep-going", "-b", "html", "docs", "build/site", *session.posargs)
+
+
+@nox.session(python=False)
 def bench(session: nox.Session) -> None:
     """Compare the speed with that of other libraries; those that are not installed are skipped."""
     run(session, "python", "-m", "benchmarks", *(session.posargs or ["--only", "races"]))

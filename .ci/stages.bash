@@ -162,6 +162,29 @@ wheel() { # check the wheel in an environment without anything else
     cases_by_the_library "$scratch/wheel/bin/python"
 }
 
+repaired() { # the wheel as a release has it: repaired by auditwheel, installed without a compiler; and the pure wheel
+    if [ "$(uname -s)" != Linux ]; then
+        echo "skipped: auditwheel repairs wheels for Linux"
+        return
+    fi
+    PATH=$scratch/tools/bin:$PATH auditwheel repair --wheel-dir "$scratch/repaired" "$scratch"/dist/*-linux_*.whl
+    (cd "$scratch/repaired" && ls)
+    .ci/bare "$scratch"/repaired/*.whl
+    ABSOLVE_PURE=1 "$scratch/tools/bin/python" -m build --wheel --outdir "$scratch/pure-wheel" "$scratch/source" >"$scratch/build.log" 2>&1 || {
+        cat "$scratch/build.log"
+        return 1
+    }
+    python3 -m venv "$scratch/pure-environment"
+    "$scratch/pure-environment/bin/python" -m pip install -q "$scratch"/pure-wheel/*-py3-none-any.whl
+    (cd "$scratch" && pure-environment/bin/python "$root/.ci/smoke.py" interpreted)
+}
+
+hook_and_action() { # as pre-commit and GitHub install them: the source with the extra, then their command
+    python3 -m venv "$scratch/hook"
+    ABSOLVE_PURE=1 "$scratch/hook/bin/python" -m pip install -q "$(echo "$scratch"/dist/*.tar.gz)[audit]"
+    PATH=$scratch/hook/bin:$PATH python .ci/hook_and_action.py
+}
+
 cases_by_the_library() { # PYTHON: run the acceptance cases of the shared folder
     if has_shared; then
         (cd "$scratch" && "$1" "$shared/check_cases.py" --library "${cases[@]}")
@@ -245,6 +268,10 @@ mypy() { # and pyright, on the tasks of the library and on misspelt options
     PYTHONPATH=$root/src "$scratch/tools/bin/python" -m pytest -q -n 0 -m 'slow or not slow' tests/test_typing.py
 }
 
+workflows() { # rights, expressions and scripts of the workflows and of the action
+    "$scratch/tools/bin/zizmor" --offline --no-progress --quiet --config .github/zizmor.yml .github/workflows action.yml
+}
+
 # --- only in .ci/full ---
 
 whole_suite() { # all tests with the slow ones, on all files of ../shared, with more kills
@@ -282,6 +309,20 @@ sanitizers() { # extensions compiled with AddressSanitizer and UndefinedBehavior
         return
     fi
     PYTHON=$scratch/tools/bin/python .ci/sanitize 10 10
+}
+
+site() { # the documentation, built strictly, audited by absolve itself, and opened in a browser; every example runs
+    python3 -m venv "$scratch/docs"
+    install_locked "$scratch/docs/bin/python" docs
+    (
+        pinned docs
+        "$scratch/docs/bin/python" -m pip install -q "$scratch"/dist/*.whl
+    )
+    local python=$scratch/docs/bin/python
+    "$python" -m sphinx -q -W --keep-going -b html -d "$scratch/doctrees" docs "$scratch/site"
+    "$python" -m absolve audit "$scratch/site" --url https://absolve.example/
+    ABSOLVE_SITE=$scratch/site "$python" -m pytest -q -n auto -p no:cacheprovider -m 'slow or not slow' \
+        tests/test_site.py tests/test_site_browser.py tests/test_readme.py
 }
 
 on_spark() { # the wheel with Spark, in a separate environment; executors run in processes of their own
@@ -333,20 +374,23 @@ run() { # the checks for each change
     together "requirements" requirements "developer tools" developer_tools
     stage "source distribution and wheel" distributions
     stage "the wheel, installed" wheel
+    stage "the wheel of a release, without a compiler" repaired
     stage "README's main job" main_job
     stage "README's tests" readme_tests
     stage "the tests ran on the files of the wheel" tested_is_built
     stage "real pages and files, and the view of a browser" real_files
-    together "ruff" ruff "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
+    together "ruff" ruff "workflows" workflows "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
 }
 
 full() { # the slower checks
+    stage "the hook and the action" hook_and_action
     stage "a browser" browser
     stage "the whole suite" whole_suite
     stage "pages in a browser" pages_in_a_browser
     stage "cases by the command, twice" cases_by_the_command
     stage "the suite, interpreted, and its coverage" interpreted
     stage "sanitizers" sanitizers
+    stage "the documentation site" site
     stage "Spark" on_spark
     other_pythons
 }

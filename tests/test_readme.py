@@ -1,71 +1,63 @@
-"""The examples in README.md run here, and print what it shows."""
+"""README.md: its examples run and print the output that it shows, and its prose is short and plain."""
 
 from __future__ import annotations
 
 import re
-import shlex
-import shutil
-import sqlite3
-import subprocess
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import pytest
 
 import absolve
-from absolve.cli import main
+from tests.shown_examples import blocks, run_page
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+ROOT: Final = Path(__file__).parents[1]
+README: Final = (ROOT / "README.md").read_text("utf-8")
+LONGEST: Final = 30  # words of a sentence
+ODD: Final = re.compile(
+    r"\b(?:stand|stands|stood|say|says|said|tell|tells|told|anew|put down|let go|comes? to|so many|is none)\b|(?:^|[.;:,] )what ",
+    re.IGNORECASE,
+)
 
 
 def test_the_first_readme_block_is_rewritten_to_the_second() -> None:
-    before, after = blocks("html")
+    before, after = (block.text for block in blocks(README) if block.language == "html")
     assert absolve.rewrite(before) == after
 
 
-def test_the_readme_commands_print_the_shown_output(
-    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path
-) -> None:
+def test_every_block_of_readme_runs_and_prints_the_shown_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    for folder in ("fixtures", "examples"):
-        shutil.copytree(ROOT / folder, folder)
-    shown = re.findall(r"^\$ (\w+) (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks("console")), re.MULTILINE)
-    assert len(shown) == 13
-    for program, arguments, expected in shown:
-        if program == "absolve":
-            assert main(shlex.split(arguments)) == (1 if arguments.startswith("audit") else 0)
-            out, err = capsysbinary.readouterr()
-            found = (out + err if arguments.startswith(("mirror", "audit")) else out).decode()
-        else:
-            assert program == "sqlite3"
-            found = sqlite(*shlex.split(arguments))
-        assert found.splitlines() == expected.splitlines()
+    assert run_page(ROOT / "README.md", tmp_path) == 6
 
 
-def sqlite(file: str, query: str) -> str:
-    """Return the output of SQLite's shell; where it is not installed, the same text made by Python."""
-    shell = shutil.which("sqlite3")
-    if shell is not None:
-        return subprocess.run([shell, file, query], capture_output=True, check=True, text=True).stdout
-    with closing(sqlite3.connect(file)) as database:
-        return "".join("|".join(map(str, row)) + "\n" for row in database.execute(query))
+def sentences() -> Iterator[str]:
+    """Yield the sentences of the prose, the cells of tables, and the items of lists."""
+    prose = re.sub(r"^```.*?^```$", "", README, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", prose)  # the text of links
+    for paragraph in re.split(r"\n\s*\n|^(?:- |\d+\. |#+ )|\|", prose, flags=re.MULTILINE):
+        yield from re.split(r"(?<=[.:?!;])\s+", " ".join(paragraph.split()))
 
 
-def test_the_readme_python_code_returns_the_values_in_its_comments(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = blocks("python")
-    names: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own
-    assert "base element, line 1" in capsys.readouterr().out
-    results = re.findall(r"^((?:absolve|lxml\.html)\.\w+\(.*)(?:  |\n)# (.*)$", code, re.MULTILINE)
-    assert len(results) == 5
-    for expression, shown in results:
-        value = repr(eval(expression, names))  # noqa: S307 - our own
-        assert value.startswith(shown.removesuffix(")").removesuffix("...").removesuffix(", "))
+def test_readme_has_at_most_150_lines() -> None:
+    assert len(README.splitlines()) <= 150
+
+
+def test_no_sentence_of_readme_has_more_than_30_words() -> None:
+    assert [sentence for sentence in sentences() if len(sentence.split()) > LONGEST] == []
+
+
+def test_readme_has_no_odd_words() -> None:
+    assert [sentence for sentence in sentences() if ODD.search(sentence)] == []
+
+
+@pytest.mark.parametrize("words", ["what it says is so", "it stands here", "there are so many"])
+def test_the_check_for_odd_words_finds_them(words: str) -> None:
+    assert ODD.search(words)
+
+
+def test_the_first_screen_of_readme_has_the_set_up() -> None:
+    first = README.splitlines()[:28]
+    assert sum(line.startswith("python3 -m venv ") for line in first) == 2

@@ -16,14 +16,16 @@ from packaging.utils import canonicalize_name
 ROOT: Final = Path(__file__).parents[1]
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS: Final[dict[str, list[str]]] = PROJECT["project"]["optional-dependencies"]
-LOCKS: Final = {"test": ("test",), "dev": ("test", "dev"), "spark": ("spark",)}  # .ci/lock
+LOCKS: Final = {"test": ("test",), "dev": ("test", "dev"), "docs": ("docs",), "spark": ("spark",)}  # .ci/lock
 PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^ \\]+)(?: ; ([^\\]+?))? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE)
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 NAMES_OF: Final = {  # of licences, as packages state them that are older than SPDX's expressions
     "MIT": {"MIT License", "MIT"},
     "Apache-2.0": {"Apache Software License", "Apache License, Version 2.0", "Apache 2.0", "Apache-2.0"},
+    "BSD-2-Clause": {"BSD-2-Clause"},
     "BSD-3-Clause": {"BSD License", "BSD-3-Clause"},
     "MPL-2.0": {"MPL-2.0"},
+    "GPL-3.0-or-later": {"GPL-3.0-or-later"},
 }
 
 

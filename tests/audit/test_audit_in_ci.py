@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -38,21 +39,67 @@ def test_the_hook_runs_an_audit_with_the_packages_of_the_extra() -> None:
     [("", 1), ("--fail-on none", 0), ("--no-such-option", 2), ("'$(touch run)' `touch run` ; touch run", 2)],
 )
 def test_the_action_prints_annotations_and_a_summary_and_runs_nothing_else(tmp_path: Path, more: str, code: int) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    done = audit_step(tmp_path, f"{shlex.join(NEW)} {more}")
+    assert done.returncode == code, done.stdout
+    assert not (tmp_path / "run").exists()
+    if code == 1:
+        assert "::error file=examples/move/new/towers/index.html,line=7,col=58" in done.stdout
+        assert "links need a change" in (tmp_path / "step-summary").read_text("utf-8")
+        assert (tmp_path / "report.html").stat().st_size > 100_000
+
+
+def commands(log: str) -> list[str]:
+    """Return the names of the commands that GitHub's runner takes from a log (ActionCommand.cs, ActionCommandManager.cs)."""
+    found, token = [], None
+    for line in log.splitlines():
+        match = re.match(r"\s*::([^: ]+)(?: [^:]*)?::(.*)", line) or re.search(r"##\[([^\] ]+)[^\]]*\](.*)", line)
+        if match is None:
+            continue
+        if token is not None:
+            token = None if match[1] == token else token
+        elif match[1] == "stop-commands":
+            token = match[2]
+        else:
+            found.append(match[1])
+    assert token is None
+    return found
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+@pytest.mark.parametrize("hostile", ["::set-output name=x::y", "##[set-env name=PATH]x", "a ##[error]x", "::stop-commands::x"])
+def test_no_name_or_text_of_a_page_becomes_a_command_of_the_workflow(tmp_path: Path, hostile: str) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    (folder / f"{hostile}.html").write_text(f"<title>{hostile}</title><a href='{hostile}'>x</a><a href='none#{hostile}'>y</a>")
+    (folder / f"{hostile}.xml").write_text("<svg><")
+    (tmp_path / hostile).write_text(f"{hostile} x y z\n")
+    arguments = ["new", "--url", "https://h.example/", "--map", hostile, "--map", f"{hostile}.none"]
+    done = audit_step(tmp_path, shlex.join(arguments))
+    assert done.returncode == 1, done.stdout
+    assert hostile in done.stdout
+    assert {*commands(done.stdout)} <= {"error", "warning", "notice"}
+    assert done.stderr == ""
+
+
+def audit_step(tmp_path: Path, arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the last step of the action in a folder, with the absolve of this interpreter."""
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     script = action["runs"]["steps"][-1]["run"]
     assert "${{" not in script
-    program = tmp_path / "absolve/bin/absolve"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m absolve "$@"\n')
-    program.chmod(0o755)
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    folder = tmp_path / "absolve/bin"
+    folder.mkdir(parents=True)
+    for name, command in (("absolve", "-m absolve"), ("python", "")):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n')
+        program.chmod(0o755)
     variables = {
-        "ARGUMENTS": f"{shlex.join(NEW)} {more}",
+        "ARGUMENTS": arguments,
         "REPORT": "report.html",
         "RUNNER_TEMP": str(tmp_path),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "step-summary"),
     }
-    done = subprocess.run(
+    return subprocess.run(
         [BASH or "", "-eo", "pipefail", "-c", script],
         cwd=tmp_path,
         env=os.environ | variables,
@@ -60,9 +107,3 @@ def test_the_action_prints_annotations_and_a_summary_and_runs_nothing_else(tmp_p
         text=True,
         check=False,
     )
-    assert done.returncode == code, done.stderr
-    assert not (tmp_path / "run").exists()
-    if code == 1:
-        assert "::error file=examples/move/new/towers/index.html,line=7,col=58" in done.stdout
-        assert "links need a change" in (tmp_path / "step-summary").read_text("utf-8")
-        assert (tmp_path / "report.html").stat().st_size > 100_000

@@ -9,7 +9,7 @@ import re
 import sqlite3
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -17,9 +17,6 @@ import pytest
 from pyarrow import parquet
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "https://new.example/"
 
@@ -219,6 +216,55 @@ def test_a_url_with_very_many_folders_takes_no_quadratic_time(audit: Audit) -> N
     _, out, _ = audit(audit.new, "--url", URL, "--sql", "SELECT count(DISTINCT cause) FROM links WHERE cause <> ''")
     assert time.process_time() - started < 20
     assert out.splitlines()[1] == "2"
+
+
+def test_a_sitemap_loc_that_cannot_be_read_is_named_and_the_rest_is_judged(audit: Audit) -> None:
+    path = audit.folder / "old.xml"
+    path.write_text(
+        "<!DOCTYPE urlset [<!ENTITY e SYSTEM 'file:///etc/passwd'><!ENTITY i 'http://old.example/i'>]>\n"
+        "<urlset><url><loc>http://old.example/a</loc></url>\n<url><loc>http://old.example/&e;</loc></url>\n"
+        "<url><loc>&i;</loc></url></urlset>"
+    )
+    arguments = (audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls")
+    status, out, err = audit(*arguments)
+    assert status == 1
+    assert out.splitlines() == ["url", "http://old.example/a", "http://old.example/i"]
+    assert "old.xml:3:11: no-url: the entity &e; is not known here" in err
+    assert "root:" not in err
+
+
+# --- maps -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
+def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
+    started = time.process_time()
+    status, _, err = audit(audit.new, "--url", URL, "--map", "/dev/zero", "--max-size", 1 << 20)
+    assert status == 1
+    assert "/dev/zero: too-large: this map has more than 1048576 bytes (--max-size)" in err
+    assert time.process_time() - started < 20
+
+
+# --- queries of the user in files -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY (SELECT 1) TO '{out}'", "EXPORT DATABASE '{out}'", "ATTACH '{out}'", "INSTALL httpfs", "LOAD httpfs",
+        "SET memory_limit = '1GB'", "PRAGMA threads = 1", "CALL pragma_version()", "EXPLAIN ANALYZE SELECT 1",
+        "CHECKPOINT", "USE memory", "DETACH x",
+    ],
+)  # fmt: skip
+def test_a_changed_query_only_makes_tables(audit: Audit, statement: str) -> None:
+    out = audit.folder / "out"
+    folder = audit.folder / "queries"
+    folder.mkdir()
+    (folder / "50_findings.sql").write_text(f"CREATE TABLE x AS SELECT 1; {statement.format(out=out)};")
+    status, _, err = audit(audit.new, "--url", URL, "--queries", folder)
+    assert status == 2
+    assert "50_findings.sql: a query may only create, fill and change tables, views and macros" in err
+    assert not out.exists()
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

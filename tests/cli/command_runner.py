@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,8 +43,18 @@ if __name__ == "__main__":
 """
 
 
+# The line that ends a run of rewrite and links, if its output is complete.
+SUMMARY = re.compile(r"^absolve: (?:[\d,]+ (?:links? in |inputs failed)|no link (?:would )?changed?: )[^\n]*\n\Z", re.MULTILINE)
+
+
 class Runner:
-    """`absolve ARGUMENT...`, run in this process."""
+    """`absolve ARGUMENT...`, run in this process.
+
+    The line that ends a run is taken off the messages, which `err` has; `summary` is that of the last run, "" without
+    one.
+    """
+
+    summary = ""
 
     def __init__(self, capture: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
         self._capture = capture
@@ -55,13 +66,14 @@ class Runner:
         status = main([str(argument) for argument in arguments])
         out, err = self._capture.readouterr()
         assert b"Traceback" not in err
-        return Done(status, out, err.decode())
+        self.summary = "".join(SUMMARY.findall(err.decode())).removeprefix("absolve: ").rstrip("\n")
+        return Done(status, out, SUMMARY.sub("", err.decode()))
 
     @staticmethod
     def process(*arguments: object, stdin: bytes = b"") -> Done:
         argv = [sys.executable, "-m", "absolve", *map(str, arguments)]
         done = subprocess.run(argv, input=stdin, capture_output=True, check=False)
-        return Done(done.returncode, done.stdout, done.stderr.decode())
+        return Done(done.returncode, done.stdout, SUMMARY.sub("", done.stderr.decode()))
 
     @staticmethod
     def measured(*arguments: object) -> tuple[int, int]:

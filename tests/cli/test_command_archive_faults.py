@@ -74,9 +74,9 @@ def test_a_broken_record_stays_and_is_reported_by_offset(
         assert done.out == new + broken + new
     assert done.status == 1
     (line,) = done.err.splitlines()
-    if compressed and code == "wrong-length" and line.startswith(f"{path}: truncated: "):
+    if compressed and code == "wrong-length" and line.startswith(f"error: {path}: truncated: "):
         code = "truncated"  # the member ends before the record does
-    assert line.startswith(f"{path}: {code}: ")
+    assert line.startswith(f"error: {path}: {code}: ")
     assert BAD in line
     assert len(before) <= int(line.rpartition("at byte ")[2]) < len(before) + len(between)
     assert len(absolve("links", path, *ARGUMENTS).lines) == 2
@@ -99,7 +99,7 @@ def test_a_broken_gzip_member_stays_and_is_reported_by_offset(absolve: Runner, t
     done = absolve("rewrite", path, *ARGUMENTS)
     assert done.status == 1
     (line,) = done.err.splitlines()
-    assert line.startswith(f"{path}: {code}: ")
+    assert line.startswith(f"error: {path}: {code}: ")
     assert line.endswith(f"at byte {len(before)}")
     first, _, last = done.out.partition(broken)
     assert gzip.decompress(first) == gzip.decompress(last) == record(ABSOLUTE, GOOD)
@@ -170,7 +170,7 @@ def test_an_internal_error_leaves_only_its_record_unchanged(
     done = absolve(*command.split(), path)
     assert done.status == 1
     (line,) = done.err.splitlines()
-    assert line.startswith(f"{path}: internal-error: a fault of absolve, ")
+    assert line.startswith(f"error: {path}: internal-error: a fault of absolve, ")
     assert line.endswith(f"of a test, at byte {len(good)}")
     if command == "rewrite":
         before, _, behind = done.out.partition(bad)

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 from command_runner import FIXTURES, Runner
 
+from absolve import Document
+from absolve.cli.base_drawing import layers
+from absolve.core.drawing import Screen
 from absolve.core.model import VERDICTS
+from absolve.core.printable import width
+from absolve.document.settings import Settings
+from absolve.document.walk import inners, walk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 BOXES = r"""
-.---------------------------------------------------------------------------------------.
-|  .---------------------------------------------------------------------------------.  |
-|  |  .---------------------------------------------------------------------------.  |  |
-|  |  |  .---------------------------------------------------------------------.  |  |  |
-|  |  |  |  (3.1) Base URL embedded in the document's content                  |  |  |  |
-|  |  |  |        base element, line 6: /journal/                              |  |  |  |
-|  |  |  |        resolved: http://example.com/journal/                        |  |  |  |
-|  |  |  |        => rules the links                                           |  |  |  |
-|  |  |  `---------------------------------------------------------------------'  |  |  |
-|  |  |  (3.2) Base URL of the encapsulating entity (message, document, or none)  |  |  |
-|  |  |        none                                                               |  |  |
-|  |  `---------------------------------------------------------------------------'  |  |
-|  |  (3.3) URL used to retrieve the entity                                          |  |
-|  |        saved from url comment, line 2: http://example.com/journal/2009/07.htm   |  |
-|  |        -- an inner claim was resolved against it                                |  |
-|  `---------------------------------------------------------------------------------'  |
-|  (3.4) Base URL = "" (undefined)                                                      |
-`---------------------------------------------------------------------------------------'
+.------------------------------------------------------------------------.
+| .--------------------------------------------------------------------. |
+| | .----------------------------------------------------------------. | |
+| | | .------------------------------------------------------------. | | |
+| | | | (3.1) Base URL embedded in the document's content          | | | |
+| | | |       base element, line 6: /journal/                      | | | |
+| | | |       resolved: http://example.com/journal/                | | | |
+| | | |       => rules the links                                   | | | |
+| | | `------------------------------------------------------------' | | |
+| | | (3.2) Base URL of the encapsulating entity (message, document, | | |
+| | |       or none)                                                 | | |
+| | |       none                                                     | | |
+| | `----------------------------------------------------------------' | |
+| | (3.3) URL used to retrieve the entity                              | |
+| |       saved from url comment, line 2:                              | |
+| |         http://example.com/journal/2009/07.htm                     | |
+| |       -- an inner claim was resolved against it                    | |
+| `--------------------------------------------------------------------' |
+| (3.4) Base URL = "" (undefined)                                        |
+`------------------------------------------------------------------------'
 """.strip().splitlines()
 
 
@@ -84,11 +93,62 @@ def test_base_shows_every_claim_with_its_outcome(absolve: Runner) -> None:
     assert "-:2: unsuitable-base: " in done.err
 
 
-def test_a_long_url_is_shortened_in_the_box_and_complete_below(absolve: Runner) -> None:
+def test_a_long_url_is_folded_in_the_box_and_complete_below(absolve: Runner) -> None:
     url = "http://h/" + "x" * 500
     lines = absolve("base", "-", "--url", url).lines
-    assert max(map(len, lines[1:-1])) < 120
+    assert max(map(len, lines[1:-1])) <= 80
     assert url in lines[-1]
+
+
+@pytest.mark.parametrize("columns", [20, 40, 59, 60, 80, 132])
+def test_the_drawing_fits_the_screen_and_has_boxes_if_there_is_room(columns: int) -> None:
+    page = f"<base href='/{'dir/' * 20}'><iframe srcdoc='<a href=x>'>"
+    entity = walk(Document(page.encode(), media_type="text/html", url="http://h.example/日本/" + "x" * 100), Settings())
+    for one in (entity, *[inner.entity for inner in inners(entity)]):
+        lines = layers(one.bases.base, Screen(columns), str)
+        assert max(map(width, lines)) <= columns
+        assert any(line.startswith("| ") for line in lines) == (columns >= 60)
+        text = "".join(line.replace("|", "").strip() for line in lines)
+        assert "(3.1)" in text
+        assert "rulesthelinks" in text.replace(" ", "")
+
+
+def test_a_container_lists_its_documents_instead_of_boxes(absolve: Runner) -> None:
+    path = FIXTURES / "journal.warc"
+    assert absolve("base", path).lines == [
+        str(path),
+        "documents in it, with their base URLs:",
+        "  record[1]/body[1]  http://example.com/journal/2009/07.htm (retrieval: WARC-Target-URI)",
+    ]
+
+
+def test_a_container_names_twenty_documents(absolve: Runner) -> None:
+    part = b"--b\r\nContent-Type: text/html\r\nContent-Location: http://h/%d\r\n\r\n<a href=x>\r\n"
+    head = b"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=b\r\n\r\n"
+    mail = head + b"".join(part % number for number in range(25)) + b"--b--\r\n"
+    lines = absolve("base", "-", "--media-type", "message/rfc822", stdin=mail).lines
+    assert sum("http://h/" in line for line in lines) == 20
+    assert lines[-1] == "  ... and more (--all shows every document)"
+    empty = absolve("base", "-", "--media-type", "message/rfc822", stdin=head + b"--b--\r\n")
+    assert empty.lines[-1] == "  no documents with links of their own"
+
+
+def test_json_has_every_document_with_its_claims(absolve: Runner) -> None:
+    page, archive = json.loads(absolve("base", FIXTURES / "saved-page.html", FIXTURES / "journal.warc", "--format=json").out)
+    assert (page["base"], page["layer"]) == ("http://example.com/journal/", "embedded")
+    assert page["own"]["url"] == "http://example.com/journal/2009/07.htm"
+    assert [(claim["line"], claim["reference"], claim["verdict"]) for claim in page["claims"]] == [
+        (6, "/journal/", "won"),
+        (2, "http://example.com/journal/2009/07.htm", "resolved against"),
+    ]
+    assert [one["base"] for one in archive["documents"]] == ["http://example.com/journal/2009/07.htm"]
+
+
+def test_json_is_an_array_whatever_fails(absolve: Runner) -> None:
+    assert json.loads(absolve("base", "no.html", "--format", "json").out) == []
+    secret = absolve("base", "-", "--url", "http://user:secret@h/", "--format", "json", stdin=b"<a href=x>")
+    assert b"secret" not in secret.out
+    assert json.loads(secret.out)[0]["base"] == "http://***@h/"
 
 
 def test_control_characters_of_a_page_are_escaped_in_boxes(absolve: Runner) -> None:
@@ -103,12 +163,17 @@ def test_wide_characters_keep_the_boxes_straight(absolve: Runner) -> None:
     assert {len(line) + 2 * (line in wide) for line in lines} == {len(lines[0])}
 
 
-def test_boxes_have_colours_only_on_terminals(
+def test_boxes_have_colours_only_if_they_are_wanted(
     absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert b"\x1b" not in absolve("base", page).out
-    monkeypatch.setattr("absolve.cli.base.colours", lambda _: True)
-    lines = absolve("base", page).lines
+    plain = absolve("base", page)
+    assert b"\x1b" not in plain.out
+    lines = absolve("base", page, "--color", "always").lines
     painted = next(line for line in lines if "=>" in line)
     assert "\x1b[32m=> rules the links\x1b[0m" in painted
-    assert len(painted) - len("\x1b[32m\x1b[0m") == len(lines[1])
+    assert len(painted) - len("\x1b[32m\x1b[0m") == len(plain.lines[1])
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert absolve("base", page).lines == lines
+    for name in ("--color=never", "--color=auto"):
+        monkeypatch.setenv("NO_COLOR", "1")
+        assert absolve("base", page, name).out == plain.out

@@ -69,7 +69,7 @@ def test_a_difference_to_the_browser_is_reported_with_status_1(
     assert absolve("browser", "--compare", page) == (
         1,
         f"{page}: different, 1 link\n".encode(),
-        f"{page}:3:10: only-absolve: a href leads to http://g/\n",
+        f"error: {page}:3:10: only-absolve: a href leads to http://g/\n",
     )
     assert absolve("browser", page).status == 0
 
@@ -81,8 +81,8 @@ def test_a_page_that_fails_in_the_browser_is_reported_and_the_rest_continues(abs
     unseen.write_bytes(PAGE)
     done = absolve("browser", *way, unseen, page.with_name("none.html"), page)
     assert (done.status, len(done.lines)) == (1, 1)
-    assert done.err.splitlines()[0] == f"{unseen}: no-view: it took too long"
-    assert done.err.splitlines()[1].startswith(f"{page.with_name('none.html')}: not-found: ")
+    assert done.err.splitlines()[0] == f"error: {unseen}: no-view: it took too long"
+    assert done.err.splitlines()[1].startswith(f"error: {page.with_name('none.html')}: not-found: ")
 
 
 @pytest.mark.usefixtures("links")
@@ -94,7 +94,7 @@ def test_a_page_that_fails_in_the_browser_is_reported_and_the_rest_continues(abs
 def test_wrong_usage_of_browser_is_reported(absolve: Runner, page: Path, arguments: tuple[str, ...]) -> None:
     done = absolve("browser", page, *arguments)
     assert (done.status, done.out) == (2, b"")
-    assert done.err.startswith("absolve browser: error: ")
+    assert done.err.startswith("error: usage: ")
 
 
 def test_the_output_of_browser_must_not_be_an_input(absolve: Runner, page: Path, links: list[object]) -> None:
@@ -114,4 +114,4 @@ def test_browser_finds_the_same_links_in_a_real_browser(absolve: Runner, page: P
     assert json.loads(done.out)["links"] == [list(link) for link in LINKS]
     assert absolve.process("browser", "--compare", page) == (0, f"{page}: equal, 2 links\n".encode(), "")
     done = absolve.process("browser", "--timeout", "0.001", page)
-    assert (done.status, done.err) == (1, f"{page}: no-view: it took too long\n")
+    assert (done.status, done.err) == (1, f"error: {page}: no-view: it took too long\n")

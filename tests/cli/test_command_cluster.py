@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from command_runner import Runner
 
-STREAMS = " or ".join(filter(sinks.is_stream, sinks.FORMATS))
+STREAMS = " or ".join(filter(sinks.is_for_clusters, sinks.FORMATS))
 MASTER = "--engine", "spark", "--master", "local[2]"
 
 

@@ -7,14 +7,19 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+import shtab
 
+from absolve.cli.completion import SHELLS
+from absolve.cli.running import parser
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from command_runner import Runner
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+@pytest.mark.parametrize("shell", SHELLS)
 def test_the_completion_script_names_every_command(absolve: Runner, shell: str) -> None:
     done = absolve("completion", shell)
     assert (done.status, done.err) == (0, "")
@@ -42,3 +47,43 @@ def test_bash_completes_commands_and_options(absolve: Runner, words: list[str], 
     bash = ["bash", "--norc", "-c", f"{script}\n{ask}"]
     done = subprocess.run(bash, capture_output=True, check=True, text=True)
     assert sorted(done.stdout.split()) == found
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("absolve re", ["resolve", "rewrite"]),
+        ("absolve rewrite --fra", ["--fragments"]),
+        ("absolve links --profile rfc", [name for name in PROFILES if name.startswith("rfc")]),
+    ],
+)
+def test_fish_completes_commands_and_options(absolve: Runner, tmp_path: Path, line: str, found: list[str]) -> None:
+    (tmp_path / "absolve.fish").write_bytes(absolve("completion", "fish").out)
+    ask = f"source {tmp_path}/absolve.fish; complete -C '{line}'"
+    fish = ["fish", "--no-config", "-c", ask]
+    done = subprocess.run(fish, capture_output=True, check=True, text=True)
+    assert sorted(one.partition("\t")[0] for one in done.stdout.splitlines()) == found
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here")
+def test_zsh_reads_the_script(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "_absolve").write_bytes(absolve("completion", "zsh").out)
+    zsh = ["zsh", "-f", "-n", str(tmp_path / "_absolve")]
+    done = subprocess.run(zsh, capture_output=True, check=True)
+    assert done.stderr == b""
+
+
+def test_names_of_files_are_completed_in_every_shell(absolve: Runner) -> None:
+    for shell in SHELLS:
+        mark = str(shtab.FILE[shell]).encode()
+        assert absolve("completion", shell).out.count(mark) > 10 or shell == "tcsh"
+
+
+def test_powershell_has_every_option_of_every_command(absolve: Runner) -> None:
+    """No PowerShell runs here: the table in the script is compared with the parser."""
+    text = absolve("completion", "powershell").out.decode()
+    table = text.partition("$_shtab_absolve_option_strings = @{")[2].partition("\n}")[0]
+    for name, command in parser().commands.items():
+        row = table.partition(f"'_shtab_absolve_{name}' = @(")[2].partition(")")[0]
+        assert row.split(", ") == [f"'{option}'" for one in command.all_options() for option in one.option_strings]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from absolve.cli.running import configured, found_for, parser
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -83,15 +86,15 @@ def test_the_environment_selects_another_configuration_file_or_none(absolve: Run
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("no TOML at all", "absolve.toml: "),
+        ("no TOML at all", "absolve.toml:1:4: Expected"),
         ("colour = 'red'", "unknown option 'colour'"),
         ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
         ("[rewrites]\nlazy = true", "the table [rewrites] is not named for a command"),
-        ("profile = 'rfc9999'", "argument --profile: invalid choice"),
+        ("profile = 'rfc9999'", "--profile takes rfc1808, rfc3986 or whatwg, not 'rfc9999'"),
         ("lazy = 'yes'", "true or false, not 'yes'"),
         ("url = true", "must be a string or a number, not True"),
         ("max-depth = 101", "must be a number from"),
-        ("profile = ['whatwg']", "must be a string or a number"),
+        ("profile = ['whatwg']", "takes one value, not the list ['whatwg']"),
         ("help = true", "unknown option 'help'"),
     ],
 )
@@ -100,7 +103,71 @@ def test_errors_in_the_configuration_are_reported_before_any_work(absolve: Runne
     done = absolve("rewrite", "page.html")
     assert (done.status, done.out) == (2, b"")
     assert message in done.err
-    assert "absolve.toml: " in done.err
+    assert "absolve.toml:" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "line"),
+    [("absolve.toml", "", 3), ("pyproject.toml", "[project]\nkind = 'x'\n[tool.absolve]\n", 6)],
+)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\n\nprofil = 'whatwg'", "unknown option 'profil'\nhint: did you mean profile?\n"),
+        ("\n\n'max-depth' = 'deep'", "--max-depth: must be a number from 0 to 100, not 'deep'\n"),
+        ("kind = [\n 'image']\nmax-depth=[1]", "--max-depth: takes one value, not the list [1]\n"),
+    ],
+)
+def test_an_error_names_the_line(absolve: Runner, name: str, header: str, line: int, text: str, message: str) -> None:
+    Path(name).write_text(header + text)
+    done = absolve("rewrite", "page.html")
+    assert done.err.startswith(f"error: usage: {Path(name).resolve()}:{line}: {message}")
+
+
+def test_the_line_of_a_table_of_a_command_is_named(absolve: Runner) -> None:
+    Path("absolve.toml").write_text("kind = 'image'\n[links]\nkind = 'image'\n\n[ rewrite ] # ours\nkind = false\n")
+    assert absolve("rewrite", "page.html").err.startswith(f"error: usage: {Path('absolve.toml').resolve()}:6: --kind")
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "values", "expected"),
+    [
+        ("links", "columns", ["kind", "target"], "kind,target"),
+        ("links", "kind", ["image", "script"], ["image", "script"]),
+        ("links", "include", ["*.html", "*.css"], ["*.html", "*.css"]),
+        ("rewrite", "remap", ["//a=//b", "//c=//d"], ["//a=//b", "//c=//d"]),
+        ("mirror", "same", ["scheme", "www"], "scheme,www"),
+        ("mirror", "missing-kind", ["image"], "image"),
+        ("audit", "entry", ["http://h/", "http://h/x"], ["http://h/", "http://h/x"]),
+        ("audit", "extensions", ["html", "htm"], "html,htm"),
+        ("audit", "index", ["index.html"], "index.html"),
+        ("audit", "fail-on", ["broken", "loop"], "broken,loop"),
+        ("audit", "output", ["a.csv", "b.html"], ["{}/a.csv", "{}/b.html"]),
+        ("audit", "old", ["old", "urls.txt"], [["{}/old"], ["{}/urls.txt"]]),
+        ("audit", "map", ["a.csv", "b.csv"], [["{}/a.csv"], ["{}/b.csv"]]),
+    ],
+)
+def test_an_option_that_takes_several_values_takes_a_list(
+    command: str, option: str, values: list[str], expected: object
+) -> None:
+    place = Path("mine.toml").resolve()
+    place.write_text(f"[{command}]\n{option} = {values}\n")
+    whole = parser((command,))
+    configured(whole.commands[command], command, (), found_for(["--config", str(place)]))
+    action = dict(whole.commands[command].options())[option]
+    wanted = json.loads(json.dumps(expected).replace("{}", str(place.parent)))
+    assert whole.commands[command].get_default(action.dest) == wanted
+
+
+def test_a_list_of_columns_is_that_of_the_command_line(absolve: Runner) -> None:
+    Path("absolve.toml").write_text("[links]\ncolumns = ['kind', 'reference']\n")
+    assert absolve("links", "page.html").lines[0].startswith('{"kind": "navigation", "reference": ')
+
+
+def test_an_underscore_is_understood_as_a_hyphen(absolve: Runner) -> None:
+    Path("absolve.toml").write_text("media_type = 'text/css'\n[links]\nmedia_type = 'text/html'")
+    assert len(absolve("links", "page.html").lines) == 2
+    assert absolve("rewrite", "page.html").out == PAGE
 
 
 def test_a_configured_option_of_another_command_is_ignored(absolve: Runner) -> None:

@@ -25,17 +25,17 @@ READING = (
 )
 CHANGING = "fragments base json-ld"
 CHOOSING = "include exclude mirror-layout kind scope problem"
-RUNNING = "jobs quiet verbose"
+RUNNING = "jobs quiet verbose no-progress"
 
 # All options that a discovered file may set. Options that are not listed here are not trusted.
 TRUSTED = {
     "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
-    "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique csv-safe",
-    "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique csv-safe",
+    "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique count csv-safe",
+    "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique count csv-safe",
     "audit": f"{READING} include exclude mirror-layout {RUNNING} map-format similar entry server index extensions"
     " bare-folder case queries-of-files format verify diff",
     "mirror": f"{READING} include exclude mirror-layout {RUNNING} dry-run",
-    "base": f"{READING} all",
+    "base": f"{READING} all format",
     "verify": f"{READING} {CHANGING}",
     "browser": "url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",
     "resolve": "profile",
@@ -46,7 +46,7 @@ UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
     *"zip check serve port by relative-only prune at keep-errors same absent for missing missing-kind".split(),
     *"old old-url map fail-on sql queries baseline memory fix write-map".split(),
-    *"remap where resume break-signatures file-urls show-credentials".split(),
+    *"remap where resume log man mkdirs break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [
     (command, name, action) for command, one in parser().commands.items() for name, action in one.options()
@@ -73,7 +73,7 @@ def tree() -> dict[str, bytes]:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_only_the_listed_options_may_come_from_a_discovered_file(command: str) -> None:
     trusted = {name for of, name, action in OPTIONS if of == command and is_discovered(action)}
-    assert trusted == set(TRUSTED.get(command, "").split())
+    assert trusted == {"color", *TRUSTED.get(command, "").split()}
 
 
 def test_no_option_that_writes_runs_or_connects_is_trusted() -> None:
@@ -126,7 +126,7 @@ def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
     names = ", ".join(line.partition(" ")[0] for line in text.splitlines())
     message = [line for line in done.err.splitlines() if "ignored-option" in line]
     text = f"a file that was found, not named, may not set {names} (to use it, name it with --config FILE or $ABSOLVE_CONFIG)"
-    assert message == [f"{Path(place).resolve()}: ignored-option: {text}"]
+    assert message == [f"warning: {Path(place).resolve()}: ignored-option: {text}"]
     if command == "rewrite":
         assert (done.status, done.out) == (0, ABSOLUTE)
 
@@ -253,7 +253,7 @@ def test_a_configuration_file_of_another_user_is_ignored_with_one_warning(
     assert (done.status, done.out) == (0, PAGE)
     path = Path(name).resolve()
     assert done.err == (
-        f"{path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n"
+        f"warning: {path}: ignored-file: it belongs to another user (to use it, name it with --config FILE or $ABSOLVE_CONFIG)\n"
     )
     shown = absolve("config", "rewrite")
     assert shown.lines[0] == f"# {path} is ignored: it belongs to another user"
@@ -366,7 +366,7 @@ def test_an_invalid_configuration_file_is_an_error_with_its_name(absolve: Runner
     Path(name).write_text(text)
     done = absolve("rewrite", "page.html", *([] if found else ["--config", name]))
     assert (done.status, done.out) == (2, b"")
-    assert f"{name}: " in done.err
+    assert f"{name}:" in done.err
     assert len(done.err) < 1000
 
 

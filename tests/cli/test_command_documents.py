@@ -66,7 +66,7 @@ def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path
     if format_ in {"parquet", "duckdb"} and not HAS_DUCKDB:
         pytest.skip("there is no duckdb")
     target = tmp_path / f"d.{format_}"
-    assert absolve("documents", site / "p.html", "-o", target).status == 0
+    assert absolve("documents", site / "p.html", "-o", target, "--format", format_).status == 0
     if format_ == "sqlite":
         with closing(sqlite3.connect(target)) as database:
             rows = database.execute("SELECT title, links, anchors, status FROM documents").fetchall()
@@ -81,7 +81,7 @@ def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path
             assert [name for name, *_ in described] == [*DOCUMENT_COLUMNS]
         assert rows == [("t", 1, ["=1+1", "a b"], None)]
     else:
-        assert len(target.read_bytes().splitlines()) == (2 if format_ == "csv" else 1)
+        assert target.read_bytes().count(b"=1+1") == 1
 
 
 @pytest.mark.parametrize("options", [(), ("--kind", "image"), ("--columns", "target", "--unique"), ("--jobs", "2")])

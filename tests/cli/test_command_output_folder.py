@@ -68,7 +68,7 @@ def test_no_folder_is_created_through_a_link_in_the_output_folder(
     before = everything(tmp_path)
     done = absolve("rewrite", "site", URL, "-o", "out", jobs)
     assert done.status == 1
-    assert [line.split(": ")[:2] for line in done.err.splitlines()] == [
+    assert [line.split(": ")[1:3] for line in done.err.splitlines()] == [
         [f"out/sub/deep/{name}", "outside"] for name in sorted(KINDS)
     ]
     assert everything(tmp_path) == before
@@ -100,7 +100,7 @@ def test_a_file_in_place_of_an_output_folder_is_reported(absolve: Runner, tmp_pa
     (tmp_path / "out/sub").touch()
     done = absolve("rewrite", "site", URL, "-o", "out")
     assert done.status == 1
-    assert [line.split(": ")[:2] for line in done.err.splitlines()] == [
+    assert [line.split(": ")[1:3] for line in done.err.splitlines()] == [
         [f"out/sub/deep/{name}", "unwritable"] for name in sorted(KINDS)
     ]
 
@@ -177,7 +177,7 @@ def raced(tmp_path: Path, files: int, evil: str, *options: str) -> int:
         ended.set()
         swapping.join()
     assert done.returncode in {0, 1}
-    assert {line.split(b": ")[1] for line in done.stderr.splitlines() if b": " in line} <= {b"outside"}, done.stderr
+    assert {line.split(b": ")[2] for line in done.stderr.splitlines() if b": " in line} <= {b"outside"}, done.stderr
     assert everything(outside) == []
     real = tmp_path / ("out/sub" if (tmp_path / evil).is_symlink() else evil)
     found = [path for path in real.rglob("*") if path.is_file()]

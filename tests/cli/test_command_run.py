@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from absolve import cli
 from absolve.cli import many, progress, reporting
+from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 
 if TYPE_CHECKING:
@@ -73,29 +75,40 @@ def test_quiet_prints_only_failures(absolve: Runner) -> None:
     assert absolve("links", "site", "-q").err.count("\n") == 1
 
 
-def test_a_diagnostic_of_many_inputs_is_printed_20_times_then_counted(absolve: Runner, site: Path) -> None:
-    (site / "b.html").unlink()  # two are left, and 20 are named
-    for number in range(18):
+def test_what_many_inputs_share_is_one_message_with_a_count_and_a_hint(absolve: Runner, site: Path) -> None:
+    (site / "b.html").unlink()  # two are left
+    assert absolve("links", "site").err.splitlines()[1:] == ["warning: no-base: 1 more input (--verbose lists all)", HINT]
+    for number in range(20):
         (site / f"{number}.html").write_bytes(PAGE)
-    assert absolve("links", "site").err.count("no-base") == 20
-    for number, more in ((18, "1 more input"), (19, "2 more inputs")):
-        (site / f"{number}.html").write_bytes(PAGE)
-        lines = absolve("links", "site").err.splitlines()
-        assert len(lines) == 21
-        assert lines[-1] == f"absolve: no-base: {more} (--verbose lists all)"
+    first, *rest = absolve("links", "site").err.splitlines()
+    assert first.startswith("warning: site/0.html: no-base: no base URL is known: ")
+    assert rest == ["warning: no-base: 21 more inputs (--verbose lists all)", HINT]
     done = absolve("links", "site", "--verbose")
     assert len(done.err.splitlines()) == done.err.count(": no-base: no base URL is known: ") == 22
+
+
+HINT = "hint: --url URL, --url-map FILE or --mirror-layout gives the inputs a base URL"
+
+
+def test_a_diagnostic_with_a_place_is_printed_for_20_inputs_then_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    report = reporting.Report()
+    for number in range(22):
+        report.finding(Diagnostic("ambiguous", "text", f"{number}.html", 1, number))
+    report.rest()
+    *named, last = capsys.readouterr().err.splitlines()
+    assert named == [f"warning: {number}.html:1:{number}: ambiguous: text" for number in range(20)]
+    assert last == "warning: ambiguous: 2 more inputs (--verbose lists all)"
 
 
 def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site: Path) -> None:
     for number in range(30):
         (site / f"{number}.html").write_bytes(PAGE)
-    *_, failure, summary = absolve("links", "site").err.splitlines()
-    assert failure.startswith("site/b.html: unknown-media-type: ")
-    assert summary.startswith("absolve: 33 inputs, 0.0 MB, 1 failed in ")
+    *_, failure = absolve("links", "site", "-v").err.splitlines()
+    assert failure.startswith("error: site/b.html: unknown-media-type: ")
+    assert absolve.summary == "32 links in 32 documents: 32 other; 32 with problems; 1 input failed"
     for number in range(30):
         (site / f"{number}.html").write_bytes(BROKEN)
-    assert absolve("links", "site").err.splitlines()[-2] == "... and 11 more (--errors FILE lists all)"
+    assert absolve("links", "site").err.splitlines()[-1] == "... and 11 more (--errors FILE lists all)"
 
 
 def test_a_long_run_reports_its_progress_every_few_seconds(
@@ -105,8 +118,9 @@ def test_a_long_run_reports_its_progress_every_few_seconds(
     (site / "b.html").unlink()
     lines = absolve("rewrite", "site", URL, "--in-place").err.splitlines()
     assert lines[0].startswith("absolve: 0 inputs, 0.0 MB in 0 s so far")
-    assert lines[-1].startswith("absolve: 2 inputs, 0.0 MB in 0.")
-    assert absolve("rewrite", "site", URL, "--in-place", "--quiet").err == ""
+    assert absolve.summary.startswith("2 links in 2 documents changed; 0 stay; 0.0 MB in 0.")
+    for option in ("--quiet", "--no-progress"):
+        assert absolve("rewrite", "site", URL, "--in-place", option).err == ""
 
 
 @pytest.mark.parametrize(
@@ -126,7 +140,7 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
     monkeypatch.setattr(reporting, "LONG", seconds)
     monkeypatch.setattr(cli, "is_compiled", lambda: compiled)
     (site / "b.html").unlink()
-    assert absolve("links", "site", URL, *options).err.splitlines() == [reporting.INTERPRETED] * count
+    assert absolve("links", "site", URL, *options).err.splitlines() == [f"note: {reporting.INTERPRETED}"] * count
     assert "C compiler" in reporting.INTERPRETED
 
 
@@ -144,9 +158,11 @@ def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     os.close(ours)
     assert run.returncode == 1
     text = shown.decode()
-    assert "3 inputs, 0.0 MB, 1 failed, " in text
+    assert "3 of 3 inputs, 0.0 MB, 1 failed" in text
+    assert re.search(r"[0-9]/s", text)
+    assert "left" in text
     assert "unknown-media-type" in text
-    assert "absolve: 3 inputs, 0.0 MB, 1 failed in " in text.splitlines()[-1]
+    assert "absolve: 2 links in 2 documents changed; 0 stay; 1 input failed; 0.0 MB in " in text.splitlines()[-1]
 
 
 def _read(terminal: int) -> bytes:
@@ -170,7 +186,7 @@ def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, site:
     (site / "b.html").chmod(0o444)
     done = absolve("rewrite", "site", URL, "--in-place", jobs)
     assert done.status == 1
-    assert done.err == "site/b.html: unwritable: the file is read-only\n"
+    assert done.err == "error: site/b.html: unwritable: the file is read-only\n"
     assert [path.read_bytes() for path in sorted(site.iterdir())] == [NEW, PAGE, NEW]
 
 
@@ -188,7 +204,7 @@ def test_a_file_that_disappears_is_reported_and_the_rest_continues(
 
     monkeypatch.setattr(inputs, "folder", vanishing)
     done = absolve("rewrite", "site", URL, "-o", "out", jobs)
-    assert (done.status, done.err) == (1, "site/b.html: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (1, "error: site/b.html: not-found: No such file or directory\n")
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.html", "c.html"]
 
 
@@ -260,7 +276,7 @@ def test_a_table_that_does_not_fit_on_the_disk_leaves_no_file(
         pytest.importorskip(package)
     (site / "b.html").write_bytes(b"".join(b"<a href=%s>" % os.urandom(20).hex().encode() for _ in range(8000)))
     done = absolve("links", "site", URL, "-o", small_disk / f"links.{suffix}")
-    assert (done.status, done.err) == (1, f"{small_disk}/links.{suffix}: unwritable: {reason}\n")
+    assert (done.status, done.err) == (1, f"error: {small_disk}/links.{suffix}: unwritable: {reason}\n")
     assert list(small_disk.iterdir()) == []
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_runner import SUMMARY
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -41,7 +42,7 @@ def run(*arguments: str) -> tuple[int, str]:
     argv = [sys.executable, "-m", "absolve", *arguments]
     done = subprocess.run(argv, capture_output=True, timeout=30, check=False, stdin=subprocess.DEVNULL)
     assert b"Traceback" not in done.stderr
-    return done.returncode, done.stderr.decode()
+    return done.returncode, SUMMARY.sub("", done.stderr.decode())
 
 
 @pytest.mark.parametrize("command", WHERE, ids=" ".join)
@@ -49,7 +50,7 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_a_pipe_in_a_folder_is_skipped_with_a_diagnostic(site: Path, command: tuple[str, ...], name: str) -> None:
     os.mkfifo(site / name)
     status, message = run(command[0], "site", URL, *command[1:])
-    assert (status, message) == (0, f"site/{name}: special-file: skipped: a pipe, not a regular file\n")
+    assert (status, message) == (0, f"note: site/{name}: special-file: skipped: a pipe, not a regular file\n")
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -58,7 +59,7 @@ def test_a_socket_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(site / "s.html"))
         done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "site/s.html: special-file: skipped: a socket, not a regular file\n")
+    assert done == (0, b"", "note: site/s.html: special-file: skipped: a socket, not a regular file\n")
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
@@ -69,7 +70,7 @@ def test_a_device_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site
     except OSError:
         pytest.skip("no devices can be made here")
     done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "site/zero.html: special-file: skipped: a device, not a regular file\n")
+    assert done == (0, b"", "note: site/zero.html: special-file: skipped: a device, not a regular file\n")
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
@@ -78,7 +79,7 @@ def test_a_link_to_a_pipe_is_skipped_with_a_diagnostic(site: Path) -> None:
     os.mkfifo(site / "sub" / "pipe")
     (site / "link.html").symlink_to("sub/pipe")
     status, message = run("rewrite", "site", URL, "-o", "out")
-    assert (status, sorted(line.split(": ")[0] for line in message.splitlines())) == (0, ["site/link.html", "site/sub/pipe"])
+    assert (status, sorted(line.split(": ")[1] for line in message.splitlines())) == (0, ["site/link.html", "site/sub/pipe"])
 
 
 def test_excluded_special_files_are_skipped_silently(absolve: Runner, site: Path) -> None:
@@ -94,7 +95,7 @@ def test_a_dangling_link_is_reported_and_the_run_continues(
 ) -> None:
     (site / name).symlink_to("none")
     done = absolve(command[0], "site", URL, *command[1:])
-    assert (done.status, done.err) == (0, f"site/{name}: not-found: skipped: a symbolic link without a target\n")
+    assert (done.status, done.err) == (0, f"warning: site/{name}: not-found: skipped: a symbolic link without a target\n")
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -108,7 +109,7 @@ def test_a_link_to_itself_is_reported_and_the_run_continues(
     (site / "m").symlink_to("m")
     done = absolve(command[0], "site", URL, *command[1:])
     text = "unreadable: skipped: a symbolic link in a loop of links"
-    assert (done.status, done.err.splitlines()) == (0, [f"site/m: {text}", f"site/n.html: {text}"])
+    assert (done.status, done.err.splitlines()) == (0, [f"warning: site/m: {text}", f"warning: site/n.html: {text}"])
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
@@ -124,7 +125,7 @@ def test_a_pipe_in_a_list_is_skipped_with_a_diagnostic(site: Path) -> None:
     os.mkfifo(site / "p.html")
     Path("list").write_text("site/a.html\nsite/p.html\nsite/z.html\n")
     status, message = run("rewrite", "--from", "list", URL, "-o", "out")
-    assert (status, message) == (1, "site/p.html: special-file: skipped: a pipe, not a regular file\n")
+    assert (status, message) == (1, "error: site/p.html: special-file: skipped: a pipe, not a regular file\n")
     assert files(Path("out/site")) == ["a.html", "z.html"]
 
 
@@ -139,7 +140,7 @@ def test_a_file_removed_before_its_copy_is_the_one_reported(
 
     monkeypatch.setattr("absolve.run.rewrite_task.is_document", gone)
     done = absolve("rewrite", "site", URL, "-o", "out")
-    assert (done.status, done.err) == (1, "site/b.png: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (1, "error: site/b.png: not-found: No such file or directory\n")
 
 
 def test_a_pipe_named_on_the_command_line_is_read(absolve: Runner, site: Path) -> None:
@@ -165,7 +166,7 @@ def test_a_pipe_in_the_output_folder_is_not_written(site: Path, name: str) -> No
     Path("out").mkdir()
     os.mkfifo(Path("out") / name)
     status, message = run("rewrite", "site", URL, "-o", "out")
-    assert (status, message) == (1, f"out/{name}: unwritable: this is not a regular file\n")
+    assert (status, message) == (1, f"error: out/{name}: unwritable: this is not a regular file\n")
     assert (Path("out") / name).is_fifo()
     assert Path("out/z.html").read_bytes() == DONE
 

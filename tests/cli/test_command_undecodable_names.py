@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import ABSOLUTE, PAGE
+from command_runner import ABSOLUTE, PAGE, SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def ran(*arguments: str | Path, strict: bool = True, cwd: str | Path = ".") -> t
     done = subprocess.run(argv, env=environment, cwd=cwd, capture_output=True, check=False)
     assert b"Traceback" not in done.stderr
     assert b"internal-error" not in done.stderr
-    return done.returncode, done.stdout, done.stderr
+    return done.returncode, done.stdout, SUMMARY.sub("", done.stderr.decode()).encode()
 
 
 @pytest.mark.parametrize("jobs", [["-j1"], ["-j2", "--verbose"]], ids="".join)

@@ -36,9 +36,9 @@ def test_verify_reports_a_difference_with_its_position_and_status_1(absolve: Run
     done = absolve("verify", page, after)
     assert (done.status, done.out) == (1, b"")
     assert done.err.splitlines()[1] == (
-        f"{page}:2:1: tree: html5lib: the text in <a> changed from 'x' to 'y' (after: 2:1)"
+        f"error: {page}:2:1: tree: html5lib: the text in <a> changed from 'x' to 'y' (after: 2:1)"
     )
-    assert done.err.startswith(f"{page}:2:26: bytes: ")
+    assert done.err.startswith(f"error: {page}:2:26: bytes: ")
 
 
 def test_verify_reads_either_document_from_the_standard_input(absolve: Runner, page: Path, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_verify_accepts_the_options_of_the_rewrite(absolve: Runner, tmp_path: Pa
 
 def test_verify_reports_unreadable_documents(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("verify", page, tmp_path / "none.html")
-    assert (done.status, done.err) == (1, f"{tmp_path / 'none.html'}: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (1, f"error: {tmp_path / 'none.html'}: not-found: No such file or directory\n")
 
 
 def test_verify_needs_two_documents(absolve: Runner, page: Path) -> None:
@@ -87,8 +87,8 @@ def test_in_place_a_file_that_fails_verification_stays_and_the_rest_is_rewritten
     assert honest.read_bytes() == ABSOLUTE.replace(b">x<", b">z<")
     assert not page.with_name("page.html.bak").exists()
     lines = done.err.splitlines()
-    assert lines[0].startswith(f"{page}:2:26: bytes: ")
-    assert lines[-1] == f"{page}: unverified: left unchanged: verification could not prove that only links change"
+    assert lines[0].startswith(f"error: {page}:2:26: bytes: ")
+    assert lines[-1] == f"error: {page}: unverified: left unchanged: verification could not prove that only links change"
 
 
 @pytest.mark.parametrize("place", [("-o", "out.html"), ("-o", "out/"), (), ("--diff",), ("--dry-run",)], ids=" ".join)
@@ -117,7 +117,7 @@ def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(
     monkeypatch.setattr("absolve.document.walk.walker", lambda _media_type: guessing)
     done = absolve("rewrite", page)
     assert (done.status, done.out) == (0, ABSOLUTE)
-    assert done.err == f"{page}:1:1: ambiguous: a browser may see something else\n"
+    assert done.err == f"warning: {page}:1:1: ambiguous: a browser may see something else\n"
     spoilt(monkeypatch)
     done = absolve("rewrite", page)
     assert (done.status, done.out) == (1, b"")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import reference_pages
 
 import absolve
 from absolve import trees
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 URL = "http://h/"
-ROOT = Path(__file__).parents[2]
 
 
 def srcdocs(depth: int) -> bytes:
@@ -50,10 +50,10 @@ def refusal(data: bytes | str, **options: Any) -> absolve.Diagnostic:
 
 
 def test_the_default_limits_are_those_in_the_documentation() -> None:
-    table = (ROOT / "README.md").read_text("utf-8").partition("## Limits")[2].partition("\n## ")[0]
+    table = reference_pages.limits()
     settings = Settings()
     assert f"| `--max-depth` | `max_depth` | {settings.max_depth} |" in table
-    assert f"| `--max-size` | `max_size` | {settings.max_size >> 30} GiB |" in table
+    assert f"| `--max-size` | `max_size` | {settings.max_size >> 30} Gi |" in table
     assert f"| `--max-links` | `max_links` | {settings.max_links:,} |" in table
 
 
@@ -272,7 +272,7 @@ def test_the_command_names_the_file_that_exceeds_a_limit(
     inputs = [str(path)] * (2 if command == "verify" else 1)
     assert main([command, option, *inputs]) == bool(code)
     out, err = capfd.readouterr()
-    assert err.startswith(f"{path}:{'30:10' if code == 'too-many-links' else '1:1'}: {code}: ") if code else not err
+    assert err.startswith(f"error: {path}:{'30:10' if code == 'too-many-links' else '1:1'}: {code}: ") if code else not err
     assert bool(out) is (not code and command != "verify")
     assert path.stat().st_size == 26 * 30 + 1000
 
@@ -283,7 +283,7 @@ def test_a_run_continues_after_a_file_that_exceeds_a_limit(tmp_path: Path, capfd
     large.write_bytes(b"<a href=x>" * 2)
     assert main(["rewrite", "--in-place", "--url", URL, "--max-links", "1", str(large), str(small)]) == 1
     assert (large.read_bytes(), small.read_bytes()) == (b"<a href=x>" * 2, b"<a href=http://h/x>")
-    assert capfd.readouterr().err.startswith(f"{large}:1:19: too-many-links: ")
+    assert capfd.readouterr().err.startswith(f"error: {large}:1:19: too-many-links: ")
     assert sorted(tmp_path.iterdir()) == [large, small]
 
 

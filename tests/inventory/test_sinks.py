@@ -25,6 +25,7 @@ ROWS: list[tuple[Any, ...]] = [
 
 
 STREAMS = [name for name in sinks.FORMATS if sinks.is_text(name)]
+FOR_PEOPLE = {"md", "html", "table"}  # in which what is invisible is escaped
 
 
 def written(format_: str, rows: list[tuple[Any, ...]]) -> bytes:
@@ -62,10 +63,11 @@ def test_csv_has_empty_cells_for_none_and_joins_lists_by_blanks() -> None:
 
 @pytest.mark.parametrize("format_", STREAMS)
 def test_sinks_replace_lone_surrogates(format_: str) -> None:
-    assert b"a?b" in written(format_, [("a\udcffb", 0, None, [])])
+    shown = b"a\\udcffb" if format_ in FOR_PEOPLE else b"a?b"
+    assert shown in written(format_, [("a\udcffb", 0, None, [])])
 
 
-@pytest.mark.parametrize("format_", STREAMS)
+@pytest.mark.parametrize("format_", [name for name in STREAMS if name != "table"])  # its first rows decide the widths
 def test_sinks_write_each_chunk_at_once_and_leave_the_file_open(format_: str) -> None:
     file = io.BytesIO()
     sink = sinks.by_name(format_)

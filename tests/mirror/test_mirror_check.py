@@ -47,6 +47,9 @@ def codes(root: Path, *of: str) -> list[tuple[str, str]]:
         (b"<form action=none.html>", None),
         (b"<a href='b.html#none'>", "fragment"),
         (b"<a href='#none'>", "fragment"),
+        (b"<a href=mirror.sqlite-wal>", None),
+        (b"<a href=mirror.sqlite.example/index.html>", "dead"),
+        (b"<a href=mirror.sqlite.example>", "dead"),
         (b"<a href=none.html>", "dead"),
         (b"<a href=/b.html>", "dead"),
         (b"<a href=../out.html>", "dead"),
@@ -168,3 +171,10 @@ def test_a_fragment_leads_to_the_anchors_that_the_table_of_documents_has(
     root = write(tmp_path / "m", {"a.html": f"<meta charset=utf-8>{links}".encode(), name: page})
     faults = [fault.text for fault in Checker(root, Settings(profile="whatwg")).faults() if fault.code == "fragment"]
     assert faults == [f"{f'{name}#{one}'!r}: {name} has no {one!r}" for one in ("d", "z")]
+
+
+def test_a_mirror_of_a_host_with_the_name_of_the_map_is_whole(tmp_path: Path) -> None:
+    pages = [entry(f"http://{host}/{name}", "<meta charset=utf-8>x") for host in ("mirror.sqlite", "mirror.sqlite-wal", "h") for name in ("", "x")]
+    home = entry("http://h/i", "<meta charset=utf-8><a href=http://mirror.sqlite/x>x</a>")
+    assert mirrored(tmp_path, "c.har", har(home, *pages))[0] == 0
+    assert codes(tmp_path / "m", "changed", "dead", "web", "name") == []

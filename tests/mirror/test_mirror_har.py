@@ -112,7 +112,7 @@ def test_a_broken_entry_is_reported_by_its_number_and_the_others_are_held(
     assert "c.har: broken-entry: entry 0" in capsys.readouterr().err.replace("\n", " ")
 
 
-@pytest.mark.parametrize("text", ["null", '"log"', "[]", '{"log": 1}', '{"log": {}}', '{"log"', "[" * 100_000, "\x00"])
+@pytest.mark.parametrize("text", ["null", '"log"', "[]", '{"log": 1}', '{"log": {}}', '{"log": {"entries": {"a": 1}}}', '{"log"', "[" * 100_000, "\x00"])
 def test_json_that_is_no_archive_is_reported(text: str) -> None:
     document = absolve.Document(text.encode(), name="c.har", media_type="application/har+json")
     plan = absolve.mirror([document, har(entry(URL, PAGE))])

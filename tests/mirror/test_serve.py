@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import socket
 import sqlite3
+import struct
+import time
 from contextlib import closing, contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -165,3 +167,23 @@ def test_a_port_in_use_is_an_error_of_use(mirror: Path, capsys: pytest.CaptureFi
         taken.listen(1)
         assert main(["mirror", "--serve", str(mirror), "--port", str(taken.getsockname()[1])]) == 2
     assert "--port" in capsys.readouterr().err
+
+
+def test_a_client_that_resets_the_connection_leaves_no_trace(mirror: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (mirror / "h/app.js").write_bytes(b"x" * (8 << 20))  # more than a socket buffers
+    with served(mirror) as port:
+        for request in (b"GET /h/app.js HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /h/app.js HTTP/1.1\r\n"):
+            with socket.create_connection((serve.HOST, port)) as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close by a reset
+                client.sendall(request)
+                time.sleep(0.05)
+        assert ask(port, "/h/a/")[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_an_error_of_the_server_itself_is_printed(mirror: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with served(mirror) as port, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serve, "_path", lambda *_: 1 // 0)
+        with pytest.raises(http.client.RemoteDisconnected):
+            ask(port, "/h/a/")
+    assert "ZeroDivisionError" in capfd.readouterr().err

@@ -13,6 +13,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from absolve.cli.totals import Totals
 from absolve.document.settings import Settings
 from absolve.formats.warc.resync import first_record
 from absolve.inventory.documents import DOCUMENT_COLUMNS
@@ -26,7 +27,7 @@ from absolve.run.links_task import ListOptions, Unique, listed
 from absolve.run.load import ReadOptions
 from absolve.run.pool.handoff import Handoff, LocalHandoffs
 from absolve.run.pool.tasks import End
-from absolve.run.results import BytesRead, Failure, RowChunk
+from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -96,10 +97,14 @@ SMALL = Settings(max_decompressed=2500, max_size=1400, max_links=20)
 
 
 def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
-    """Return the rows table by table, the other results (each without a position only once), and the bytes read."""
+    """Return the rows table by table, the other results (each without a position only once), and the bytes read.
+
+    The last of the other results are the counts of links, in total.
+    """
     rows: dict[str, bytearray] = defaultdict(bytearray)
     unique = Unique()
     others: list[Any] = []
+    totals = Totals()
     size = 0
     for piece in results:
         if isinstance(piece, RowChunk):
@@ -107,8 +112,12 @@ def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
             rows[piece.table] += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
         elif isinstance(piece, BytesRead):
             size += piece.read
+        elif isinstance(piece, LinkCounts):  # of each range
+            totals.add(piece)
         elif isinstance(piece, Failure) or piece not in others:
             others.append(piece)
+    if totals.links:
+        others.append((totals.scopes, totals.problems, totals.flawed))
     return b"".join(rows[table] for table in sorted(rows)), others, size
 
 

@@ -276,9 +276,9 @@ def test_missing_requirements_of_a_cluster_are_reported_in_one_line(tmp_path: Pa
         assert not (tmp_path / "out.parquet").is_file()
 
 
-def test_the_spark_example_prints_the_output_shown_in_the_readme(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    ((line, shown),) = re.findall(r"^```shell-session\n\$ ([^\n]*)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+def test_the_spark_example_prints_the_output_shown_in_the_documentation(tmp_path: Path) -> None:
+    page = (ROOT / "docs/howto/spark-s3.md").read_text("utf-8")
+    ((line, shown),) = re.findall(r"^```shell-session\n\$ ([^\n]*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     program, *arguments, out = shlex.split(line)
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     argv = [str(Path(sys.executable).with_name(program)), *arguments, str(tmp_path / out)]

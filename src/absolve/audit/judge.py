@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from absolve.audit.maps import Rules
 
+# Statements of files of queries: none that writes a file, loads an extension or changes a setting.
+_HARMLESS: Final = frozenset({"CREATE", "CREATE_FUNC", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "SELECT"})
 _FETCHED: Final = 10_000  # rows at once
 HTML: Final = ("text/html", "application/xhtml+xml")
 
@@ -48,12 +50,17 @@ def run(connection: Any, name: str, question: Question) -> None:
     """Run one file of queries. Raise UsageError if the user's copy of it is wrong."""
     import duckdb
 
+    text = text_of(name, question.queries)
+    theirs = question.queries / name if question.queries is not None and (question.queries / name).is_file() else None
     try:
-        connection.execute(text_of(name, question.queries))
+        if theirs is not None and not {one.type.name for one in connection.extract_statements(text)} <= _HARMLESS:
+            words = "a query may only create, fill and change tables, views and macros"
+            raise UsageError(f"{theirs}: {words}")
+        connection.execute(text)
     except duckdb.Error as error:
-        if question.queries is None or not (question.queries / name).is_file():
+        if theirs is None:
             raise
-        raise UsageError(f"{question.queries / name}: {str(error).partition(chr(10))[0]}") from error
+        raise UsageError(f"{theirs}: {str(error).partition(chr(10))[0]}") from error
 
 
 def text_of(name: str, folder: Path | None = None) -> str:

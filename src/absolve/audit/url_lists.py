@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.audit import load
 from absolve.core.errors import Diagnostic, DocumentError, in_short
+from absolve.core.model import Document
 from absolve.inventory import arrow_batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.sources import unreadable
@@ -35,7 +36,7 @@ def add(connection: Any, side: str, name: str, kind: str, settings: Settings, no
     try:
         with Path(name).open("rb") as file:
             if kind == "sitemap":
-                found = _of_sitemap(name, _contents(name, file, settings))
+                found = _of_sitemap(name, _contents(name, file, settings), settings, notify)
             else:
                 found = _of_lines(name, file, settings.max_url, notify)
             load.add_chunks(connection, side, _chunks(name, found, notify))
@@ -78,16 +79,19 @@ def _of_lines(name: str, file: IO[bytes], most: int, notify: Notify) -> Iterator
             notify(Diagnostic("no-url", text, name, number, failed=True))
 
 
-def _of_sitemap(name: str, data: bytes) -> Iterator[tuple[int, str]]:
-    from absolve import api
+def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> Iterator[tuple[int, str]]:
+    """Yield line numbers and references. A `loc` with an unknown (external) entity is a diagnostic."""
+    from absolve.document.walk import walk
+    from absolve.inventory.columns import rows
 
-    for row in api.links(data, name=name, media_type="application/xml", on_diagnostic=_ignore):
+    entity = walk(Document(data, name=name, media_type="application/xml"), settings)
+    for found in entity.diagnostics:
+        if found.code == "entity":
+            found = found._replace(code="no-url", text=f"{found.text}: skipped", failed=True)  # noqa: PLW2901
+        notify(found)
+    for row in rows(entity):
         if row.element == "loc":
             yield row.line, row.reference
-
-
-def _ignore(_: Diagnostic) -> None:
-    """Ignore what is reported about a sitemap: each URL in it is judged."""
 
 
 def _chunks(name: str, found: Iterable[tuple[int, str]], notify: Notify) -> Iterator[tuple[str, Any]]:

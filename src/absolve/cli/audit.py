@@ -101,10 +101,10 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
         "--server", discovered=True, choices=tuple(servers.SERVERS), default=servers.DEFAULT, help="like which server"
     )
     group.add_argument(
-        "--index", discovered=True, metavar="NAMES", help="names of the file that a folder's URL leads to"
+        "--index", discovered=True, metavar="NAME,...", help="names of the file that a folder's URL leads to"
     )
     group.add_argument(
-        "--extensions", discovered=True, metavar="NAMES", help="extensions that a URL may leave out: html"
+        "--extensions", discovered=True, metavar="NAME,...", help="extensions that a URL may leave out: html"
     )
     group.add_argument(
         "--bare-folder", discovered=True, metavar="WORD", help="a folder without its slash: redirect or nothing"
@@ -116,7 +116,7 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("output (default: a summary)")
+    group = parser.add_argument_group("output")
     shared.completes_files(
         group.add_argument(
             "-o",
@@ -129,7 +129,11 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         )
     )
     group.add_argument(
-        "--format", discovered=True, metavar="FORMAT", help="format of all outputs; without -o, of the standard output"
+        "-f",
+        "--format",
+        discovered=True,
+        metavar="FORMAT",
+        help="format of all outputs; without -o, of the standard output",
     )
     group.add_argument("--sql", metavar="QUERY", help="print the result of a query over the tables of results")
     shared.completes_files(

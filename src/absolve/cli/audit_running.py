@@ -17,7 +17,7 @@ from absolve.audit.outputs import baseline
 from absolve.cli import audit_fixing, audit_reading, many
 from absolve.cli import options as shared
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import inputs
 from absolve.run import outputs as run_outputs
 from absolve.run.sources import unreadable
@@ -39,6 +39,7 @@ UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 """
 _ROWS: Final = 1000
+_LARGEST_MAP: Final = 256 << 20  # bytes: three million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
 _GUESSED: Final = """
 SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root, count(*) FROM {side}_documents
@@ -158,10 +159,15 @@ def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
     form = options.map_format
     if form is None and path.name.endswith("_redirects") and options.server == "cloudflare":
         form = "cloudflare"
+    most = min(options.max_size, _LARGEST_MAP)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(most + 1)
     except OSError as error:
         raise unreadable(name, error) from error
+    if len(data) > most:
+        text = f"this map has more than {most} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
+        raise DocumentError(Diagnostic("too-large", text, name))
     return maps.read(path, data, format=form)
 
 

@@ -1,36 +1,34 @@
-"""`absolve base`: draw the four layers of RFC 1808 section 3 as in its figure, with the claims of each and the winner.
+"""`absolve base`: show the four layers of RFC 1808 section 3, with the claims of each and the winner.
 
-Input: documents, each with its base URL already established. Output: text for people on the standard output.
+Input: documents, each with its base URL already established. Output: a drawing for people, or JSON, on the standard
+output. A container (an archive, a message) has no links of its own: its documents are listed.
 """
 
 from __future__ import annotations
 
 import sys
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.cli import options as shared
-from absolve.cli.reporting import colours, paint
+from absolve.cli import terminal
+from absolve.cli.base_drawing import contents, heading, picture
 from absolve.core import printable
-from absolve.core.errors import in_short
-from absolve.core.model import VERDICTS, Layer
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
+from absolve.formats import registry
 from absolve.run import segment_inputs
 from absolve.run.inputs import Input
-from absolve.urls.base import TOO_LONG
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.core.model import BaseURL, ClaimOutcome
+    from absolve.core.model import BaseURL
     from absolve.document.entity import Entity
     from absolve.run.load import ReadOptions
-
-    Show = Callable[[str], str]
 
 EPILOG = """\
 The innermost layer with a usable base URL wins. A relative one is resolved
@@ -39,37 +37,124 @@ against the next layer out.
 examples:
   absolve base page.html
   absolve base page.html --url http://example.com/dir/   with its retrieval URL
-  absolve base page.html --all                  and the documents in it (srcdoc)"""
+  absolve base page.html --all                  and the documents in it (srcdoc)
+  absolve base crawl.warc.gz                    the documents of an archive
+  absolve base page.html --format json | jq -r '.[].base'"""
 
-# RFC 1808 section 3, its figure
-TITLES = {
-    Layer.EMBEDDED: "(3.1) Base URL embedded in the document's content",
-    Layer.ENCAPSULATING: "(3.2) Base URL of the encapsulating entity (message, document, or none)",
-    Layer.RETRIEVAL: "(3.3) URL used to retrieve the entity",
-    Layer.DEFAULT: '(3.4) Base URL = "" (undefined)',
-}
-INDENT = " " * 6
-WIDEST = 88  # characters of a line in a box; below the boxes URLs are printed in full
-EDGES = len("|    |")  # columns that a box adds to its content
-WINS = "=> "
+_LISTED: Final = 20  # documents of a container
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    parser.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
+    group = parser.add_argument_group("output")
+    group.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
+    group.add_argument(
+        "--format",
+        discovered=True,
+        choices=("text", "json"),
+        default="text",
+        help="a drawing (text, default), or an array of objects (json)",
+    )
     shared.add_settings(parser)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
     how = shared.reading(options)
+    write = _as_json if options.format == "json" else _as_text
+    write(options, how, report)
+
+
+def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> None:
+    screen = terminal.screen(sys.stdout)
+    show = partial(printable.message, credentials=report.credentials)
     separator = ""
     for name in shared.names(options):
         with report.guard(name):
-            for entity in _entities(Input(name, "", options.url), how, report, inside=options.all):
+            input_ = Input(name, "", options.url)
+            for entity in _entities(input_, how, report, inside=options.all):
                 print(end=separator)
                 separator = "\n"
-                for line in picture(entity, credentials=report.credentials):
+                if not options.all and _is_container(entity):
+                    found = list(islice(_documents(input_, how, entity), _LISTED + 1))
+                    lines: Iterable[str] = contents(found[:_LISTED], len(found) > _LISTED, screen, show)
+                    own = picture(entity, screen, show) if entity.bases.base.chain else [heading(entity, screen, show)]
+                    lines = chain(own, ["documents in it, with their base URLs:"], lines)
+                else:
+                    lines = picture(entity, screen, show)
+                for line in lines:
                     print(line)
+
+
+def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> None:
+    import json
+
+    separator = "[\n"
+    for name in shared.names(options):
+        with report.guard(name):
+            input_ = Input(name, "", options.url)
+            for entity in _entities(input_, how, report, inside=options.all):
+                found = _object(entity, credentials=report.credentials)
+                if not options.all and _is_container(entity):
+                    inside = _documents(input_, how, entity)
+                    found["documents"] = [_object(one, credentials=report.credentials) for one in inside]
+                print(separator, json.dumps(found), sep="", end="")
+                separator = ",\n"
+    print("[]" if separator == "[\n" else "\n]")
+
+
+def _object(entity: Entity, *, credentials: bool) -> dict[str, Any]:
+    """Return a document as an object; texts are exact, but for user information in URLs."""
+
+    def exact(text: str | None) -> str | None:
+        return text if text is None or credentials else printable.masked(text)
+
+    def of(base: BaseURL) -> dict[str, Any]:
+        return {"url": exact(base.url), "layer": base.layer.label, "source": base.source}
+
+    base, own = entity.bases.base, entity.bases.own
+    claims = [
+        {
+            "layer": claim.base.layer.label,
+            "source": claim.base.source,
+            "line": claim.line,
+            "reference": exact(claim.base.reference),
+            "url": exact(claim.url),
+            "verdict": claim.verdict,
+        }
+        for claim in base.chain
+    ]
+    return {
+        "document": entity.name,
+        "entity": entity.path,
+        "base": exact(base.url),
+        "layer": base.layer.label,
+        "source": base.source,
+        "own": of(own),
+        "claims": claims,
+    }
+
+
+def _is_container(entity: Entity) -> bool:
+    """Return whether an entity is an archive or a message: bytes that are no text as a whole."""
+    return entity.media_type != registry.OTHER and registry.WALKERS[entity.media_type].charset == "none"
+
+
+def _documents(input_: Input, how: ReadOptions, entity: Entity) -> Iterator[Entity]:
+    """Yield the outermost documents in a container that are none themselves; of an archive those of all its records."""
+    if not segment_inputs.is_archive(input_, how):
+        yield from _outermost(entity)
+        return
+    for segment in segment_inputs.each(input_, how, every=True):
+        if segment.entity is not None:
+            yield from _outermost(segment.entity)
+
+
+def _outermost(entity: Entity) -> Iterator[Entity]:
+    for inner in inners(entity):
+        if _is_container(inner.entity):
+            yield from _outermost(inner.entity)
+        elif inner.part.name:
+            yield inner.entity
 
 
 def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) -> Iterator[Entity]:
@@ -94,73 +179,3 @@ def _with_inner(entity: Entity) -> Iterator[Entity]:
         if inner.part.name:
             yield inner.entity
         yield from _with_inner(inner.entity)
-
-
-def picture(entity: Entity, *, credentials: bool) -> Iterator[str]:
-    """Yield the lines of one document: its boxes, and below them its base URL and its own URL in full."""
-    base, own = entity.bases.base, entity.bases.own
-    show: Show = partial(printable.message, credentials=credentials)
-    yield show(f"{entity.name} {entity.path}".rstrip())
-    on = colours(sys.stdout)
-    for line in boxes(base, show):
-        mark = line.find(WINS)
-        yield line if mark < 0 else line[:mark] + paint(line[mark:].rstrip(" |"), "green", on=on) + _edge(line)
-    yield f"base URL: {_summary(base, show)}"
-    if own.url != base.url:
-        yield f"document's own URL: {_summary(own, show)}"
-
-
-def _edge(line: str) -> str:
-    return line[len(line.rstrip(" |")) :]
-
-
-def _summary(base: BaseURL, show: Show) -> str:
-    if base.layer is Layer.DEFAULT:
-        return "none: relative links are left unchanged"
-    if not base.url:
-        return f"none: longer than --max-url allows ({base.layer.label}: {show(base.source)})"
-    return f"{show(base.url)} ({base.layer.label}: {show(base.source)})"
-
-
-def boxes(base: BaseURL, show: Show) -> list[str]:
-    """Return the lines of the four nested boxes, innermost first, each with the claims of its layer."""
-    claims: dict[Layer, list[ClaimOutcome]] = {layer: [] for layer in Layer}
-    layer = Layer.EMBEDDED
-    for claim in base.chain:  # a claim embedded in the document around this one belongs to the encapsulating layer
-        layer = max(layer, claim.base.layer)
-        claims[layer].append(claim)
-    content = [list(_content(layer, claims[layer], base, show)) for layer in Layer]
-    width = max(printable.width(line) - EDGES * at for at, lines in enumerate(content) for line in lines)
-    drawn: list[str] = []
-    for at, lines in enumerate(content):
-        drawn = _box([*drawn, *lines], width + EDGES * at)
-    return drawn
-
-
-def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[str]:
-    yield TITLES[layer]
-    for claim in claims:
-        for line in _described(claim, show):
-            yield INDENT + _cut(line)
-    if layer is Layer.DEFAULT:
-        if base.layer is layer:
-            yield f"{INDENT}{WINS}{VERDICTS['won']}: relative links are left unchanged"
-    elif not claims:
-        yield f"{INDENT}none"
-
-
-def _described(claim: ClaimOutcome, show: Show) -> Iterator[str]:
-    where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
-    yield f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}"
-    if claim.url and claim.url != claim.base.reference:
-        yield f"resolved: {show(in_short(claim.url))}"
-    yield f"{WINS if claim.verdict in {'won', TOO_LONG} else '-- '}{VERDICTS[claim.verdict]}"
-
-
-def _box(lines: list[str], width: int) -> list[str]:
-    rule = "-" * (width + 4)
-    return [f".{rule}.", *(f"|  {line}{' ' * (width - printable.width(line))}  |" for line in lines), f"`{rule}'"]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 23]}...{text[-20:]}"

@@ -58,19 +58,20 @@ a page differs; 2 usage error, or no browser found"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
-    ways = parser.add_mutually_exclusive_group()
+    ways = parser.add_argument_group("output").add_mutually_exclusive_group()
     shared.add_output(ways)
     ways.add_argument(
         "--compare", discovered=True, action="store_true", help="report where absolve differs, instead of listing"
     )
+    group = parser.add_argument_group("the browser")
     shared.completes_files(
-        parser.add_argument(
+        group.add_argument(
             "--browser",
             metavar="PROGRAM",
             help="program to run (default: $ABSOLVE_BROWSER, or the first browser found)",
         )
     )
-    parser.add_argument(
+    group.add_argument(
         "--timeout",
         discovered=True,
         type=_seconds,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from absolve.run.links_task import ListOptions
 
 ENGINES: Final = ("local", "spark")
-_FORMATS: Final = tuple(filter(sinks.is_stream, sinks.FORMATS))  # that tasks write
+_FORMATS: Final = tuple(filter(sinks.is_for_clusters, sinks.FORMATS))  # that tasks write
 
 
 def add_engine(group: argparse._ActionsContainer) -> None:

@@ -17,11 +17,15 @@ EPILOG = """\
 examples:
   absolve completion bash > ~/.local/share/bash-completion/completions/absolve
   absolve completion zsh > ~/.zfunc/_absolve       (a folder on $fpath)
+  absolve completion fish > ~/.config/fish/completions/absolve.fish
+  absolve completion powershell >> $PROFILE        (in PowerShell)
   absolve completion tcsh > ~/.absolve.csh         (then source it in ~/.tcshrc)"""
+
+SHELLS = ("bash", "zsh", "fish", "powershell", "tcsh")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="shell for which to print the script")
+    parser.add_argument("shell", choices=SHELLS, help="shell for which to print the script")
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, similar
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ _REPOSITORY: Final = (".git", ".hg", ".svn")  # one of these marks the root of a
 _LARGEST: Final = 1 << 20  # bytes of a file
 _MOST: Final = 32  # parts of a dotted key; tomllib needs quadratic time and memory for them
 _KEY: Final = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_HEADER: Final = pattern(r"[ \t]*\[([^\[\]]+)\][ \t]*(?:#.*)?\Z")
+_PLACE: Final = pattern(r" \(at line ([0-9]+), column ([0-9]+)\)\Z")
 _FOREIGN: Final = "it belongs to another user"
 _DEEP: Final = pattern(rf"(?<![\w-]){_KEY}(?:[ \t]*\.[ \t]*{_KEY}){{{_MOST}}}", re.ASCII)
 
@@ -37,22 +39,78 @@ class Ignored(NamedTuple):
     reason: str
 
 
+class Setting(NamedTuple):
+    """The value of an option in a file: `name` without leading hyphens, with `-` for `_`; `key` as the file has it.
+
+    `table` is the command whose table it is in, or empty for the top level.
+    """
+
+    name: str
+    value: Any
+    key: str
+    table: str
+    file: Configuration
+
+    @property
+    def path(self) -> Path:
+        assert self.file.path is not None  # noqa: S101 - it has a setting
+        return self.file.path
+
+    @property
+    def place(self) -> str:
+        """Return FILE:line, or the file if the line cannot be seen."""
+        return self.file.place(self.table, self.key)
+
+
 class Configuration(NamedTuple):
     """A parsed file: top-level options apply to all commands that have them, tables to one command.
 
-    `named`: the user named the file. `ignored`: files found before it that are not used.
+    `text` is the file. `named`: the user named it. `ignored`: files found before it that are not used.
     """
 
     path: Path | None = None
     table: dict[str, Any] = {}  # noqa: RUF012 - never modified
+    text: str = ""
     named: bool = False
     ignored: tuple[Ignored, ...] = ()
 
-    def of(self, command: str) -> dict[str, Any]:
-        """Return the options of one command, by name without leading hyphens; its own table overrides the top level."""
-        common = {name: value for name, value in self.table.items() if not isinstance(value, dict)}
+    def of(self, command: str) -> list[Setting]:
+        """Return the options of one command; its own table overrides the top level."""
         own = self.table.get(command, {})
-        return common | (own if isinstance(own, dict) else {})
+        common = {name: value for name, value in self.table.items() if not isinstance(value, dict)}
+        return [*(self._settings(common, "") | self._settings(own if isinstance(own, dict) else {}, command)).values()]
+
+    def _settings(self, values: dict[str, Any], table: str) -> dict[str, Setting]:
+        found: dict[str, Setting] = {}
+        for key, value in values.items():
+            setting = Setting(key.replace("_", "-"), value, key, table, self)
+            if (first := found.setdefault(setting.name, setting)) is not setting:
+                raise UsageError(f"{setting.place}: {first.key} and {key} are the same option")
+        return found
+
+    def place(self, table: str, key: str | None) -> str:
+        """Return FILE:line of a key in a table, or with None of the table; the file if the line cannot be seen."""
+        assert self.path is not None  # noqa: S101 - there is a file
+        ours = "tool.absolve" if self.path.name == PYPROJECT else ""
+        wanted = ".".join(filter(None, (ours, table)))
+        current = ""
+        for number, line in enumerate(self.text.splitlines(), 1):
+            if header := _HEADER.match(line):
+                current = _plain(header[1])
+            if current == wanted and (header if key is None else _begins(line, key)):
+                return f"{self.path}:{number}"
+        return str(self.path)
+
+
+def _plain(name: str) -> str:
+    """Return a dotted key without quotes and spaces."""
+    return ".".join(part.strip(" \t\"'") for part in name.split("."))
+
+
+def _begins(line: str, key: str) -> bool:
+    """Return whether a line of TOML gives the value of a key."""
+    name, equals, _ = line.partition("=")
+    return bool(equals) and _plain(name) == key
 
 
 def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
@@ -72,7 +130,8 @@ def find(commands: tuple[str, ...], named: str | None = None) -> Configuration:
             if isinstance(found, Ignored):
                 ignored.append(found)
             elif found is not None:
-                return Configuration(path, _checked(path, found, commands), ignored=tuple(ignored))
+                table, text = found
+                return _checked(Configuration(path, table, text, ignored=tuple(ignored)), commands)
     return Configuration(ignored=tuple(ignored))
 
 
@@ -91,16 +150,20 @@ def _places() -> Iterator[Path]:
 
 def _named(path: Path, commands: tuple[str, ...]) -> Configuration:
     try:
-        table = _parsed(path.read_bytes())
+        contents = path.read_bytes()
+        table = _parsed(contents)
     except (OSError, ValueError) as error:
         raise _unusable(path, error) from error
     if path.name == PYPROJECT:
         table = _ours(table) or {}
-    return Configuration(path, _checked(path, table, commands), named=True)
+    return _checked(Configuration(path, table, contents.decode(), named=True), commands)
 
 
-def _discovered(path: Path) -> dict[str, Any] | Ignored | None:
-    """Return the options in a file that was found, or why it is ignored; None if there is no file or no such table."""
+def _discovered(path: Path) -> tuple[dict[str, Any], str] | Ignored | None:
+    """Return the options in a file that was found, and its text, or why it is ignored.
+
+    None if there is no file or no such table.
+    """
     try:
         state = path.stat()
     except OSError:  # missing, or not accessible
@@ -124,7 +187,8 @@ def _discovered(path: Path) -> dict[str, Any] | Ignored | None:
         if path.name == PYPROJECT:
             return None  # other programs use this file, and report the error
         raise _unusable(path, error) from error
-    return table if path.name == NAME else _ours(table)
+    own = table if path.name == NAME else _ours(table)
+    return None if own is None else (own, contents.decode())
 
 
 def _contents(path: Path) -> tuple[bytes, str]:
@@ -190,12 +254,17 @@ def _ours(table: dict[str, Any]) -> dict[str, Any] | None:
     return own if isinstance(own, dict) else None
 
 
-def _checked(path: Path, table: dict[str, Any], commands: tuple[str, ...]) -> dict[str, Any]:
-    for name, value in table.items():
+def _checked(found: Configuration, commands: tuple[str, ...]) -> Configuration:
+    for name, value in found.table.items():
         if isinstance(value, dict) and name not in commands:
-            raise UsageError(f"{path}: the table [{name}] is not named for a command")
-    return table
+            text = f"{found.place(name, None)}: the table [{name}] is not named for a command"
+            raise UsageError(text, similar(name, commands) or f"commands: {', '.join(commands)}")
+    return found
 
 
 def _unusable(path: Path, error: OSError | ValueError) -> UsageError:
-    return UsageError(f"{path}: {getattr(error, 'strerror', None) or error}")
+    """Return the error for a file that cannot be read or parsed; its place is before the text."""
+    text = getattr(error, "strerror", None) or str(error)
+    if found := _PLACE.search(text):
+        return UsageError(f"{path}:{found[1]}:{found[2]}: {text[: found.start()]}")
+    return UsageError(f"{path}: {text}")

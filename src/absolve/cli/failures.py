@@ -23,22 +23,23 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 
-def check(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace, option: str = "errors") -> None:
     """Raise UsageError if FILE is a file that the run reads or writes, under any name, or is in an input folder."""
-    if options.errors is None:
+    file = getattr(options, option)
+    if file is None:
         return
     named = [*options.inputs, *_listed(options.from_)]
     tables = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file")]
     try:
-        path = Path(os.path.realpath(options.errors))
-        if any(_is_same(path, name) for name in (*named, *tables) if name not in {None, "", STDIN}):
-            raise UsageError(f"--errors {options.errors} is also an input: choose another file")
+        path = Path(os.path.realpath(file))
+        if any(is_same(path, name) for name in (*named, *tables) if name not in {None, "", STDIN}):
+            raise UsageError(f"--{option} {file} is also an input: choose another file")
         if (name := inputs.folder_around(path, named)) is not None:
-            raise UsageError(f"--errors {options.errors} is inside the input {name}: choose another folder")
-        if options.output not in {None, outputs.STDOUT} and _is_same(path, options.output):
-            raise UsageError(f"--errors {options.errors} is also the output: choose another file")
+            raise UsageError(f"--{option} {file} is inside the input {name}: choose another folder")
+        if options.output not in {None, outputs.STDOUT} and is_same(path, options.output):
+            raise UsageError(f"--{option} {file} is also the output: choose another file")
     except ValueError as error:  # NUL in a name
-        raise UsageError(f"--errors {options.errors!r}: {error}") from error
+        raise UsageError(f"--{option} {file!r}: {error}") from error
 
 
 def _listed(name: str | None) -> Iterator[str]:
@@ -50,7 +51,7 @@ def _listed(name: str | None) -> Iterator[str]:
             return  # reported when the run reads the list
 
 
-def _is_same(path: Path, name: str) -> bool:
+def is_same(path: Path, name: str) -> bool:
     """Return whether a name resolves to `path`, which has no symbolic links, or is another name of the same file."""
     return os.path.normcase(os.path.realpath(name)) == os.path.normcase(path) or (
         outputs.clash([path], [name]) is not None
@@ -58,20 +59,24 @@ def _is_same(path: Path, name: str) -> bool:
 
 
 def watched(
-    items: Iterable[Item], files_of: Callable[[Item], Iterable[str]], options: argparse.Namespace
+    items: Iterable[Item],
+    files_of: Callable[[Item], Iterable[str]],
+    options: argparse.Namespace,
+    option: str = "errors",
 ) -> Iterator[Item]:
     """Yield the items; raise UsageError before one that reads or writes FILE.
 
     `check` cannot see names that come from a pipe or from the plan of the outputs.
     """
-    if options.errors is None:
+    given = getattr(options, option)
+    if given is None:
         yield from items
         return
-    key = inputs.key(os.path.realpath(options.errors))
+    key = inputs.key(os.path.realpath(given))
     for item in items:
         for name in files_of(item):
             if key in {inputs.key(name), inputs.key(os.path.realpath(name))}:
-                raise UsageError(f"--errors {options.errors} is also a file of the run ({name}): choose another file")
+                raise UsageError(f"--{option} {given} is also a file of the run ({name}): choose another file")
         yield item
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.cli.options import completes_files
-from absolve.core.errors import DocumentError, UsageError
+from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.core.model import KINDS, SCOPES
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import absolute
@@ -43,7 +43,7 @@ def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._Argu
 
 
 def add_table(group: argparse._ActionsContainer) -> None:
-    """Add --columns, --where and --unique."""
+    """Add --columns, --where, --unique and --count."""
     group.add_argument("--columns", discovered=True, metavar="NAME,...", help="only these columns, in this order")
     group.add_argument(
         "--where",
@@ -55,6 +55,12 @@ def add_table(group: argparse._ActionsContainer) -> None:
         discovered=True,
         action="store_true",
         help="with --columns: drop rows that repeat an earlier one",
+    )
+    group.add_argument(
+        "--count",
+        discovered=True,
+        action="store_true",
+        help="with --unique: add a column with the number of equal rows, and list the most frequent ones first",
     )
 
 
@@ -81,12 +87,22 @@ def selection(options: argparse.Namespace) -> Selection:
     """Return the selection of links. Raise UsageError for an unknown word."""
     from absolve.run.filters import Selection  # its imports are slow, and most rewrites need none of them
 
-    kinds, scopes, problems = (frozenset(_words(given)) for given in (options.kind, options.scope, options.problem))
+    kinds, scopes, problems = (frozenset(_given(name, options)) for name in ("kind", "scope", "problem"))
     return Selection(kinds, scopes, problems).checked()
+
+
+def fail_on(options: argparse.Namespace) -> frozenset[str]:
+    """Return the problems of --fail-on. Raise UsageError for an unknown word."""
+    words = frozenset(_words(options.fail_on))
+    for word in sorted(words - {"any", *PROBLEMS}):
+        raise UsageError(f"--fail-on: unknown problem {word!r}: choose from any, {', '.join(sorted(PROBLEMS))}")
+    return frozenset(PROBLEMS) if "any" in words else words
 
 
 def columns(options: argparse.Namespace, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns. Raise UsageError for unknown ones, and for --unique without --columns."""
+    if options.count and not options.unique:
+        raise UsageError("--count needs --unique: it counts equal rows")
     if options.columns is None:
         if options.unique:
             raise UsageError("--unique needs --columns: with all columns (offsets too) no two rows are equal")
@@ -94,7 +110,7 @@ def columns(options: argparse.Namespace, known: tuple[str, ...]) -> tuple[str, .
     names = tuple(_words([options.columns]))
     for name in names:
         if name not in known:
-            raise UsageError(f"unknown column {name!r}: choose from {', '.join(known)}")
+            raise UsageError(f"unknown column {name!r}: choose from {', '.join(known)}", similar(name, known))
     if len(set(names)) < len(names) or not names:
         raise UsageError(f"--columns needs one or more names, each once, not {options.columns!r}")
     return names
@@ -122,6 +138,15 @@ def _remapping(options: argparse.Namespace) -> Policy:
     if options.remap_file:
         changes += _read(options.remap_file)
     return Remapping(changes).policy if changes else absolute
+
+
+def _given(name: str, options: argparse.Namespace) -> list[str]:
+    """Return the words of an option. Raise UsageError if it is given without a word."""
+    given = vars(options)[name]
+    words = _words(given)
+    if given and not words:
+        raise UsageError(f"--{name} needs a word, not {given[0]!r}")
+    return words
 
 
 def _words(given: Iterable[str]) -> list[str]:

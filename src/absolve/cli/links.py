@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.cli import cluster, filters, listing, many
+from absolve.cli import cluster, filters, listing, many, resuming
 from absolve.cli import options as shared
 from absolve.run.links_task import LINKS
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 examples:
-  absolve links page.html                  JSON lines on the standard output
+  absolve links page.html                  a table on a terminal, else JSON lines
   absolve links *.html -o links.csv        the suffix selects the format
   absolve links site/ --url http://example.com/ -o links.sqlite
   absolve links site/ --scope external --columns target --unique --format csv
-  absolve links site/ --problem unresolved,malformed
+  absolve links site/ --columns target --unique --count --format table
+  absolve links site/ --fail-on unresolved,malformed -q -o links.jsonl
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
+  absolve links site/ -o links.csv --resume       continue after an interruption
   absolve links page.html | jq -r 'select(.scope == "external").target'
   absolve links site/ --engine spark --master spark://host:7077 -o links.parquet
   curl -s http://example.com/ | absolve links --url http://example.com/
@@ -37,10 +39,14 @@ A database (.sqlite, .duckdb) gets the table documents, too: see absolve documen
 def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
     listing.add_format(parser)
-    filters.add_table(filters.add_selection(parser, "selection of links and columns"))
+    group = filters.add_selection(parser, "selection of links and columns")
+    filters.add_table(group)
+    listing.add_fail_on(group)
     shared.add_settings(parser)
     shared.add_changes(parser)
-    cluster.add_engine(many.add_run(parser))
+    run_ = many.add_run(parser)
+    resuming.add_list_resume(run_)
+    cluster.add_engine(run_)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

@@ -8,16 +8,19 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from absolve.cli import cluster, failures, filters, many
+from absolve.cli import cluster, failures, filters, many, resuming, terminal
 from absolve.cli import options as shared
-from absolve.cli.reporting import is_terminal, visible_json
+from absolve.cli.reporting import visible_json
+from absolve.cli.terminal import is_terminal
+from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
 from absolve.inventory import sinks
 from absolve.run import outputs
 from absolve.run.filters import Selection
-from absolve.run.links_task import LINKS, ListOptions, Unique, columns_of, listed
+from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
+from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import spread
 
@@ -26,20 +29,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from absolve.cli.reporting import Report
+    from absolve.cli.totals import Totals
     from absolve.core.protocols import Sink
-    from absolve.run.results import RowChunk
+    from absolve.run.inputs import Input
+    from absolve.run.list_journal import ListJournal
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Add -o OUT, --format and --csv-safe."""
-    shared.add_output(parser)
-    parser.add_argument(
+    group = parser.add_argument_group("output")
+    shared.add_output(group)
+    group.add_argument(
+        "-f",
         "--format",
         discovered=True,
         choices=sinks.FORMATS,
-        help="output format (default: by the suffix of OUT, else jsonl)",
+        help="output format (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--csv-safe",
         discovered=True,
         action="store_true",
@@ -48,57 +55,176 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_fail_on(group: argparse._ActionsContainer) -> None:
+    """Add --fail-on, for the list of links."""
+    group.add_argument(
+        "--fail-on",
+        action="append",
+        default=[],
+        metavar="WORD,...",
+        help="exit with status 1 if a listed link has one of these problems (words as for --problem, or any)",
+    )
+
+
 def run(options: argparse.Namespace, report: Report, table: str) -> None:
     """List the table "links" or "documents"; a database of links gets the other one, too."""
     failures.check(options)
     how = _how(options, table)
+    fatal = filters.fail_on(options) if table == LINKS else frozenset()
     sink = sinks.by_name(how.format)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):
+        if fatal or how.counts:
+            raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")
         cluster.run(options, how._replace(beside=False), found, report)
         return
-    apart = spread(found, how.reading, many.processes(options))
-    run_ = many.run(partial(listed, how), apart, lambda input_: input_, options, report, handoffs=True)
+    keeps_bytes = sinks.is_text(how.format) and how.format != sinks.TABLE and not how.unique
+    if table != LINKS:
+        _list(how, sink, found, options, report, None)
+    else:
+        with resuming.list_journal(options, keeps_bytes=keeps_bytes) as journal:
+            _list(how, sink, found, options, report, journal)
+            if journal is not None:
+                if journal.skipped and not options.quiet:
+                    print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
+                if not report.failures:
+                    journal.remove()
+    if fatal and any(report.totals.problems[code] for code in fatal):
+        report.has_findings = True
+
+
+def _list(
+    how: ListOptions,
+    sink: Sink,
+    found: Iterable[Input],
+    options: argparse.Namespace,
+    report: Report,
+    journal: ListJournal | None,
+) -> None:
+    def ended(input_: Input) -> None:
+        if journal is not None:
+            journal.ended(input_, failed=input_.name in report.failures)
+
+    # The ranges of an archive depend on each other: with a journal it is one task.
+    apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.remaining(found)
+    run_ = many.run(
+        partial(listed, how),
+        apart,
+        lambda input_: input_,
+        options,
+        report,
+        ended,
+        summed=partial(_summed, options) if how.table == LINKS else None,
+        counted=journal.count if journal is not None else None,
+        handoffs=True,
+    )
     stream = sinks.is_stream(how.format)
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
-        chunks = _encoded(how, sink, (rows for _, rows in pieces))
+        found_rows = Rows(how.table)
+        chunks = _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report)))
         if not stream:
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
-            return
-        rows: Iterator[Any] = (chunk for _, chunk in chunks)
-        if how.format == "jsonl" and _is_on_terminal(options):
-            rows = map(visible_json, rows)
-        sink.write(how.columns, rows, out)
+        else:
+            _write(how, sink, (chunk for _, chunk in chunks), out, options)
+    if not found_rows.number:
+        from absolve.cli import hints
+
+        if selecting := hints.selecting(options):
+            report.note("empty-selection", f"no row is selected by {selecting}")
+
+
+class Rows:
+    """The number of rows of a table so far."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        self.number = 0
+
+    def counted(self, pieces: Iterable[RowChunk]) -> Iterator[RowChunk]:
+        for piece in pieces:
+            if piece.table == self.table:
+                self.number += piece.number
+            yield piece
+
+
+def _rows(
+    pieces: Iterable[tuple[Input, RowChunk]], journal: ListJournal | None, report: Report
+) -> Iterator[RowChunk]:
+    """Yield the rows of all inputs; those of inputs that are done come from the journal, with their counts."""
+    if journal is None:
+        yield from (piece for _, piece in pieces)
+        return
+    for piece in journal.merged(pieces):
+        if isinstance(piece, RowChunk):
+            yield piece
+        else:
+            report.totals.add(piece)
+
+
+def _write(how: ListOptions, sink: Sink, rows: Iterator[Any], out: Any, options: argparse.Namespace) -> None:
+    columns = how.tables[how.table]
+    if how.format == sinks.TABLE:
+        from absolve.inventory.sinks import table
+
+        to_stdout = options.output in {None, outputs.STDOUT}
+        table.write(columns, rows, out, terminal.screen(sys.stdout) if to_stdout else None)
+        return
+    if how.format in {"json", "jsonl"} and _is_on_terminal(options):
+        rows = map(visible_json, rows)
+    sink.write(columns, rows, out)
+
+
+def _summed(options: argparse.Namespace, totals: Totals) -> str:
+    """Return the line that ends a list of links, with the problems of --fail-on that it has."""
+    fatal = {code: totals.problems[code] for code in sorted(filters.fail_on(options)) if totals.problems[code]}
+    failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
+    return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
 
 
 def _encoded(how: ListOptions, sink: Sink, pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
     """Yield the name of the table of each chunk, and its rows encoded, without repetitions with `unique`."""
-    unique = Unique()
+    unique, counted = Unique(), Counted()
     for piece in pieces:
         chunk = piece.chunk
+        if how.counts and piece.table == how.table:
+            counted.add(chunk)
+            continue
         if how.unique and piece.table == how.table:
             chunk = sink.encode(how.columns, unique.of(chunk))
         yield piece.table, chunk
+    if how.counts:
+        for rows in counted.in_chunks():
+            yield how.table, sink.encode(how.tables[how.table], rows)
 
 
 def _is_on_terminal(options: argparse.Namespace) -> bool:
     return options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout)
 
 
+def _shown(format_: str) -> tuple[str, ...]:
+    """Return the columns of the table of documents by default: for people, those that a line has room for."""
+    return _FOR_PEOPLE if format_ == sinks.TABLE else columns_of(DOCUMENTS)
+
+
+_FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
+
+
 def _how(options: argparse.Namespace, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
     to_stdout = options.output in {None, outputs.STDOUT}
-    format_ = options.format or ("jsonl" if to_stdout else sinks.name_of(options.output))
+    on_terminal = _is_on_terminal(options)
+    usual = sinks.TABLE if on_terminal else "jsonl"
+    format_ = options.format or (usual if to_stdout else sinks.name_of(options.output))
     if to_stdout and not sinks.is_stream(format_):
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
-    on_terminal = _is_on_terminal(options)
     if on_terminal and not sinks.is_text(format_):
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
+    is_links = table == LINKS
     how = ListOptions(
         shared.reading(options),
-        filters.columns(options, columns_of(table)),
+        filters.columns(options, columns_of(table) if options.columns or is_links else _shown(format_)),
         format_,
-        filters.selection(options) if table == LINKS else Selection(),
+        filters.selection(options) if is_links else Selection(),
         options.where,
         options.unique,
         Cells(
@@ -107,7 +233,8 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
             literal=options.csv_safe and sinks.is_spreadsheet(format_),
         ),
         table,
-        beside=table == LINKS and not sinks.is_stream(format_),
+        beside=is_links and not sinks.is_stream(format_),
+        counts=options.count,
     )
     if how.where is not None:
         from absolve.run import where  # imports DuckDB

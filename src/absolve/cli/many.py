@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import closing
+import time
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,12 +23,13 @@ from absolve.run import fsync, inputs, interrupts, outputs
 from absolve.run.archive_ranges import WHOLE
 from absolve.run.globs import Globs
 from absolve.run.pool import tasks
-from absolve.run.results import BytesRead, Failure
+from absolve.run.results import BytesRead, ChangeCounts, Counts, Failure
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
+    from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import FilesReady, TaskResult
     from absolve.run.syncfs import FileSystems
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 WORTH_A_POOL = 4 << 20  # bytes of inputs: fewer are done sooner than worker processes start
+_MOMENT = 0.5  # seconds in which the inputs are counted after an interrupt
 SCREEN = 20  # lines: after more messages than this the summary repeats the failures
 
 
@@ -89,8 +93,8 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add --jobs, --errors, --quiet and --verbose; return their group."""
     group = parser.add_argument_group("run")
     group.add_argument(
-        "--jobs",
         "-j",
+        "--jobs",
         discovered=True,
         type=_jobs,
         default=None,
@@ -100,14 +104,23 @@ def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     shared.completes_files(
         group.add_argument("--errors", metavar="FILE", help="also write failures to FILE, as JSON lines")
     )
+    group.add_argument(
+        "--no-progress", discovered=True, action="store_true", help="show no progress on the standard error"
+    )
     verbosity = group.add_mutually_exclusive_group()
-    verbosity.add_argument("--quiet", "-q", discovered=True, action="store_true", help="report failures only")
     verbosity.add_argument(
-        "--verbose",
-        "-v",
+        "-q",
+        "--quiet",
         discovered=True,
         action="store_true",
-        help="report every diagnostic (default: after 20 inputs with the same code, only the number of the others)",
+        help="report failures only, without the line that ends a run",
+    )
+    verbosity.add_argument(
+        "-v",
+        "--verbose",
+        discovered=True,
+        action="store_true",
+        help="report every diagnostic (default: what inputs share once, with the number of the others)",
     )
     return group
 
@@ -141,9 +154,24 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
         raise UsageError(error.message) from error
     origins = inputs.Origins(options.url, by_path, options.mirror_layout)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
-    if options.from_ is None:
-        return on_line
-    return chain(on_line, _listed(options.from_, origins, report))
+    if options.from_ is not None:
+        on_line = chain(on_line, _listed(options.from_, origins, report))
+    return _noted(on_line, options, report)
+
+
+def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report) -> Iterator[Input]:
+    """Yield the inputs, and report it if there are none."""
+    first = next(found_, None)
+    if first is None:
+        from shlex import quote
+
+        globs = " ".join(f"--{name} {quote(glob)}" for name in ("include", "exclude") for glob in vars(options)[name])
+        text = f"no file in it is selected by {globs}" if globs else "it holds no input"
+        name = next((name for name in options.inputs if inputs.is_folder(name)), options.from_ or STDIN)
+        report.aside(Diagnostic("no-input", text, name))
+        return
+    yield first
+    yield from found_
 
 
 def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:
@@ -160,6 +188,8 @@ def run(
     ended: Callable[[Item], None] | None = None,
     expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
     *,
+    summed: Callable[[Totals], str] | None = None,
+    counted: Callable[[Item, Counts], None] | None = None,
     systems: FileSystems | None = None,
     handoffs: bool = False,
 ) -> Generator[tuple[Item, Any]]:
@@ -167,16 +197,21 @@ def run(
 
     `ended` is called after the last result of each item, before the report leaves that item. `expect` is called with
     the next files that are ready to be published; `systems` are the file systems on which they are. `handoffs`: see
-    `tasks.run`.
+    `tasks.run`. `summed` returns the line with which the run ends; without it only a long run has one. `counted` is
+    called with the counts of each item.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
+    course = _Course()
     with (
+        _interruptible(course, options, report),
         failures.written(options, report),
-        progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
+        progress.shown(
+            quiet=options.quiet or options.no_progress, streams=streams, count=_counting(options)
+        ) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
-        number = size = 0
+        size = 0
         with (
             closing(tasks.run(work, items, jobs, handoffs=handoffs)) as done,
             closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect, systems)) as results,
@@ -188,8 +223,12 @@ def run(
                     report.finding(piece)
                 elif isinstance(piece, Failure):
                     report.failure(piece.error)
-                elif isinstance(piece, BytesRead):
-                    size += piece.read
+                elif isinstance(piece, Counts):
+                    size += piece.read if isinstance(piece, BytesRead) else 0
+                    if not (isinstance(piece, ChangeCounts) and report.is_unwritten(report.input)):
+                        report.totals.add(piece)
+                    if counted is not None:
+                        counted(item, piece)
                 elif not isinstance(piece, tasks.End):
                     yield item, piece
                 else:
@@ -197,13 +236,62 @@ def run(
                         report.failure(DocumentError(Diagnostic("lost", piece.lost, report.input)))
                     if ended is not None:
                         ended(item)
-                    number += input_of(item).within.end == WHOLE.end
+                    course.number += input_of(item).within.end == WHOLE.end
                 report.input = None
-                clock.tick(progress.Counts(number, size, len(report.failures)))
+                clock.tick(progress.Counts(course.number, size, len(report.failures)))
                 report.took(clock.seconds)
     report.rest()
-    if not options.quiet and (clock.was_seen or (report.failures and report.lines > SCREEN)):
-        report.summary(f"{progress.Counts(number, size, len(report.failures))} in {clock.seconds:.1f} s")
+    counts = progress.Counts(course.number, size, len(report.failures))
+    repeats = clock.was_seen or (report.failures and report.lines > SCREEN)
+    if options.quiet:
+        return
+    if summed is None:
+        if repeats:
+            report.summary(f"{counts} in {clock.seconds:.1f} s")
+    else:
+        report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
+
+
+def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
+    """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
+    failed = f"; {progress.inputs(counts.failed)} failed" if counts.failed else ""
+    if not report.totals.documents and failed:
+        return failed.removeprefix("; ") if counts.failed > 1 else ""
+    took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
+    return f"{summed(report.totals)}{failed}{took}"
+
+
+class _Course:
+    """How many inputs of a run are done."""
+
+    number = 0
+
+
+@contextmanager
+def _interruptible(course: _Course, options: argparse.Namespace, report: Report) -> Iterator[None]:
+    """Print how far a run over several inputs came when a signal ended it, and whether it can go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, GeneratorExit) as error:
+        if isinstance(error, KeyboardInterrupt) or interrupts.received() is not None:
+            from absolve.cli import hints
+
+            hints.interrupted(course.number, _total(options), options, report)
+        raise
+
+
+def _total(options: argparse.Namespace) -> int | None:
+    """Return the number of inputs if they are counted in a moment; None if not, or if there is only one."""
+    if options.from_ is not None:
+        return None
+    silent = Report()
+    silent.quiet = True
+    end = time.monotonic() + _MOMENT
+    number = 0
+    for number, _ in enumerate(found(options, silent, follow=not getattr(options, "in_place", False)), 1):  # noqa: B007
+        if time.monotonic() > end:
+            return None
+    return number
 
 
 def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
@@ -213,9 +301,14 @@ def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input
 
 
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
-    """Return a function that counts the inputs, for another thread; None with --from, since a list may be a pipe."""
-    if options.from_ is not None or not any(map(inputs.is_folder, options.inputs)):
+    """Return a function that counts the inputs, for another thread; None if they cannot be counted.
+
+    A list (--from) may be a pipe, and of a single input only the end is known.
+    """
+    if options.from_ is not None:
         return None
+    if not any(map(inputs.is_folder, options.inputs)):
+        return (lambda: len(options.inputs)) if len(options.inputs) > 1 else None
     silent = Report()
     silent.quiet = True
     return lambda: sum(1 for _ in found(options, silent, follow=not getattr(options, "in_place", False)))

@@ -29,6 +29,7 @@ from absolve.run import outputs
 from absolve.run.inputs import folder_around
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
+from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     import argparse
@@ -69,21 +70,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.completes_files(
         place.add_argument("--serve", metavar="DIR", help="show a mirror on this machine, with its media types")
     )
+    shared.add_mkdirs(where)
     where.add_argument("--port", type=int, default=0, metavar="N", help="with --serve: the port (default: a free one)")
     where.add_argument("--by", choices=LAYOUTS, default="host", help="host/path (default), path, DATE/host/path")
     where.add_argument(
         "--relative-only", action="store_true", help="make the links of a folder of pages relative, in place"
     )
     where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
-    where.add_argument("--resume", action="store_true", help="go on with a run that was killed")
     where.add_argument(
-        "--dry-run", discovered=True, action="store_true", help="write nothing; print the path of each URL"
+        "-n", "--dry-run", discovered=True, action="store_true", help="write nothing; print the path of each URL"
     )
     what = parser.add_argument_group("what is held")
     what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")
     what.add_argument("--keep-errors", action="store_true", help="hold error pages, too")
     what.add_argument(
-        "--same", metavar="WORDS", help=f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
+        "--same", metavar="WORD,...", help=f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
     )
     links = parser.add_argument_group("links and edits")
     links.add_argument(
@@ -93,16 +94,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.completes_files(
         links.add_argument("--missing", metavar="FILE", help="write the URLs that are missing, one a line")
     )
-    links.add_argument("--missing-kind", metavar="KINDS", help="only these kinds: image,stylesheet")
+    links.add_argument("--missing-kind", metavar="KIND,...", help="only these kinds: image,stylesheet")
     shared.add_settings(parser)
     parser.set_defaults(profile="whatwg")
-    many.add_run(parser)
+    many.add_run(parser).add_argument("--resume", action="store_true", help="go on with a run that was killed")
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
     if options.check is not None or options.serve is not None:
         _look(options, report)
         return
+    many.names(options)  # a URL is no input
     failures.check(options)
     if options.relative_only:
         mirror_in_place.run(options, report)
@@ -138,6 +140,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         mirror_zip.run(sources, how, choice, options, report)
     else:
         write.check_folder(Path(options.output))
+        shared.check_above(options.output, makes=options.mkdirs)
         with created(options.output) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
             _into(folder, sources, how, choice, options, report)
@@ -213,14 +216,19 @@ def _run(
     if options.jobs is None and working.documents()[1] < _SMALL:
         options.jobs = 1
 
+    systems = FileSystems()
+    if how.folder is not None:
+        systems.watch(how.folder.path)
+
     def results() -> Iterator[tuple[Any, Any]]:
-        return many.run(partial(made, how), write.batches(working, sources), _input, options, report)
+        return many.run(partial(made, how), write.batches(working, sources), _input, options, report, systems=systems)
 
     def put(piece: Any) -> None:
         if isinstance(piece, FilesReady):
             put_all(piece, report)
 
-    write.run_batches(working, results, put)
+    with closing(systems):
+        write.run_batches(working, results, put)
 
 
 def _input(batch: Batch) -> Input:

@@ -6,11 +6,12 @@ Input: argparse parsers and namespaces. Raises UsageError for values that argpar
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
@@ -24,13 +25,23 @@ if TYPE_CHECKING:
 
 def completes_files(argument: argparse.Action) -> None:
     """Complete file names for this argument: shtab reads this attribute, and need not be installed to set it."""
-    argument.complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
+    argument.complete = _FILES  # type: ignore[attr-defined]
+
+
+# shtab.FILE
+_FILES: Final = {
+    "bash": "_shtab_compgen_files",
+    "zsh": "_files",
+    "tcsh": "f",
+    "fish": "(__fish_complete_path (commandline -ct))",
+    "powershell": "_shtab_powershell_compgen_files",
+}
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
     """Add --config; `running.found_for` reads it before argparse does."""
     completes_files(
-        parser.add_argument(
+        parser.add_argument_group("run").add_argument(
             "--config",
             metavar="FILE",
             help="read options from FILE (default: $ABSOLVE_CONFIG, or absolve.toml in this folder or above)",
@@ -54,11 +65,28 @@ def add_output(parser: argparse._ActionsContainer) -> None:
     completes_files(parser.add_argument("-o", "--output", metavar="OUT", help=text))
 
 
+def add_mkdirs(group: argparse._ActionsContainer) -> None:
+    group.add_argument("--mkdirs", action="store_true", help="also make the folders above OUT that do not exist")
+
+
+def check_above(out: str, *, makes: bool) -> None:
+    """Raise UsageError if the folder in which an output would be made does not exist; with `makes`, make it."""
+    above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
+    if os.path.lexists(above):
+        return
+    if not makes:
+        raise UsageError(f"-o {out}: the folder {os.path.dirname(out.rstrip('/' + os.sep))} does not exist", _MKDIRS)  # noqa: PTH120
+    Path(above).mkdir(parents=True, exist_ok=True)
+
+
+_MKDIRS: Final = "--mkdirs makes it; the last folder of a path needs no option"
+
+
 def add_known(parser: argparse.ArgumentParser) -> None:
     """Add --url, --file-urls, --media-type and --charset."""
     known = parser.add_argument_group("facts about the inputs")
     known.add_argument(
-        "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
+        "-u", "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
     )
     known.add_argument(
         "--file-urls",
@@ -88,11 +116,12 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
     recovers = "read XML that is not well-formed, or nested too deep, as HTML"
     group.add_argument("--recover", discovered=True, action="store_true", help=recovers)
-    add_limits(group)
+    add_limits(parser)
 
 
-def add_limits(group: argparse._ActionsContainer) -> None:
+def add_limits(parser: argparse.ArgumentParser) -> None:
     """Add the limits of a document: nesting, sizes, number of links."""
+    group = parser.add_argument_group("limits")
     group.add_argument(
         "--max-depth",
         discovered=True,
@@ -149,7 +178,7 @@ CREDENTIALS: Final = "--show-credentials"
 
 def add_credentials(parser: argparse.ArgumentParser) -> None:
     """Add --show-credentials, for every command that prints messages or URLs."""
-    parser.add_argument(
+    parser.add_argument_group("run").add_argument(
         CREDENTIALS, action="store_true", help="print user:password@ of URLs in messages and lists, instead of ***@"
     )
 
@@ -215,16 +244,53 @@ def _number(text: str) -> int:
 def settings(options: argparse.Namespace) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
     if options.url is not None:
-        retrieval_claim(options.url)
+        _check_url(options.url)
+    if options.media_type is not None:
+        _check_media_type(options.media_type)
     if options.charset is not None:
-        charsets.by_label(options.charset)
+        _check_charset(options.charset)
     given = vars(options)
     return Settings(**{name: given[name] for name in CHOICES if name in given}).checked()
+
+
+def _check_url(given: str) -> None:
+    try:
+        retrieval_claim(given)
+    except UsageError as error:
+        is_file = bool(given) and os.path.lexists(given)
+        hint = "--file-urls uses the paths of files" if is_file else "for example http://example.com/dir/page.html"
+        raise UsageError(error.message, hint) from error
+
+
+def _check_charset(given: str) -> None:
+    try:
+        charsets.by_label(given)
+    except UsageError as error:
+        from webencodings.labels import LABELS
+
+        raise UsageError(error.message, similar(given, LABELS)) from error
+
+
+def _check_media_type(given: str) -> None:
+    """Raise UsageError for a word without a slash: the suffix of a file, mostly."""
+    if "/" in given:
+        return
+    from absolve.formats import registry
+
+    meant = registry.SUFFIXES.get(f".{given.lower().lstrip('.')}")
+    known = ", ".join(dict.fromkeys(reversed(registry.SUFFIXES.values())))
+    hint = f"did you mean --media-type {meant}?" if meant else f"absolve reads {known}"
+    raise UsageError(f"--media-type takes a media type such as text/html, not {given!r}", hint)
 
 
 def names(options: argparse.Namespace) -> list[str]:
     """Return the inputs as the user named them; by default the standard input, unless it is a terminal."""
     found: list[str] = options.inputs or [sources.STDIN]
+    for name in found:
+        if "://" in name:
+            from absolve.cli import hints
+
+            hints.check_no_url(name, options.command)
     if found.count(sources.STDIN) > 1:
         raise UsageError("the standard input (-) can be read only once")
     if not options.inputs and sys.stdin is not None and sys.stdin.isatty():

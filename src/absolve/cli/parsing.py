@@ -1,6 +1,6 @@
 """Argument parser of a command: argparse's, with defaults from a configuration file.
 
-Input: arguments, and a table from `configuration`. Output: a namespace, and for each option the file that set it.
+Input: arguments, and settings from `configuration`. Output: a namespace, and for each option the file that set it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,20 @@ from reprlib import repr  # noqa: A004 - for values that may be nested deep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from absolve.core import printable
+from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-_PATHS = frozenset({"FILE", "OUT"})  # metavars of options whose value is a path
+    from absolve.cli.configuration import Setting
+
+_PATHS = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})  # metavars of options whose value is a path
+LIST = ",..."  # the end of the metavar of an option that takes several words, separated by commas
+HELP = "help"
+# Titles of groups of options, in the order of the help of every command; the other groups come between.
+_FIRST = ("commands", "arguments", "folders and lists", "facts about the inputs", "output")
+_LAST = ("finding and resolving links", "limits", "run", HELP)
 _WIDTH = 80  # columns if the terminal's width is unknown
 
 
@@ -57,6 +65,24 @@ _KINDS = {
 }
 
 
+class _HelpAction(argparse.Action):
+    """Print the help, whole or short, and exit."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, *, short: bool = False, help: str = "") -> None:  # noqa: A002
+        del dest  # it has no value
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
+        self.short = short
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        if self.short:
+            from absolve.cli.usage import short
+
+            print(short(parser), end="")  # type: ignore[arg-type]
+        else:
+            parser.print_help()
+        parser.exit()
+
+
 def is_discovered(option: argparse.Action) -> bool:
     """Return whether a configuration file that was found, not named, may set an option: it may come with a download.
 
@@ -66,20 +92,98 @@ def is_discovered(option: argparse.Action) -> bool:
     return getattr(option, "discovered", False)
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser that keeps the layout of examples, accepts no abbreviated options, and has two-line errors."""
+def takes_words(option: argparse.Action) -> bool:
+    """Return whether the value of an option is several words, separated by commas."""
+    return isinstance(option.metavar, str) and option.metavar.endswith(LIST)
 
-    def __init__(self, **settings: object) -> None:
-        super().__init__(formatter_class=_Help, allow_abbrev=False, **settings)  # type: ignore[arg-type]
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that keeps the layout of examples, accepts no abbreviated options, and gives hints in errors.
+
+    Groups of one title are one group, and have the same order in the help of every command.
+    """
+
+    def __init__(self, *, has_help: bool = True, **settings: object) -> None:
+        super().__init__(formatter_class=_Help, allow_abbrev=False, add_help=False, **settings)  # type: ignore[arg-type]
         for name, kind in _KINDS.items():
             self.register("action", name, kind)
+        self._positionals.title, self._optionals.title = "arguments", HELP
+        if has_help:
+            self.add_argument("-h", action=_HelpAction, short=True, help="print the most used options, and exit")
+            self.add_argument("--help", action=_HelpAction, help="print this help, and exit")
         self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
         self.credentials = False  # whether errors show user information of URLs
         self.ignored: dict[str, Any] = {}  # name -> value in the file, of options that the file may not set
 
-    def error(self, message: str) -> NoReturn:
-        message = printable.message(message, credentials=self.credentials)
-        self.exit(2, f"{self.prog}: error: {message}\ntry: {self.prog} --help\n")
+    def add_argument_group(self, title: str | None = None, *rest: Any, **settings: Any) -> argparse._ArgumentGroup:
+        """Return the group of a title; it is added if there is none."""
+        known = (group for group in self._action_groups if group.title == title)
+        return next(known, None) or super().add_argument_group(title, *rest, **settings)
+
+    def error(self, message: str, hint: str = "") -> NoReturn:
+        from absolve.cli import hints
+        from absolve.cli.reporting import TRY, hint_line, usage_line
+
+        hint = hint or hints.of_usage(message)
+        text, hint = (
+            printable.message(one, credentials=self.credentials) for one in (hints.reworded(message), hint)
+        )
+        lines = [usage_line(text), *([hint_line(hint)] if hint else ()), TRY.format(self.prog)]
+        self.exit(2, "".join(f"{line}\n" for line in lines))
+
+    def check_all_known(self, rest: Sequence[str]) -> None:
+        """Raise UsageError if arguments are left over."""
+        from absolve.cli import hints
+
+        option = next((argument for argument in rest if argument.startswith("-")), None)
+        if option is not None:
+            name = option.partition("=")[0]
+            raise UsageError(f"unknown option {name}", hints.option(name, self))
+        if rest:
+            raise UsageError(f"one argument too many: {rest[0]!r}", hints.surplus(self))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        from absolve.cli import hints
+
+        names = "/".join(action.option_strings) or str(action.metavar or action.dest)
+        raise UsageError(hints.no_choice(names, value, action.choices), hints.choice(names, value, action.choices))
+
+    def format_usage(self) -> str:
+        formatter = self._get_formatter()
+        self.add_usage_to(formatter)
+        return formatter.format_help()
+
+    def format_help(self) -> str:
+        formatter = self._get_formatter()
+        self.add_usage_to(formatter)
+        formatter.add_text(self.description)
+        for group in self.groups():
+            formatter.start_section(group.title)
+            formatter.add_text(group.description)
+            formatter.add_arguments(group._group_actions)  # noqa: SLF001 - argparse has no other way
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
+
+    def groups(self) -> list[argparse._ArgumentGroup]:
+        """Return the groups of options in the order of the help."""
+
+        def place(group: argparse._ArgumentGroup) -> int:
+            title = (group.title or "").partition(" (")[0]
+            return _FIRST.index(title) - 9 if title in _FIRST else 1 + _LAST.index(title) if title in _LAST else 0
+
+        return sorted(self._action_groups, key=place)
+
+    def positionals(self) -> list[argparse.Action]:
+        """Return the arguments without a name."""
+        return self._get_positional_actions()
+
+    def add_usage_to(self, formatter: argparse.HelpFormatter) -> None:
+        """Add a usage of one line: the options are listed below it."""
+        words = [formatter._format_args(action, action.metavar or action.dest) for action in self.positionals()]  # type: ignore[arg-type] # noqa: SLF001
+        formatter.add_usage(" ".join((self.prog, "[OPTION ...]", *words)), [], [])
 
     def options(self) -> Iterator[tuple[str, argparse.Action]]:
         """Yield the options by their names in a file, without those that print and exit."""
@@ -87,13 +191,15 @@ class Parser(argparse.ArgumentParser):
             if action.option_strings and action.dest not in {argparse.SUPPRESS, "help", "version", "config"}:
                 yield next(name for name in action.option_strings if name.startswith("--")).removeprefix("--"), action
 
-    def default_to(
-        self, given: dict[str, Any], path: Path, arguments: Sequence[str], *, named: bool = True
-    ) -> list[str]:
-        """Use the values of a file as defaults for options not in the arguments; return the unknown names.
+    def all_options(self) -> list[argparse.Action]:
+        """Return all options, those that print and exit too."""
+        return [action for action in self._actions if action.option_strings]
 
-        Values are checked as argparse checks arguments; `error` ends the process. A file that is not `named` sets only
-        options that `is_discovered` accepts; the others are added to `ignored`.
+    def default_to(self, given: Sequence[Setting], arguments: Sequence[str], *, named: bool = True) -> list[Setting]:
+        """Use the values of a file as defaults for options not in the arguments; return those of unknown options.
+
+        Values are checked as argparse checks arguments; UsageError names the place of a wrong one. A file that is not
+        `named` sets only options that `is_discovered` accepts; the others are added to `ignored`.
         """
         present = {action.dest for action in self._present(arguments)}
         for group in self._mutually_exclusive_groups:
@@ -101,22 +207,26 @@ class Parser(argparse.ArgumentParser):
             if dests & present:
                 present |= dests
         options = dict(self.options())
-        for name, value in given.items():
-            action = options.get(name)
+        for setting in given:
+            action = options.get(setting.name)
             if action is None:
                 continue
             if not (named or is_discovered(action)):
                 if action.dest not in present:
-                    self.ignored[name] = value
+                    self.ignored[setting.name] = setting.value
                 continue
             try:
-                converted = self._converted(action, value, path)
+                converted = self._converted(action, setting.value, setting.path)
             except argparse.ArgumentError as error:
-                self.error(f"{path}: {error}")
+                from absolve.cli.hints import reworded
+
+                raise UsageError(f"{setting.place}: {reworded(str(error))}") from error
+            except UsageError as error:
+                raise UsageError(f"{setting.place}: {error.message}", error.hint) from error
             if action.dest not in present:
                 self.set_defaults(**{action.dest: converted})
-                self.set_by[action.dest] = path
-        return [name for name in given if name not in options]
+                self.set_by[action.dest] = setting.path
+        return [setting for setting in given if setting.name not in options]
 
     def _present(self, arguments: Iterable[str]) -> Iterator[argparse.Action]:
         """Yield the options that are among the arguments."""
@@ -134,11 +244,15 @@ class Parser(argparse.ArgumentParser):
             if not isinstance(value, bool):
                 raise argparse.ArgumentError(action, f"must be true or false, not {repr(value)}")
             return value
-        several = isinstance(action.default, list)
-        if isinstance(value, list) and several:
-            return [self._one(action, one, path) for one in value]
-        one = self._one(action, value, path)
-        return [one] if several else one
+        values = value if isinstance(value, list) else [value]
+        if isinstance(action.default, list):  # it may be repeated
+            found = [self._one(action, one, path) for one in values]
+            return [[one] for one in found] if action.nargs == argparse.ONE_OR_MORE else found
+        if isinstance(value, list):
+            if not takes_words(action):
+                raise argparse.ArgumentError(action, f"takes one value, not the list {repr(value)}")
+            return self._one(action, ",".join(str(self._one(action, one, path)) for one in values), path)
+        return self._one(action, value, path)
 
     def _one(self, action: argparse.Action, value: Any, path: Path) -> Any:
         if isinstance(value, bool) or not isinstance(value, str | int):

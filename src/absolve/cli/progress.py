@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from absolve.cli.reporting import is_terminal
+from absolve.cli.terminal import is_dumb, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +27,21 @@ class Counts(NamedTuple):
     failed: int = 0
 
     def __str__(self) -> str:
+        return self.of(0)
+
+    def of(self, total: int) -> str:
+        """Return the counts beside the number of all inputs, 0 if it is unknown: `1,925 of 4,381 inputs, 12.0 MB`."""
         failed = f", {self.failed:,} failed" if self.failed else ""
-        return f"{self.inputs:,} input{'' if self.inputs == 1 else 's'}, {self.size / 1e6:,.1f} MB{failed}"
+        done = f"{self.inputs:,} of {inputs(total)}" if total else inputs(self.inputs)
+        return f"{done}, {self.size / 1e6:,.1f} MB{failed}"
+
+    def in_short(self, total: int) -> str:
+        """Return the number of inputs, and of all inputs: `1,925/4,381`."""
+        return f"{self.inputs:,}/{total:,}" if total else f"{self.inputs:,}"
+
+
+def inputs(count: int) -> str:
+    return f"{count:,} input{'' if count == 1 else 's'}"
 
 
 class Clock:
@@ -71,23 +84,29 @@ class Bar(Clock):
         super().__init__()
         self._count = count
         self._bar: Any = None
+        self._inputs = 0  # as soon as they are counted
 
     def tick(self, counts: Counts) -> None:
         if self._bar is None:
             if self.seconds < PATIENCE:
                 return
             self._bar = _rich()
-            self._task = self._bar.add_task("", total=None, counts=counts, rate=0.0)
+            self._task = self._bar.add_task("", total=None, shown="", rate=0.0, left="")
             self._bar.start()
             self.was_seen = True
             if self._count is not None:
                 from threading import Thread
 
                 Thread(target=self._total, args=(self._count,), daemon=True).start()
-        self._bar.update(self._task, completed=counts.inputs, counts=counts, rate=counts.inputs / self.seconds)
+        left = "left" if self._inputs else ""
+        rate = counts.inputs / self.seconds
+        is_wide = self._bar.console.width >= _WIDE
+        shown = f"{counts.of(self._inputs)}," if is_wide else counts.in_short(self._inputs)
+        self._bar.update(self._task, completed=counts.inputs, shown=shown, rate=rate, left=left)
 
     def _total(self, count: Callable[[], int]) -> None:
-        self._bar.update(self._task, total=count())
+        self._inputs = count()
+        self._bar.update(self._task, total=self._inputs)
 
     def close(self) -> None:
         if self._bar is not None:
@@ -95,17 +114,27 @@ class Bar(Clock):
 
 
 def _rich() -> Any:
+    """Return rich's progress display: a bar where there is room for it, done of total, rate and time left."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    return Progress(
-        BarColumn(),
-        TextColumn("{task.fields[counts]}, {task.fields[rate]:,.0f}/s", markup=False),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-    )
+    from absolve.cli import terminal
+
+    styled = terminal.colours(sys.stderr)
+    console = Console(stderr=True, no_color=not styled, highlight=False)
+    columns: list[Any] = [
+        TextColumn("{task.fields[shown]}", markup=False),
+        TextColumn("{task.fields[rate]:,.0f}/s", markup=False),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[left]}", markup=False),
+    ]
+    if console.width >= _WIDE:
+        columns.insert(0, BarColumn(bar_width=min(console.width - _WIDE, _BAR) + _BAR))
+    return Progress(*columns, console=console, transient=True, redirect_stdout=False)
+
+
+_WIDE = 70  # columns of the counts and a small bar
+_BAR = 10
 
 
 @contextmanager
@@ -118,7 +147,7 @@ def shown(*, quiet: bool, streams: bool, count: Callable[[], int] | None) -> Ite
     clock: Clock
     if quiet or (streams and is_terminal(sys.stdout)):
         clock = Clock()
-    elif is_terminal(sys.stderr) and _has_rich():
+    elif is_terminal(sys.stderr) and not is_dumb() and _has_rich():
         clock = Bar(count)
     else:
         clock = Lines()

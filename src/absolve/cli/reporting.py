@@ -1,29 +1,24 @@
 """Diagnostics, failures and the summary of a run on the standard error, and its exit status.
 
-Input: diagnostics and errors as they occur. Output: lines FILE:line:column: code: text, and JSON lines for --errors.
+Input: diagnostics and errors as they occur. Output: lines LEVEL: FILE:line:column: code: text, where LEVEL is error,
+warning or note, and lines `hint: text`; JSON lines for --errors.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import contextmanager
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Final, TextIO
+from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
+from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.totals import Totals
 from absolve.core import printable
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-# ECMA-48 8.3.117, Select Graphic Rendition
-STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
+    from collections.abc import Callable, Iterator
 
 
 def visible_json(lines: bytes) -> bytes:
@@ -37,41 +32,77 @@ def _json_escaped(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def colours(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal with colours enabled (no-color.org)."""
-    return bool(is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
-
-
 def paint(text: str, style: str, *, on: bool) -> str:
-    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if on else text
+    if not on:
+        return text
+    from absolve.core import drawing  # most runs print nothing in colour
+
+    return drawing.painted(text, style)
+
+
+__all__ = ["Report", "colours", "is_terminal", "paint", "visible_json"]
+
+
+ERROR: Final = "error"
+WARNING: Final = "warning"
+NOTE: Final = "note"
+_STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
+# Codes of what absolve did or passed over by design, and that need no action.
+_NOTES: Final = frozenset("assumed-url interrupted left-out special-file stays".split())
+
+
+def level(diagnostic: Diagnostic) -> str:
+    """Return error for what could not be processed, else note or warning."""
+    if diagnostic.failed:
+        return ERROR
+    return NOTE if diagnostic.code in _NOTES else WARNING
 
 
 class InputCount:
-    """The number of inputs with diagnostics of one code; all diagnostics of an input come in succession."""
+    """The inputs with diagnostics of one code; all diagnostics of an input come in succession.
 
-    def __init__(self) -> None:
-        self.inputs = 0
+    `inputs` is their number, `shown` the number of those for which something is printed.
+    """
+
+    def __init__(self, level_: str) -> None:
+        self.level = level_
+        self.inputs = self.shown = 0
+        self._is_shown = False
         self._last: str | None = None
         self._seen: set[Diagnostic] = set()  # of the last one
 
-    def add(self, input_: str, diagnostic: Diagnostic) -> bool:
-        """Count a diagnostic and return whether it is new: those without a place recur in each part of an archive."""
+    def add(self, input_: str, diagnostic: Diagnostic, *, verbose: bool) -> bool:
+        """Count a diagnostic and return whether to print it.
+
+        Those without a place recur in each part of an archive. Unless `verbose`, a code that many inputs share and that
+        one option mends is printed for one of them, any other for the first 20.
+        """
         if input_ != self._last:
             self.inputs += 1
             self._last = input_
+            self._is_shown = False
             self._seen.clear()
-        known = diagnostic in self._seen
+        if diagnostic in self._seen:
+            return False
         if len(self._seen) < _REMEMBERED:
             self._seen.add(diagnostic)
-        return not known
+        from absolve.cli import hints
+
+        most = 1 if diagnostic.code in hints.SHARED else _NAMED
+        shows = verbose or self.inputs <= most
+        if shows and not self._is_shown:
+            self.shown += 1
+            self._is_shown = True
+        return shows
 
 
 class Report:
     """Print diagnostics and failures of one run as they occur, and keep the failures for the summary.
 
-    `quiet`: print failures only. `verbose`: print all; by default each code is printed for the first 20 inputs, and
-    `rest` prints the number of the others. `input` is the name of the current input, to which failures are attributed.
-    `errors` is a file to which failures are also written, as JSON lines. `credentials`: show user information in URLs.
+    `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one
+    option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is the
+    name of the current input, to which failures are attributed. `errors` is a file to which failures are also written,
+    as JSON lines. `credentials`: show user information in URLs.
     """
 
     def __init__(self) -> None:
@@ -83,6 +114,9 @@ class Report:
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
         self.lines = 0
         self._is_advised = False
+        self._end: tuple[Callable[[], str], bool] | None = None
+        self.totals = Totals()
+        self._hinted: set[str] = set()
 
     @property
     def status(self) -> int:
@@ -92,12 +126,13 @@ class Report:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, the exit status is 1."""
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
-            self._print(self._printed(diagnostic), diagnostic.code, "red")
+            self._print(self._printed(diagnostic), diagnostic.code, ERROR)
+            self._help(diagnostic)
         elif not self.quiet:
-            count = self.counts.setdefault(diagnostic.code, InputCount())
-            is_news = count.add(self.input or diagnostic.name, diagnostic)
-            if is_news and (self.verbose or count.inputs <= _NAMED):
-                self._print(self._printed(diagnostic), diagnostic.code, "yellow")
+            count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
+            if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
+                self._print(self._printed(diagnostic), diagnostic.code, count.level)
+                self._help(diagnostic)
 
     def aside(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic from the search for inputs, without attributing it to the current input."""
@@ -108,7 +143,24 @@ class Report:
     def failure(self, error: DocumentError) -> None:
         """Report that an input or its output failed: the run continues with the next input; the exit status is 1."""
         self._fail(self.input or error.diagnostic.name, error.diagnostic)
-        self._print(error.show(credentials=self.credentials), error.diagnostic.code, "red")
+        self._print(error.show(credentials=self.credentials), error.diagnostic.code, ERROR)
+        self._help(error.diagnostic)
+
+    def note(self, code: str, text: str) -> None:
+        """Print a note about the run, unless `quiet`."""
+        if not self.quiet:
+            self._print(printable.message(f"{code}: {text}", credentials=self.credentials), code, NOTE)
+
+    def _help(self, diagnostic: Diagnostic) -> None:
+        from absolve.cli import hints  # most runs print no message
+
+        self.hint(hints.of(diagnostic))
+
+    def hint(self, text: str | None) -> None:
+        """Print how to mend what the last message says, once in a run, unless `quiet`."""
+        if text and not self.quiet and text not in self._hinted:
+            self._hinted.add(text)
+            print(hint_line(printable.message(text, credentials=self.credentials)), file=sys.stderr)
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -123,12 +175,17 @@ class Report:
             self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
 
     def rest(self) -> None:
-        """Print for each code the number of inputs beyond the first 20."""
+        """Print for each code the number of inputs for which it was not printed, and the option that helps."""
+        if not self.counts:
+            return
+        from absolve.cli import hints
+
         for code, count in self.counts.items():
-            more = count.inputs - _NAMED
-            if more > 0 and not self.verbose:
+            more = count.inputs - count.shown
+            if more > 0:
                 text = f"{more:,} more input{'s'[: more > 1]} (--verbose lists all)"
-                self._print(f"absolve: {code}: {text}", code, "yellow")
+                self._print(f"{code}: {text}", code, count.level)
+                self.hint(hints.SHARED.get(code))
 
     def took(self, seconds: float) -> None:
         """Print once, in a run that takes long (`LONG`) and is interpreted, how absolve gets faster."""
@@ -136,16 +193,32 @@ class Report:
             return
         self._is_advised = True
         if not cli.is_compiled():
-            print(INTERPRETED, file=sys.stderr)
+            self._print(INTERPRETED, "interpreted", NOTE)
 
-    def summary(self, done: str) -> None:
+    def end_with(self, done: Callable[[], str], *, repeats: bool) -> None:
+        """Set the function that returns the line for `end`; `repeats`: print the failures once more before it."""
+        self._end = done, repeats
+
+    def end(self) -> None:
+        """Print the line that ends a run, if there is one: when all output is complete."""
+        if self._end is not None:
+            done, repeats = self._end
+            self.summary(done(), repeats=repeats)
+
+    def is_unwritten(self, input_: str | None) -> bool:
+        """Return whether the output for an input could not be written."""
+        failure = self.failures.get(input_) if input_ is not None else None
+        return failure is not None and failure.code == "unwritable"
+
+    def summary(self, done: str, *, repeats: bool = True) -> None:
         """Print the summary line; before it the failures once more, if other messages were printed as well."""
-        if self.failures and self.lines > len(self.failures):
+        if repeats and self.failures and self.lines > len(self.failures):
             for diagnostic in islice(self.failures.values(), _NAMED):
-                self._print(self._printed(diagnostic), diagnostic.code, "red")
+                self._print(self._printed(diagnostic), diagnostic.code, ERROR)
             if len(self.failures) > _NAMED:
                 print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)", file=sys.stderr)
-        print(f"absolve: {done}", file=sys.stderr)
+        if done:
+            print(f"absolve: {done}", file=sys.stderr)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> None:
         self.failures.setdefault(input_, diagnostic)
@@ -166,20 +239,40 @@ class Report:
 
     def unlisted(self, error: OSError) -> None:
         """Report that the file of --errors cannot be written, and stop writing to it."""
-        self._print(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", "red")
+        self._print(printable.message(f"--errors: unwritable: {error.strerror or error}"), "unwritable", ERROR)
         self.errors = None
 
     def _printed(self, diagnostic: Diagnostic) -> str:
         return diagnostic.printed(credentials=self.credentials)
 
-    def _print(self, message: str, code: str, style: str) -> None:
+    def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1
-        message = in_short(message, _LONGEST)
-        print(message.replace(f": {code}: ", f": {paint(code, style, on=colours(sys.stderr))}: ", 1), file=sys.stderr)
+        print(painted(level_, in_short(message, _LONGEST), code), file=sys.stderr)
 
 
-LONG: Final = 5.0  # seconds of a run
-INTERPRETED: Final = "absolve: running interpreted; installed again with a C compiler, it runs many times faster"
+def painted(level_: str, message: str, code: str = "") -> str:
+    """Return a message for the standard error: its level before it; level and code have colours on a terminal."""
+    on = colours(sys.stderr)
+    style = _STYLE_OF[level_]
+    if on and code:
+        before, found, after = f": {message}".partition(f": {code}: ")
+        message = f"{before}: {paint(code, style, on=on)}: {after}"[2:] if found else message
+    return f"{paint(f'{level_}:', style, on=on)} {message}"
+
+
+def hint_line(text: str) -> str:
+    """Return the line of a hint for the standard error."""
+    return f"{paint('hint:', 'green', on=colours(sys.stderr))} {text}"
+
+
+def usage_line(text: str) -> str:
+    """Return the line of a usage error."""
+    return painted(ERROR, f"usage: {text}", "usage")
+
+
+TRY: Final = "try: {} --help"  # the last line of a usage error
+LONG = 5.0  # seconds of a run
+INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve runs many times faster"
 _FIELDS: Final = ("name", "line", "column", "code", "text")
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed

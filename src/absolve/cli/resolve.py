@@ -33,7 +33,7 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("base", metavar="BASE", help="base URL; '' for none")
     parser.add_argument("references", nargs="+", metavar="REFERENCE", help="reference to resolve against BASE")
-    shared.add_profile(parser)
+    shared.add_profile(parser.add_argument_group("finding and resolving links"))
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

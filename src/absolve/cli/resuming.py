@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING, Final
 from absolve._version import __version__
 from absolve.core.digest import fingerprint
 from absolve.core.errors import DocumentError, UsageError
-from absolve.run import inputs
+from absolve.run import inputs, outputs
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
     from absolve.run.journal import Journal
+    from absolve.run.list_journal import ListJournal
     from absolve.run.overlaps import Reach
 
 KEPT: Final = 90 * 24 * 60 * 60  # seconds since its last change after which a journal is deleted
 
 # Options that do not affect the result for one input; the journal has an input's own URL (--url, --url-map) beside it.
 _ASIDE: Final = frozenset(
-    "command config errors exclude from_ include inputs jobs mirror_layout output parser"
+    "color command config errors exclude from_ include inputs jobs log mirror_layout mkdirs no_progress output parser"
     " quiet resume run show_credentials url url_map verbose".split()
 )
 
@@ -40,6 +42,39 @@ def add_resume(group: argparse._ActionsContainer) -> None:
         help="continue an earlier run with the same inputs and output, which ended or was killed: skip inputs that are"
         " done, unless they, their results or the options have changed",
     )
+
+
+def add_list_resume(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep the rows of inputs that are done until OUT is complete, and continue an earlier run with this option"
+        " that was interrupted; OUT must be a text format",
+    )
+
+
+@contextmanager
+def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[ListJournal | None]:
+    """Yield the journal of a list, with --resume; it is removed if the block ends. Raise UsageError as `journal`."""
+    if not options.resume:
+        yield None
+        return
+    if options.output in {None, outputs.STDOUT} or not keeps_bytes:
+        raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, without --unique")
+    if STDIN in options.inputs or not (options.inputs or options.from_):
+        raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
+    import sqlite3
+
+    from absolve.run.list_journal import ListJournal
+
+    place = _folder() / f"{fingerprint(repr(('links', _run(options)))).hex()}.sqlite"
+    _forget_old(place)
+    try:
+        found = ListJournal(place, _how(options))
+    except (OSError, sqlite3.Error) as error:
+        raise UsageError(f"--resume: the journal {place} cannot be opened: {error}") from error
+    with found:
+        yield found
 
 
 @contextmanager
@@ -110,10 +145,12 @@ def _folder() -> Path:
 def _run(options: argparse.Namespace) -> tuple[object, ...]:
     """Return the identity of a run: its inputs and its output."""
     paths = [*options.inputs, options.from_ or "", options.output or ""]
-    return options.from_ is None, options.in_place, [path and os.path.realpath(path) for path in paths]
+    in_place = getattr(options, "in_place", False)
+    return options.from_ is None, in_place, [path and os.path.realpath(path) for path in paths]
 
 
 def _how(options: argparse.Namespace) -> str:
     given = sorted((name, value) for name, value in vars(options).items() if name not in _ASIDE)
-    rules = Path(options.remap_file).read_bytes() if options.remap_file else b""
+    remap_file = getattr(options, "remap_file", None)
+    rules = Path(remap_file).read_bytes() if remap_file else b""
     return repr((__version__, given, rules))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.reporting import colours, is_terminal
+from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
@@ -22,17 +23,16 @@ from absolve.run import inputs, outputs, plan, sources
 from absolve.run.load import is_document, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
-from absolve.run.results import StdoutBytes, guarded
-from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
+from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, guarded
+from absolve.run.rewrite_task import Job, RewriteOptions, logged, new_bytes, record_bytes, rewritten
 from absolve.run.segment_inputs import each, is_archive
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from absolve.cli.reporting import Report
-    from absolve.document.resolved import Resolved
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
 
@@ -46,6 +46,7 @@ examples:
   absolve rewrite saved/*.html --in-place --verify
   absolve rewrite site/ --in-place --resume       continue after a crash
   absolve rewrite saved/*.html --dry-run          only count links
+  absolve rewrite site/ -o absolute/ --log changes.csv
   absolve rewrite page.html --diff | patch page.html
   absolve rewrite site/ --in-place --remap //old.example=https://new.example
   absolve rewrite page.html --kind image,stylesheet --scope external
@@ -59,14 +60,18 @@ had to guess is always verified (see absolve verify --help)."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     many.add_inputs(parser)
-    where = parser.add_argument_group("output (default for a single input: the standard output)")
+    where = parser.add_argument_group("output")
     place = where.add_mutually_exclusive_group()
     shared.completes_files(
         place.add_argument(
-            "-o", "--output", metavar="OUT", help="write to this file, or into this folder under the inputs' names"
+            "-o",
+            "--output",
+            metavar="OUT",
+            help="write to this file, or into this folder under the inputs' names (default: the standard output)",
         )
     )
     place.add_argument("--in-place", action="store_true", help="replace the input files")
+    shared.add_mkdirs(where)
     where.add_argument(
         "--backup",
         metavar="SUFFIX",
@@ -80,6 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     show = where.add_mutually_exclusive_group()
     show.add_argument(
+        "-n",
         "--dry-run",
         discovered=True,
         action="store_true",
@@ -91,6 +97,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write nothing; print a diff for patch",
     )
+    shared.completes_files(
+        where.add_argument(
+            "--log",
+            metavar="FILE",
+            help="also write each changed link to FILE (.csv, .tsv, .json, .jsonl): document, line, old, new, rule",
+        )
+    )
     shared.add_changes(parser)
     filters.add_selection(parser, "selection of links to change")
     filters.add_remapping(parser)
@@ -100,6 +113,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
+    log = None
+    if options.log is not None:
+        from absolve.cli import change_log  # imports the inventory
+
+        log = change_log.cells(options)
     _check(options)
     how = RewriteOptions(
         shared.reading(options),
@@ -108,8 +126,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
         in_place=options.in_place,
         backup=options.backup,
         token=os.urandom(4).hex(),
+        log=log,
     )
     jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
+    jobs = failures.watched(jobs, partial(_files, options.backup), options, "log")
     if options.dry_run:
         _run(how, partial(_counted, how), jobs, options, report)
     elif options.diff:  # worker processes cannot see the terminal
@@ -134,16 +154,33 @@ def _run(
         resuming.journal(options, how.token, several=_are_several(options)) as journal,
         Publisher(how.token, journal, how.inside) as publisher,
         closing(_results(work, publisher, jobs, options, report)) as results,
+        closing(_published(results, publisher, report)) as changes,
     ):
-        for job, piece in results:
-            if isinstance(piece, StdoutBytes):
-                with outputs.stdout() as file:
-                    file.write(piece.data)
-            else:
-                with report.guard(job.input.name):
-                    publisher.put(job, piece)
+        if options.log is None:
+            for _ in changes:
+                pass
+        else:
+            from absolve.cli import change_log
+
+            change_log.write(options.log, changes)
         if journal and journal.skipped and not options.quiet:
             print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
+
+
+def _published(
+    results: Iterable[tuple[Job, Any]], publisher: Publisher, report: Report
+) -> Generator[Sequence[Sequence[Any]]]:
+    """Publish finished files, print data for the standard output, and yield the changes of the links for the log."""
+    for job, piece in results:
+        if isinstance(piece, StdoutBytes):
+            with outputs.stdout() as file:
+                file.write(piece.data)
+        elif isinstance(piece, LogRows):
+            if not report.is_unwritten(job.input.name):
+                yield piece.rows
+        else:
+            with report.guard(job.input.name):
+                publisher.put(job, piece)
 
 
 def _results(
@@ -158,7 +195,10 @@ def _results(
             publisher.ended(job, failed=job.input.name in report.failures)
 
     watched = publisher.watched(jobs)
-    return many.run(work, watched, _input, options, report, ended, publisher.expect, systems=publisher.systems)
+    summed = of_possible_changes if options.dry_run or options.diff else of_changes
+    return many.run(
+        work, watched, _input, options, report, ended, publisher.expect, summed=summed, systems=publisher.systems
+    )
 
 
 def _input(job: Job) -> Input:
@@ -183,6 +223,8 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError("several inputs need -o FOLDER or --in-place")
     else:
         plan.check(names, options.output, listed=listed)
+        if not (options.mkdirs and (options.dry_run or options.diff)):
+            shared.check_above(options.output, makes=options.mkdirs)
 
 
 def _are_several(options: argparse.Namespace) -> bool:
@@ -245,28 +287,28 @@ def compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) -> 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, sources.head(job.input.name), how.reading):
         return
-    links = changed = 0
+    links = changed = documents = size = number = 0
     in_records = is_archive(job.input, how.reading)
-
-    def counting(resolved: Resolved) -> str | None:
-        nonlocal links, changed
-        new = how.policy(resolved)
-        links += 1
-        changed += new is not None and new != resolved.reference
-        return new
-
     for segment in each(job.input, how.reading):
         yield from segment.diagnostics
+        size += len(segment.raw)
         if segment.document is None or segment.entity is None:
             continue
-        faults = record_bytes(how, segment)[1]
+        tally = rewriter.Tally()
+        faults = record_bytes(how, segment, tally)[1]
         yield from faults
+        number += 1
         if not faults:
-            rewriter.edits(segment.entity, counting)
+            yield from logged(how, segment.entity, job.input.name)
+            links += tally.links
+            changed += tally.changed
+            documents += bool(tally.changed)
         elif not in_records:
             return
     name = printable.printable(job.input.name)
     yield StdoutBytes(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
+    yield ChangeCounts(links, changed, documents)
+    yield BytesRead(size, number)
 
 
 def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[TaskResult]:
@@ -276,9 +318,13 @@ def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: boo
 
     found = walked(job.input, how.reading)
     yield from found.diagnostics
-    faults = new_bytes(how, found)[1]
+    tally = rewriter.Tally()
+    faults = new_bytes(how, found, tally)[1]
     yield from faults
     if not faults:
+        yield from logged(how, found.entity, job.input.name)
+        yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1))
+        yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
         lines = diff.unified(job.input.name, found.entity.data, changes)
         yield StdoutBytes(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))

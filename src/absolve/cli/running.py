@@ -14,13 +14,13 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from absolve.cli import COMMANDS, configuration, version
+from absolve.cli import COMMANDS, configuration, terminal, version
 from absolve.cli import options as shared
 from absolve.cli.options import CREDENTIALS, add_credentials
 from absolve.cli.parsing import Parser
-from absolve.cli.reporting import Report
+from absolve.cli.reporting import ERROR, Report, painted
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, UsageError, similar
 from absolve.run import interrupts, outputs
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ examples:
   absolve links page.html -o links.csv
   absolve base page.html
 
-absolve COMMAND --help lists the options of a command.
+absolve COMMAND -h lists the options of a command that are used most, --help all.
 exit status: 0 success; 1 completed, but some inputs failed; 2 usage error"""
 
 
@@ -50,22 +50,32 @@ class Whole(Parser):
 
 
 def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
-    """Return the parser of the whole command line; only `wanted` commands are imported and have their options."""
+    """Return the parser of the whole command line; only `wanted` commands are imported and have their options.
+
+    If a command is wanted there is no parser of the others: each takes as long as 1 KB of a page takes to rewrite.
+    """
+    alone = {*wanted} & {*COMMANDS}
     whole = Whole(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)
-    whole.add_argument("--version", action="version", version=version())
+    whole.add_argument("-V", "--version", action="version", version=version(), help="print the version, and exit")
     commands = whole.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser
     )
     whole.commands = commands.choices
     for name, summary in COMMANDS.items():
+        if alone and name not in alone:
+            continue
         module = import_module(f"absolve.cli.{name}") if name in wanted else None
         described = f"{summary[0].upper()}{summary[1:]}."
-        command = commands.add_parser(name, help=summary, description=described, epilog=getattr(module, "EPILOG", ""))
+        epilog = getattr(module, "EPILOG", "")
+        command = commands.add_parser(
+            name, help=summary, description=described, epilog=epilog, has_help=module is not None
+        )
         if module is not None:
             module.configure(command)
             shared.add_configuration(command)
-            if name != "completion":
+            if name not in {"completion", "help"}:
                 add_credentials(command)
+            terminal.add_color(command)
             command.set_defaults(run=module.run, parser=command)
     return whole
 
@@ -74,15 +84,15 @@ def configured(command: Parser, name: str, arguments: Sequence[str], found: Conf
     """Use a configuration file for the defaults of a command. Raise UsageError for an unknown option in it."""
     if found.path is None:
         return
-    foreign = command.default_to(found.of(name), found.path, arguments, named=found.named)
+    foreign = command.default_to(found.of(name), arguments, named=found.named)
     if foreign:
-        own = found.table.get(name, {})
         known = {option for one in parser().commands.values() for option, _ in one.options()}
         for option in foreign:
-            if option in own:
-                raise UsageError(f"{found.path}: {name} has no option {option!r}")
-            if option not in known:
-                raise UsageError(f"{found.path}: unknown option {option!r}")
+            hint = similar(option.name, [name for name, _ in command.options()] if option.table else known)
+            if option.table:
+                raise UsageError(f"{option.place}: {name} has no option {option.key!r}", hint)
+            if option.name not in known:
+                raise UsageError(f"{option.place}: unknown option {option.key!r}", hint)
 
 
 def found_for(arguments: Sequence[str]) -> Configuration:
@@ -106,6 +116,7 @@ def _report_ignored(command: Parser, found: Configuration, report: Report) -> No
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
 
 
+_NO_COMMAND = ("-h", "--help", "-V", "--version")
 _NAMED = f" (to use it, name it with --config FILE or ${configuration.VARIABLE})"
 
 
@@ -131,6 +142,7 @@ def run(arguments: Sequence[str], *, alone: bool = False) -> int:
 
 def _run(arguments: Sequence[str], *, alone: bool) -> int:
     report = Report()
+    terminal.choose("auto")
     try:
         whole = parser(arguments[:1])
         if alone:
@@ -144,11 +156,17 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
                 found = found_for(arguments[1:])
                 configured(command, arguments[0], arguments[1:], found)
                 _report_ignored(command, found, report)
-            options = whole.parse_args(arguments)
+            elif arguments and arguments[0].partition("=")[0] not in _NO_COMMAND and arguments[0].startswith("-"):
+                whole.check_all_known(arguments[:1])
+            options, rest = whole.parse_known_args(arguments)
+            command.check_all_known(rest)
+            terminal.choose(getattr(options, "color", "auto"))
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)
+            sys.stdout.flush()
+            report.end()
         except UsageError as error:
-            command.error(error.message)
+            command.error(error.message, error.hint)
         sys.stdout.flush()
     except SystemExit as end:  # argparse ends so after --help and after an error
         return end.code if isinstance(end.code, int) else 0
@@ -157,7 +175,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
         return 141  # as after SIGPIPE (128 + 13)
     except OSError as error:  # of the output: commands handle errors of inputs
         text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
-        print(printable.message(text, credentials=report.credentials), file=sys.stderr)
+        print(painted(ERROR, printable.message(text, credentials=report.credentials), "unwritable"), file=sys.stderr)
         _abandon_stdout()
         return 1
     return report.status

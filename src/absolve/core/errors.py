@@ -7,9 +7,12 @@ masked.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Diagnostic(NamedTuple):
@@ -59,6 +62,14 @@ def in_short(text: str, most: int = 200) -> str:
     return f"{text[: most - end - 3]}...{text[-end:]}"
 
 
+def similar(word: str, known: Iterable[str]) -> str:
+    """Return the question `did you mean WORD?` with the known word that is most like a given one, or an empty text."""
+    from difflib import get_close_matches  # for errors only
+
+    found = get_close_matches(word.lower(), list(known), 1, 0.6)
+    return f"did you mean {found[0]}?" if found else ""
+
+
 class AbsolveError(Exception):
     """The base class of all exceptions of absolve."""
 
@@ -69,7 +80,14 @@ class AbsolveError(Exception):
 
 
 class UsageError(AbsolveError):
-    """The call itself is wrong: an unknown profile or charset, a retrieval URL that is not absolute."""
+    """The call itself is wrong: an unknown profile or charset, a retrieval URL that is not absolute.
+
+    `hint` is a sentence with what would be right, or empty.
+    """
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
 
     def __str__(self) -> str:
         return printable.message(self.message)

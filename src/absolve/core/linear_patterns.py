@@ -61,6 +61,11 @@ class Substitution:
     def __reduce__(self) -> tuple[type[Substitution], tuple[str, str]]:
         return Substitution, (self._pattern, self.template)
 
+    @property
+    def rule(self) -> str:
+        """The pattern and the template, as PATTERN=TEMPLATE."""
+        return f"{self._pattern}={self.template}"
+
     def __call__(self, text: str) -> str | None:
         """Return the expanded template, None if the pattern does not match the whole text."""
         if isinstance(self._matcher, Automaton):

@@ -42,7 +42,7 @@ NUMBER: Final = pa.int64()
 LISTS: Final = pa.list_(TEXT)
 WORD: Final = pa.dictionary(pa.int32(), pa.string())  # for columns with few distinct values
 TYPES: Final = {
-    **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links"), NUMBER),
+    **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links", "count"), NUMBER),
     **dict.fromkeys(("text", "reference", "target", "url", "date", "digest", "title", "canonical"), TEXT),
     **dict.fromkeys(("problems", "anchors", "alternates"), LISTS),
 }

@@ -271,5 +271,11 @@ def _is_there(fragment: str, there: set[str]) -> bool:
     return not fragment or fragment in there or (decoded := unquote(fragment)) in there or decoded.lower() == "top"
 
 
+# The map, its working copies, and what SQLite makes beside them.
+_OF_MAP: Final = frozenset(
+    f"{name}{suffix}" for name in (MAP, maps.WORKING, f"{maps.WORKING}.old") for suffix in maps.BESIDE
+)
+
+
 def _is_of_map(path: str) -> bool:
-    return path.startswith(MAP) or path.rpartition("/")[2].startswith(".absolve-")
+    return path in _OF_MAP or path.rpartition("/")[2].startswith(".absolve-")

@@ -89,11 +89,13 @@ class HarReader:
             data = bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
         try:
             entries = json.loads(data.decode("utf-8-sig"))["log"]["entries"]
+            if not isinstance(entries, list):
+                raise TypeError("log.entries is no array")  # noqa: TRY301 - as a missing one
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             text = f"this JSON is no HTTP Archive: {type(error).__name__}: {str(error)[:200]}"
             raise DocumentError(Diagnostic("no-har", text, self._input.name)) from error
-        self._loaded = entries if isinstance(entries, list) else []
-        return self._loaded
+        self._loaded = entries
+        return entries
 
 
 def _payload(entry: Any) -> Payload:

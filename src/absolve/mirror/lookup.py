@@ -51,6 +51,10 @@ class Lookup:
             self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(_EVERY)}
             self._forms = self._all_forms()
 
+    def close(self) -> None:
+        """Close the database: Windows removes no open file."""
+        self._db.close()
+
     def __call__(self, url: str) -> Target | None:
         """Return the file for an absolute URL without fragment; None if it is not held."""
         if url in self._known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import sys
 from contextlib import closing
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,11 +55,19 @@ def _type_of(path: str, stated: Any) -> str:
     return essence if registry.is_media_type(essence) else extensions.by_name(path)
 
 
+class _Server(ThreadingHTTPServer):
+    """A server that prints nothing for clients that end a connection early, as browsers do when a page is left."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """Return a server of a mirror, bound to the loopback interface; `port` 0 is a free one. Raise OSError."""
     types = types_of(folder)
     root = OutputFolder.of(str(folder))
-    return ThreadingHTTPServer((HOST, port), _handler(types, root))
+    return _Server((HOST, port), _handler(types, root))
 
 
 def _handler(types: dict[str, str], root: OutputFolder) -> type[BaseHTTPRequestHandler]:

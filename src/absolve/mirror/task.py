@@ -107,6 +107,8 @@ _open: dict[str, _Open] = {}
 
 def forget() -> None:
     """Close what this process keeps of a run."""
+    for one in _open.values():
+        one.lookup.close()
     _open.clear()
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from absolve.document.resolved import Resolved
+    from absolve.rewriting.policy import Policy
 
 HOW: Final = ("prefix", "exact", "regex")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?(.*)", re.DOTALL)
@@ -67,6 +68,8 @@ class Remapping:
         self._exact: dict[tuple[Place, str], str] = {}
         self._prefixes: dict[Place, dict[str, str]] = defaultdict(dict)
         self._regexes: list[Substitution] = []
+        self._written: dict[tuple[str, Place, str], str] = {}  # the rules as the user wrote them
+        self.matched = ""  # the rule, as FROM=TO, that mapped the last URL that was mapped
         for change in changes:
             self._add(Change(*change))
         self._lengths = {
@@ -95,6 +98,7 @@ class Remapping:
             found = parted(f"{scheme}:{old}" if scheme else old)
             assert found is not None  # noqa: S101 - it has a scheme
             place, rest = found
+            self._written.setdefault((how, place, rest), f"{old}={change.new}")
             target = f"{scheme}:{new}" if new.startswith("//") else new
             if how == "exact":
                 self._exact.setdefault((place, rest), target)
@@ -111,6 +115,7 @@ class Remapping:
         for key, kept in ((rest, ""), (bare, crosshatch + fragment)):
             new = self._exact.get((place, key))
             if new is not None:
+                self.matched = self._written["exact", place, key]
                 return new if "#" in new else new + kept
         return self._by_prefix(place, rest) or self._by_regex(place, url)
 
@@ -121,6 +126,7 @@ class Remapping:
         for length in self._lengths[place]:
             new = prefixes.get(rest[:length])
             if new is not None and _ends_a_part(rest[:length], rest[length : length + 1]):
+                self.matched = self._written["prefix", place, rest[:length]]
                 return _joined(rest[:length], new, rest[length:])
         return None
 
@@ -136,6 +142,7 @@ class Remapping:
             if made is not None:
                 if runs_code(made) and parsed_scheme(substitution.template) != parsed_scheme(made):
                     return None  # the old URL, not the rule, would choose the code to run
+                self.matched = substitution.rule
                 return made if has_scheme(made) and not is_malformed(made) else None
         return None
 
@@ -149,6 +156,15 @@ class Remapping:
             return new
         mapped = self(new or resolved.target or resolved.reference)
         return new if mapped is None else mapped
+
+
+def remapping_of(policy: Policy) -> Remapping | None:
+    """Return the rules that a policy applies, also one for selected links only."""
+    owner = getattr(policy, "__self__", None)
+    if isinstance(owner, Remapping):
+        return owner
+    inner = getattr(policy, "inner", None)
+    return None if inner is None else remapping_of(inner)
 
 
 def _ends_a_part(prefix: str, following: str) -> bool:

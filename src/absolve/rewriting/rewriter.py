@@ -56,15 +56,32 @@ else:
 _BLANKS = WHITE_SPACE.decode()
 
 
-def rewrite(entity: Entity, policy: Policy | None = None, spill: Callable[[bytes], object] | None = None) -> bytes:
+class Tally:
+    """The number of links of some documents, and of those that changed."""
+
+    __slots__ = ("changed", "links")
+
+    def __init__(self) -> None:
+        self.links = 0
+        self.changed = 0
+
+
+def rewrite(
+    entity: Entity,
+    policy: Policy | None = None,
+    spill: Callable[[bytes], object] | None = None,
+    tally: Tally | None = None,
+) -> bytes:
     """Return the entity's bytes with every link changed as the policy decides; the same object if nothing changes.
 
     Raise DocumentError if the result is larger than `settings.max_size`: a long base is written into every link.
-    A large result is given to `spill` part by part while it is made; the last part is returned.
+    A large result is given to `spill` part by part while it is made; the last part is returned. The links are added to
+    the `tally`.
     """
     splicer: Splicer = Splicer(entity.data, entity.settings.max_size, spill)
+    edits: _Edits = _Edits(entity, policy or absolute, None, True)
     try:
-        for changed in _Edits(entity, policy or absolute, None, True).parts():
+        for changed in edits.parts():
             if not splicer.take(changed):
                 raise too_large(entity.settings.max_size, entity.name)
     except OverflowError as error:  # offsets in an archive are numbers of 32 bits
@@ -72,6 +89,9 @@ def rewrite(entity: Entity, policy: Policy | None = None, spill: Callable[[bytes
     data = splicer.finish()
     if splicer.spilled + len(data) > entity.settings.max_size and data is not entity.data:
         raise too_large(entity.settings.max_size, entity.name)
+    if tally is not None:
+        tally.links += edits.links
+        tally.changed += edits.changes
     return data
 
 
@@ -105,6 +125,7 @@ class _Edits:
     """One pass over the events of an entity; that of the entity `around` it shares its cache under the same contexts.
 
     `whole`: of a value that is encoded as a whole (`Coding.slot`) only the result is needed, not the edits inside it.
+    `links` and `changes` count links, and those that change, of the entity and of all inside it.
     """
 
     entity: Entity
@@ -126,6 +147,8 @@ class _Edits:
     is_full: cython.bint
     outer: _Edits | None
     at: cython.Py_ssize_t
+    links: cython.Py_ssize_t
+    changes: cython.Py_ssize_t
 
     def __init__(
         self,
@@ -152,6 +175,8 @@ class _Edits:
         self.is_full = False  # as many edits are held as are yielded at a time
         self.outer = None
         self.at = 0
+        self.links = 0
+        self.changes = 0
         self.written = around.written if around is not None and entity.contexts is around.entity.contexts else {}
 
     def parts(self) -> Iterator[list[Edit]]:
@@ -203,6 +228,8 @@ class _Edits:
             found = wrapped(self.data, part.start, part.end, found)
         if not part.derived:
             yield from found
+            self.links += edits.links
+            self.changes += edits.changes
             return
         most = self.entity.settings.max_size
         changes = False
@@ -212,6 +239,8 @@ class _Edits:
                 raise too_large(most, self.entity.name)
             changes = changes or bool(some)
             yield some
+        self.links += edits.links
+        self.changes += edits.changes
         if changes:
             raw = splicer.finish()
             yield [Edit(field.start, field.end, field.value(raw)) for field in part.derived]
@@ -282,6 +311,7 @@ class _Edits:
         end: cython.Py_ssize_t = events.end
         template: cython.int = events.template
         shaped: cython.int = OTHER
+        self.links += 1
         by_itself: cython.bint = self.is_absolute and not (self.empties_base and events.has_claim)
         if by_itself:
             shaped = shape(self.data, start, end)
@@ -304,6 +334,7 @@ class _Edits:
             if edit is _UNKNOWN:
                 self.long_way(link, context)
             elif edit is not None:
+                self.changes += 1
                 self.put(edit, link.coding)
             return 0
         resolved = Resolved(self.entity, link, context)
@@ -375,6 +406,7 @@ class _Edits:
     def write(self, link: Link, edit: Edit | None) -> cython.int:
         """Add an edit whose offsets are relative to the start of a link."""
         if edit is not None:
+            self.changes += 1
             self.held += len(edit.new)
             self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
         return 0
@@ -384,6 +416,7 @@ class _Edits:
         self, edit: Edit, start: cython.Py_ssize_t, end: cython.Py_ssize_t, is_bare: cython.bint
     ) -> cython.int:
         """Add an edit that puts a prefix before a whole value, with quotes around a bare one that needs them now."""
+        self.changes += 1
         self.settle()
         # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
         if is_bare and (find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0):

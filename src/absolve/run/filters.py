@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, similar
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.resolved import value_of
 from absolve.inventory import PROBLEMS
@@ -40,7 +40,8 @@ class Selection(NamedTuple):
         """Return this selection. Raise UsageError for an unknown word."""
         for option, words, choices in zip(("kind", "scope", "problem"), self, (KINDS, SCOPES, PROBLEMS), strict=True):
             for word in sorted(words - set(choices)):
-                raise UsageError(f"unknown {option} {word!r}: choose from {', '.join(sorted(choices))}")
+                text = f"unknown {option} {word!r}: choose from {', '.join(sorted(choices))}"
+                raise UsageError(text, similar(word, choices))
         return self
 
     def wants(self, row: Row) -> bool:
@@ -73,6 +74,11 @@ class _Only:
         self._entity: Entity | None = None
         self._ruled: dict[int, RowFacts] = {}  # by the identity of a context, which they hold
         self._known = KnownBases()
+
+    @property
+    def inner(self) -> Policy:
+        """The policy for the selected links."""
+        return self._policy
 
     def __reduce__(self) -> tuple[type[_Only], tuple[Selection, Policy]]:
         return _Only, (self._selection, self._policy)

@@ -53,7 +53,7 @@ class Journal:
         self._is_new = not resume
         self._unkept = 0
         self.skipped = 0
-        _private(path)
+        make_private(path)
         self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -109,8 +109,8 @@ class Journal:
     def _of(self, job: Job) -> tuple[bytes, bytes, bytes, str]:
         claims = [(claim.reference, claim.source) for claim in job.input.claims]
         how = fingerprint(repr((self._how, job.input.url, job.input.url_source, claims)))
-        target = b"" if job.target is None else _path(job.target)
-        return _path(job.input.name), target, how, _state(job.input.name)
+        target = b"" if job.target is None else path_of(job.target)
+        return path_of(job.input.name), target, how, state_of(job.input.name)
 
     def _is_done(self, job: Job, path: bytes, target: bytes, how: bytes, before: str) -> bool:
         if self._is_new:
@@ -119,7 +119,7 @@ class Journal:
         row = self._database.execute(select, (path,)).fetchone()
         if row is None or not before or row[:2] != (target, how):
             return False
-        return bool(row[3] == before) if job.target is None else row[2:] == (before, _state(job.target))
+        return bool(row[3] == before) if job.target is None else row[2:] == (before, state_of(job.target))
 
     def note(self, job: Job, made: Made | None = None) -> None:
         """Add an entry for a file about to be renamed, or for an unchanged input, to the current transaction.
@@ -146,11 +146,11 @@ class Journal:
         self._known.pop(job.input.name, None)
 
 
-def _path(name: str) -> bytes:
+def path_of(name: str) -> bytes:
     return os.fsencode(os.path.abspath(name))  # noqa: PTH100 - without resolving links
 
 
-def _state(name: str) -> str:
+def state_of(name: str) -> str:
     """Return the state of a file as text, which differs after any change; "" if there is no file."""
     try:
         return _in_words(os.stat(name))  # noqa: PTH116 - faster, for very many
@@ -162,7 +162,7 @@ def _in_words(found: os.stat_result | None) -> str:
     return "" if found is None else f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
 
 
-def _private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Create a file with mode 0600 in a folder with mode 0700, or set these modes.
 
     SQLite gives the files beside a database its mode. Raise PermissionError if the folder belongs to another user.

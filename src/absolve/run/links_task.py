@@ -20,6 +20,7 @@ from absolve.run import sources
 from absolve.run.archive_ranges import WHOLE, Progress
 from absolve.run.archive_turns import in_turn
 from absolve.run.filters import Selection
+from absolve.run.link_counter import LinkCounter
 from absolve.run.load import is_document, walked
 from absolve.run.results import BytesRead, DocumentRows, RowChunk, guarded
 from absolve.run.safe_cells import Cells
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 AT_ONCE = 10_000  # rows in a RowChunk
 LINKS: Final = "links"  # the names of the tables
 DOCUMENTS: Final = "documents"
+COUNT: Final = "count"  # the column of --count
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
@@ -59,6 +61,7 @@ class ListOptions(NamedTuple):
     cells: Cells = Cells()
     table: str = LINKS
     beside: bool = False
+    counts: bool = False
 
     @property
     def has_documents(self) -> bool:
@@ -67,7 +70,8 @@ class ListOptions(NamedTuple):
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
         """The tables that are listed, with their columns, the one that the options are about first."""
-        return {self.table: self.columns} | ({DOCUMENTS: columns_of(DOCUMENTS)} if self.beside else {})
+        columns = (*self.columns, COUNT) if self.counts else self.columns
+        return {self.table: columns} | ({DOCUMENTS: columns_of(DOCUMENTS)} if self.beside else {})
 
     def read(self) -> ReadOptions:
         """Return the options of reading, for walkers that collect what the tables need."""
@@ -101,10 +105,22 @@ def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterat
         if how.has_documents:
             yield from _other(how, input_)
         return
+    counts = LinkCounter()
+    try:
+        yield from _counted(how, head, input_, port, counts)
+    except Exception:  # rows before an error are listed, too
+        yield from counts.results()
+        raise
+    yield from counts.results()
+
+
+def _counted(
+    how: ListOptions, head: bytes | None, input_: Input, port: HandoffPort | None, counts: LinkCounter
+) -> Iterator[TaskResult]:
     unique = Unique()
     for found in in_turn(partial(_found, how, head), input_, how.read(), port):
         if isinstance(found, inventory.Columns):
-            yield from _pieces(how, found, unique, input_.name)
+            yield from _pieces(how, found, unique, input_.name, counts)
         elif isinstance(found, DocumentRows):
             yield from _document_pieces(how, found.rows, unique, input_.name)
         else:
@@ -136,13 +152,14 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Foun
     documents: Documents | None = None
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))
-    size = 0
+    size = number = 0
     course = Progress()
     try:
         for stretch in each(input_, how.read(), course, head=head, every=documents is not None):
             yield from stretch.diagnostics
             size += len(stretch.raw)
             if stretch.entity is not None:
+                number += 1
                 faults: list[Exception] = []
                 for _ in _faultless(how, waiting, stretch.entity, input_.name, documents, faults):
                     yield from _waiting(waiting, documents, how)
@@ -154,7 +171,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Foun
         raise
     yield course
     yield from _waiting(waiting, documents, how, every=True)
-    yield BytesRead(size)
+    yield BytesRead(size, number)
 
 
 def _waiting(
@@ -213,17 +230,25 @@ def _document_pieces(
         yield _rows(how, _columns(kept, how.columns, columns), unique)
 
 
-def _pieces(how: ListOptions, found: inventory.Columns, unique: Unique, name: str) -> Iterator[RowChunk]:
+def _pieces(
+    how: ListOptions, found: inventory.Columns, unique: Unique, name: str, counts: LinkCounter
+) -> Iterator[RowChunk]:
     if not any(how.selection) and how.where is None:
+        counts.add(found)
         yield _rows(how, found, unique)
         return
     rows = [row for row in found if how.selection.wants(row)]
     for kept in (rows,) if how.where is None else _where(how.where, rows, name, inventory.COLUMNS):
+        counts.add_rows(kept)
         yield _rows(how, _columns(kept, how.columns), unique)
 
 
 def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> RowChunk:
     cells = how.cells.of(how.columns, cells)
+    if how.counts:
+        counted = Counted()
+        counted.add([(*row, 1) for row in cells])
+        return RowChunk(counted.rows(), len(cells), how.table)
     if how.unique:
         cells = unique.of(cells)
         return RowChunk(cells, len(cells), how.table)
@@ -262,3 +287,27 @@ class Unique:
                 self._seen.add(key)
                 fresh.append(row)
         return fresh
+
+
+class Counted:
+    """Count equal rows, by the same digest: rows of the same cells, each with a number behind them, are one row."""
+
+    def __init__(self) -> None:
+        self._rows: dict[bytes, Sequence[Any]] = {}
+        self._counts: dict[bytes, int] = {}
+
+    def add(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows with their numbers."""
+        for *cells, number in rows:
+            key = fingerprint(repr(cells))
+            self._rows.setdefault(key, cells)
+            self._counts[key] = self._counts.get(key, 0) + number
+
+    def rows(self) -> list[Sequence[Any]]:
+        """Return each row once, with its number, in the order of the first ones."""
+        return [[*cells, self._counts[key]] for key, cells in self._rows.items()]
+
+    def in_chunks(self) -> Iterator[list[Sequence[Any]]]:
+        """Yield the same rows, the most frequent ones first."""
+        rows = sorted(self.rows(), key=lambda row: -int(row[-1]))
+        yield from (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))

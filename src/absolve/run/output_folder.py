@@ -8,8 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from _thread import RLock  # that of threading, whose import takes 1 % of a run over one page
 from contextlib import contextmanager, suppress
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakValueDictionary
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absolve.core.errors import Diagnostic, UsageError
+from absolve.formats.registry import SUFFIXES
 from absolve.run import inputs, outputs
 from absolve.run.rewrite_task import Job
 from absolve.run.sources import STDIN
@@ -29,6 +30,9 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file: several inputs need a folder as -o OUT")
+    if not folder.exists() and not output.endswith(("/", os.sep)) and folder.suffix.lower() in SUFFIXES:
+        hint = f"-o {folder.with_suffix('')}/ names a folder; -o {output}/ one with this name"
+        raise UsageError(f"-o {output} is the name of a file, and several inputs need a folder", hint)
     taken: dict[str, str] = {}
     for name in names:
         if name == STDIN:

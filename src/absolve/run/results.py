@@ -59,12 +59,36 @@ class FilesReady(NamedTuple):
 
 
 class BytesRead(NamedTuple):
-    """Number of bytes read from the input."""
+    """Number of bytes read from the input, and of the documents in it: records, if it is an archive."""
 
     read: int
+    documents: int = 0
 
 
-TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | BytesRead
+class LinkCounts(NamedTuple):
+    """Links of an input that are listed: their number by scope, by problem code, and with any problem."""
+
+    scopes: dict[str, int]
+    problems: dict[str, int]
+    flawed: int
+
+
+class ChangeCounts(NamedTuple):
+    """Links of an input, those of them that a rewrite changes, and the documents that have such links."""
+
+    links: int
+    changed: int
+    documents: int
+
+
+class LogRows(NamedTuple):
+    """Changes of a rewrite, with the columns of `change_log`."""
+
+    rows: Any
+
+
+Counts = BytesRead | LinkCounts | ChangeCounts
+TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRows | Counts
 
 
 def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) -> Iterator[TaskResult]:

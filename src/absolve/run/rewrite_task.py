@@ -16,10 +16,10 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import outputs, sources
+from absolve.run import elsewhere, outputs, sources
 from absolve.run.load import Walked, is_document, walked
 from absolve.run.output_folder import Below, LinkError
-from absolve.run.results import BytesRead, Failure, FilesReady, StdoutBytes, guarded
+from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded
 from absolve.run.segment_inputs import each, is_archive, left
 from absolve.run.sources import STDIN, opened
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
     from absolve.run.results import TaskResult
+    from absolve.run.safe_cells import Cells
     from absolve.run.segments import Segment
 
 
@@ -47,7 +48,7 @@ class RewriteOptions(NamedTuple):
     """How inputs are rewritten.
 
     `inside`: folder to which outputs are confined. `backup`: suffix for copies of files rewritten in place. `token`:
-    part of the names of temporary files.
+    part of the names of temporary files. `log`: yield the changes, with these changes to their text.
     """
 
     reading: ReadOptions
@@ -57,6 +58,7 @@ class RewriteOptions(NamedTuple):
     backup: str | None = None
     inside: OutputFolder | None = None
     token: str = ""
+    log: Cells | None = None
 
 
 def rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
@@ -75,22 +77,35 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         return
     found = walked(job.input, how.reading)
     yield from found.diagnostics
+    tally = rewriter.Tally()
     if how.verify or found.entity.is_ambiguous:
-        data, faults = new_bytes(how, found)
+        data, faults = new_bytes(how, found, tally)
         yield from faults
         if faults:
             return
         yield from _result(how, job, found.document.data, data)
+        yield from elsewhere.found(found, how.policy, data)
     else:
-        yield from _spilled(how, job, found)
+        yield from _spilled(how, job, found, tally)
     yield from _late(how, found.entity, found.diagnostics)
-    yield BytesRead(len(found.document.data))
+    yield from logged(how, found.entity, job.input.name)
+    yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1))
+    yield BytesRead(len(found.document.data), 1)
 
 
 def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the diagnostics that a policy caused while the links were rewritten: those that are not `known` yet."""
     if how.policy is not absolute:
         yield from (diagnostic for diagnostic in entity.diagnostics if diagnostic not in known)
+
+
+def logged(how: RewriteOptions, entity: Entity, name: str) -> Iterator[LogRows]:
+    """Yield the changes of a document, if they are wanted."""
+    if how.log is not None:
+        from absolve.run import change_log  # imports the inventory
+
+        for rows in change_log.chunks(entity, how.policy, name):
+            yield LogRows(how.log.of(change_log.COLUMNS, rows))
 
 
 def _result(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[TaskResult]:
@@ -104,13 +119,13 @@ def _result(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[
         yield _made(how, job, data)
 
 
-def _spilled(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResult]:
+def _spilled(how: RewriteOptions, job: Job, found: Walked, tally: rewriter.Tally) -> Iterator[TaskResult]:
     """Rewrite a document, spilling a large result to a temporary file; nothing is printed before all is complete."""
     old = found.document.data
     spill = _Spill(how, job, old)
     try:
         with spill.stack:
-            data = rewriter.rewrite(found.entity, how.policy, spill.write)
+            data = rewriter.rewrite(found.entity, how.policy, spill.write, tally)
             if spill.file is not None:
                 spill.write(data)
                 if spill.made is None:
@@ -119,6 +134,7 @@ def _spilled(how: RewriteOptions, job: Job, found: Walked) -> Iterator[TaskResul
             yield from _result(how, job, old, data)
         elif spill.made is not None:
             yield from spill.ready(spill.made)
+        yield from elsewhere.found(found, how.policy, data if spill.file is None else None)
     except OSError as error:
         raise unwritable(spill.path, error) from error
 
@@ -198,12 +214,15 @@ class _Spill:
 _AT_ONCE = 1 << 20
 
 
-def new_bytes(how: RewriteOptions, found: Walked) -> tuple[bytes, list[Failure]]:
+def new_bytes(
+    how: RewriteOptions, found: Walked, tally: rewriter.Tally | None = None
+) -> tuple[bytes, list[Failure]]:
     """Return the new bytes of a document, and failures if verification finds other changes than links.
 
-    Verification runs if requested, and for ambiguous pages. With failures the document must be left unchanged.
+    Verification runs if requested, and for ambiguous pages. With failures the document must be left unchanged. The
+    links are added to the `tally`.
     """
-    data = rewriter.rewrite(found.entity, how.policy)
+    data = rewriter.rewrite(found.entity, how.policy, None, tally)
     if not (how.verify or found.entity.is_ambiguous):
         return data, []
     from absolve import verifying
@@ -215,12 +234,14 @@ def new_bytes(how: RewriteOptions, found: Walked) -> tuple[bytes, list[Failure]]
     return data, [Failure(difference) for difference in differences]
 
 
-def record_bytes(how: RewriteOptions, segment: Segment) -> tuple[bytes, list[Failure]]:
+def record_bytes(
+    how: RewriteOptions, segment: Segment, tally: rewriter.Tally | None = None
+) -> tuple[bytes, list[Failure]]:
     """Return the new bytes of a segment, or its own bytes if it is not a document or failed; and the failures."""
     if segment.document is None or segment.entity is None:
         return segment.raw, []
     try:
-        record, faults = new_bytes(how, Walked(segment.document, segment.entity, []))
+        record, faults = new_bytes(how, Walked(segment.document, segment.entity, []), tally)
         return (segment.raw if faults else segment.written(record)), faults
     except (DocumentError, *FAULTS) as error:
         return segment.raw, [left(segment, error)]
@@ -248,16 +269,24 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
-    size = 0
+    size = number = links = changed = documents = 0
     for segment in each(job.input, how.reading):
         yield from segment.diagnostics
         size += len(segment.raw)
-        data, faults = record_bytes(how, segment)
+        tally = rewriter.Tally()
+        data, faults = record_bytes(how, segment, tally)
         yield from faults
         if segment.entity is not None:
             yield from _late(how, segment.entity, segment.diagnostics)
+            number += 1
+            links += tally.links
+            if not faults and tally.changed:
+                yield from logged(how, segment.entity, job.input.name)
+                changed += tally.changed
+                documents += 1
         yield _Written(data, data is not segment.raw)
-    yield BytesRead(size)
+    yield ChangeCounts(links, changed, documents)
+    yield BytesRead(size, number)
 
 
 class _Filling:

@@ -101,7 +101,7 @@ def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, outpu
 
     The folder is complete when the iterator is exhausted.
     """
-    if not sinks.is_stream(how.format):
+    if not sinks.is_for_clusters(how.format):
         raise UsageError(f"{how.format} is no format for a folder of files")
     store = _store(spark, output)
     whole = tasks.cut_up(spark, found, how.reading)

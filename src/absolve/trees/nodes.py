@@ -74,7 +74,7 @@ _PREFIXES: Final = {
 }
 
 
-def _names(traits: Trait) -> frozenset[str]:
+def _names(traits: int) -> frozenset[str]:
     return frozenset(name.decode() for name, number in ELEMENT_ID.items() if ELEMENT_TRAITS[number] & traits)
 
 

@@ -71,9 +71,9 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
 @pytest.mark.parametrize(
     ("form", "text", "added"),
     [
-        ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n,301!\n/a,/b\n"),
-        ("csv", "/a,/b", "/w,/n,301!\n/a,/b\n"),
-        ("netlify", "# note\n/a /b\n", "# note\n/w /n 301!\n/a /b\n"),
+        ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n,301\n/a,/b\n"),
+        ("csv", "/a,/b", "/w,/n,301\n/a,/b\n"),
+        ("netlify", "# note\n/a /b\n", "# note\n/w /n 301\n/a /b\n"),
         ("apache", "Redirect /a /b\n", 'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n'),
         (
             "apache",
@@ -94,8 +94,27 @@ def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> N
 
 def test_without_a_map_the_added_rules_are_the_map() -> None:
     made = maps.Rules([], OLD, NEW)
-    assert maps.written("netlify", made, [(OLD + "a", NEW + "b")]).data == b"/a /b 301!\n"
+    assert maps.written("netlify", made, [(OLD + "a", NEW + "b")]).data == b"/a /b 301\n"
     assert maps.written("csv", made).data == b"\n"
+
+
+@pytest.mark.parametrize(("form", "line"), [("csv", "/w,/n,301!"), ("netlify", "/w /n 301!")])
+def test_an_added_rule_is_forced_where_a_file_is_in_the_way(form: str, line: str) -> None:
+    made = rules("/a,/b\n", "map.csv")
+    made.chain(OLD + "a", {NEW + "w"}.__contains__)
+    text, back = written(made, form, (OLD + "w", NEW + "n"), (OLD + "v", NEW + "m"))
+    assert text.splitlines()[:2] == [line, line.replace("w", "v").replace("/n", "/m").replace("!", "")]
+    assert [lead(back, url, ["/w"]) for url in ("/w", "/v")] == ["/n", "/m"]
+
+
+@pytest.mark.parametrize("target", ["/e$1x", "/e$1/$2", "/$", "/$x$0"])
+def test_a_dollar_of_a_flattened_target_is_no_group(target: str) -> None:
+    made = rules(f"RedirectMatch ^/(f)$ /d\nRedirect /d {target}\n", ".htaccess")
+    assert lead(made, "/f") == target
+    text, back = written(made, "apache")
+    assert text.startswith("RedirectMatch ^/(f)$ ")
+    assert lead(back, "/f") == target
+    assert written(back, "apache")[0] == text
 
 
 def test_what_a_form_cannot_express_is_a_comment_and_returned() -> None:
@@ -216,8 +235,8 @@ def test_the_name_of_a_file_says_its_form() -> None:
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("csv", "/a?b=1,/c,301!"),
-        ("netlify", "/a b=1 /c 301!"),
+        ("csv", "/a?b=1,/c,301"),
+        ("netlify", "/a b=1 /c 301"),
         ("cloudflare", None),
         ("apache", 'RewriteCond %{QUERY_STRING} "^b=1$"\nRewriteRule "^/?a$" "/c" [R=301,L,QSD]'),
         ("nginx", 'if ($request_uri = "/a?b=1") { return 301 "/c"; }'),
@@ -233,8 +252,8 @@ def test_the_rule_to_add_is_a_text_in_the_form_of_the_map(form: str, expected: s
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("csv", "/guide/,/docs/,301!,prefix"),
-        ("netlify", "/guide/* /docs/:splat 301!"),
+        ("csv", "/guide/,/docs/,301,prefix"),
+        ("netlify", "/guide/* /docs/:splat 301"),
         ("cloudflare", "/guide/* /docs/:splat 301"),
         ("apache", 'RewriteRule "^/?guide/((.*))$" "/docs/$1" [R=301,L]'),
         ("nginx", 'location ~ "^/guide/((.*))$" { rewrite "^/guide/((.*))$" "/docs/$1" permanent; }'),

@@ -79,7 +79,7 @@ STAYS = {
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
 def test_unchanged_data_is_returned_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
-    assert reported(data) == []
+    assert {code for code, _ in reported(data)} <= {"broken-entry"}  # test_har_broken_entries.py
 
 
 @pytest.mark.parametrize("options", [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}], ids=str)

@@ -91,6 +91,8 @@ def _apache(one: Flat) -> list[str] | None:
     quoted = [
         word if re.fullmatch(r"[^\s\"'\\]+", word) else '"' + re.sub(r'["\\]', r"\\\g<0>", word) + '"' for word in given
     ]
+    if name.lower() == "redirectmatch":
+        target = re.sub(r"\$(?=\d)", r"\$", target)  # a group
     quoted[-1] = f'"{target}"'
     return [f"{name} {' '.join(quoted)}"]
 

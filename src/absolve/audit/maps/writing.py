@@ -34,6 +34,7 @@ _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "nginx": forms.nginx_lines,
     "rewritemap": forms.rewrite_map_lines,
 }
+_WITH_SIGN: Final = frozenset({"csv", "netlify"})
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
 _BY_NAME: Final = (
     ("_redirects", "netlify"),
@@ -77,13 +78,18 @@ def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rul
     return rule._replace(how=PREFIX, source=asked.decoded, target=with_rest(target, asked.decoded)) if prefix else rule
 
 
+def _as_weak_as_possible(form: str, rules: Rules, rule: Rule, old: str) -> Rule:
+    """Return an added rule without force (`301!`) in forms that have the sign, unless a file is in its way."""
+    return rule if form not in _WITH_SIGN else rule._replace(forced=rules.exists(rules.counterpart(old)))
+
+
 def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = False) -> str | None:
     """Return the text of the rule to add to a map of this format; None if the format cannot express it.
 
     `prefix`: a rule for a folder with all in it.
     """
     rule = added_rule(rules, old, new, prefix=prefix)
-    lines = _LINES[form](rule) if rule is not None else None
+    lines = _LINES[form](_as_weak_as_possible(form, rules, rule, old)) if rule is not None else None
     return "\n".join(lines) if lines else None
 
 
@@ -96,7 +102,11 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
         raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {form!r}")
     flattening = Flattening(rules)
     left_out: list[tuple[Rule, str]] = []
-    new = [rule for old, target in added if (rule := added_rule(rules, old, target)) is not None]
+    new = [
+        _as_weak_as_possible(form, rules, rule, old)
+        for old, target in added
+        if (rule := added_rule(rules, old, target)) is not None
+    ]
     first = _converted(form, [Flat(rule) for rule in new], left_out)
     texts: list[str] = []
     for found in rules.sets:

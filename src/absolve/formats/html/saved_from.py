@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.lazy_regex import pattern
 from absolve.encodings.codings import to_utf8
 
 if TYPE_CHECKING:
@@ -20,24 +21,24 @@ _SAVERS: Final = (
     # writes the second of two hyphens as %2D.
     (
         "saved from url comment",
-        re.compile(r"\s*saved from url=\((?P<length>[0-9]{4,5})\)(?P<url>\S+)", re.ASCII | re.IGNORECASE),
+        pattern(r"\s*saved from url=\((?P<length>[0-9]{4,5})\)(?P<url>\S+)", re.ASCII | re.IGNORECASE),
     ),
     # The first form was the default until 2022, and is still an option.
     (
         "SingleFile comment",
-        re.compile(
+        pattern(
             r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.ASCII
         ),
     ),
-    ("monolith comment", re.compile(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.ASCII)),
+    ("monolith comment", pattern(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.ASCII)),
     # Without the scheme; the newest versions write an absolute URL.
-    ("HTTrack comment", re.compile(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.ASCII)),
+    ("HTTrack comment", pattern(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.ASCII)),
 )
 _LONGEST: Final = 8192  # bytes of a comment that are read
 
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SCHEME: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
 # URLs that only assign the page to the Internet zone.
-_ZONE: Final = re.compile(r"about:|http://internet\.e-mail/?\Z", re.IGNORECASE)
+_ZONE: Final = pattern(r"about:|http://internet\.e-mail/?\Z", re.IGNORECASE)
 
 
 def retrieval_url(data: bytes, start: int, end: int, charset: Charset) -> tuple[str, str] | None:

@@ -38,6 +38,7 @@ ENTRY: Final = "application/har-entry"  # our own name: one object of the array 
 _STRING: Final = JSONString()
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
+_MOST_BROKEN: Final = 100  # entries that are reported as no objects
 _PARTIAL: Final = "206"
 _LONGEST_STATUS: Final = 3  # digits
 
@@ -80,6 +81,7 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
     """Return a part for each entry. Raise WalkError for malformed JSON, or without an array `log.entries`."""
     url: Value | None = None
     is_log = False
+    broken = 0
     entries = _Entries(data)
     events = EventList(make_part=entries.part)
     for found in values(data):
@@ -94,6 +96,12 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
         elif len(path) == 3:
             if found.kind == "object":
                 events.add_numbered_part(entries.add(url), found.start, found.end)
+            else:
+                broken += 1
+                if broken <= _MOST_BROKEN:
+                    more = "; further ones are not reported" if broken == _MOST_BROKEN else ""
+                    finding = _broken("an entry is", found, "an object")
+                    events.append(finding._replace(text=finding.text + more))
             url = None
     if not is_log:
         raise WalkError("no-har", "this JSON is no HTTP Archive: it has no list of entries in a log")
@@ -105,10 +113,15 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     known: dict[Path, Value] = {}
     field: dict[str, Value] = {}
     fields: list[tuple[str, Value]] = []
+    present: set[Path] = set()
     for found in values(data):
         if isinstance(found, Finding) or found.is_key:
             continue
         path = found.path
+        if len(path) == 1:
+            present.add(path)
+        if (fault := _fault(data, found)) is not None:
+            yield fault
         if path in _KNOWN and found.kind in _PLAIN:
             known[path] = found
         elif path[:2] != _HEADERS or len(path) < 3 or not isinstance(path[2], int):
@@ -122,6 +135,9 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
                     raise headers.too_many(headers.MOST_FIELDS, found.start)
                 fields.append((name, field["value"]))
             field = {}
+    for path in _REQUIRED:
+        if path not in present:
+            yield Finding("broken-entry", f"its {path[0]} is missing", 0, failed=True)
     yield from _header(data, fields)
     redirect = known.get(_REDIRECT_URL)
     if redirect is not None and redirect.kind == "string":
@@ -129,6 +145,33 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     if options.documents:
         yield _capture(data, known)
     yield from _body(data, known, options)
+
+
+# The values of an entry whose kind matters, with the words for it; those that HAR 1.2 requires.
+_KINDS: Final[dict[Path, tuple[str, str]]] = {
+    ("request",): ("its request is", "an object"),
+    ("response",): ("its response is", "an object"),
+    _URL: ("the URL of its request is", "a string"),
+    _HEADERS: ("its headers are", "an array"),
+    ("response", "content"): ("its content is", "an object"),
+    _TEXT: ("the text of its content is", "a string"),
+}
+_REQUIRED: Final = (("request",), ("response",))
+_IN_WORDS: Final = {"array": "an array", "object": "an object", "string": "a string"}
+
+
+def _broken(words: str, found: Value, wanted: str) -> Finding:
+    text = f"{words} {_IN_WORDS.get(found.kind, 'a number or word')}, not {wanted}"
+    return Finding("broken-entry", text, found.start, failed=True)
+
+
+def _fault(data: bytes, found: Value) -> Finding | None:
+    """Return why a value of an entry is not of the kind that HAR 1.2 requires; null stands for a missing one."""
+    if found.path not in _KINDS or found.is_key:
+        return None
+    words, wanted = _KINDS[found.path]
+    is_null = found.path not in _REQUIRED and data[found.start : found.end] == b"null"
+    return None if is_null or _IN_WORDS.get(found.kind) == wanted else _broken(words, found, wanted)
 
 
 def _capture(data: bytes, known: dict[Path, Value]) -> Capture:

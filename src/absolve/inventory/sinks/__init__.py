@@ -20,7 +20,8 @@ class Format(NamedTuple):
 
     `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `columns`: it writes
     `inventory.Columns` without encoding them to chunks first. `text`: it may be written to a terminal. `spreadsheet`:
-    programs that open it may run a cell as a formula, and its cells have no escapes for control characters.
+    programs that open it may run a cell as a formula, and its cells have no escapes for control characters. `cluster`:
+    the tasks of a cluster write it.
     """
 
     module: str
@@ -28,18 +29,32 @@ class Format(NamedTuple):
     columns: bool = False
     text: bool = False
     spreadsheet: bool = False
+    cluster: bool = False
 
 
 # The name of a format is its suffix without the dot.
 SINKS: Final[dict[str, Format]] = {
-    ".jsonl": Format("absolve.inventory.sinks.jsonl", text=True),
-    ".csv": Format("absolve.inventory.sinks.csv", text=True, spreadsheet=True),
-    ".parquet": Format("absolve.inventory.sinks.parquet", columns=True),
+    ".jsonl": Format("absolve.inventory.sinks.jsonl", text=True, cluster=True),
+    ".json": Format("absolve.inventory.sinks.json", text=True),
+    ".csv": Format("absolve.inventory.sinks.csv", text=True, spreadsheet=True, cluster=True),
+    ".tsv": Format("absolve.inventory.sinks.tsv", text=True, spreadsheet=True),
+    ".md": Format("absolve.inventory.sinks.md", text=True),
+    ".html": Format("absolve.inventory.sinks.html", text=True),
+    ".table": Format("absolve.inventory.sinks.table", columns=True, text=True),  # for people; no suffix of a file
+    ".parquet": Format("absolve.inventory.sinks.parquet", columns=True, cluster=True),
     ".sqlite": Format("absolve.inventory.sinks.sqlite", stream=False),
     ".duckdb": Format("absolve.inventory.sinks.duckdb", stream=False, columns=True),
 }
 OTHERWISE: Final = {".ndjson": ".jsonl", ".db": ".sqlite", ".sqlite3": ".sqlite"}  # aliases of suffixes
+TABLE: Final = "table"
+_MEANT: Final = {  # hints for suffixes of which none is a format
+    "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
+    ".txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
+    ".xlsx": "a spreadsheet opens .csv; --csv-safe keeps cells from being formulas",
+    ".xls": "a spreadsheet opens .csv; --csv-safe keeps cells from being formulas",
+}
 FORMATS: Final = tuple(suffix.removeprefix(".") for suffix in SINKS)
+_SUFFIXES: Final = tuple(suffix for suffix in SINKS if suffix != f".{TABLE}")
 
 
 def by_name(name: str) -> Sink:
@@ -58,8 +73,9 @@ def name_of(path: str) -> str:
     """Return the name of the format for the suffix of a file name. Raise UsageError for an unknown suffix."""
     suffix = PurePath(path).suffix.lower()
     suffix = OTHERWISE.get(suffix, suffix)
-    if suffix not in SINKS:
-        raise UsageError(f"{path}: no format has this suffix: choose from {', '.join(SINKS)}, or give --format")
+    if suffix not in _SUFFIXES:
+        text = f"{path}: no format has this suffix: choose from {', '.join(_SUFFIXES)}, or give --format"
+        raise UsageError(text, _MEANT.get(suffix, ""))
     return suffix.removeprefix(".")
 
 
@@ -81,3 +97,8 @@ def is_spreadsheet(name: str) -> bool:
 def takes_columns(name: str) -> bool:
     """Return whether the sink of a format (one of FORMATS) accepts `inventory.Columns` among its chunks."""
     return SINKS[f".{name}"].columns
+
+
+def is_for_clusters(name: str) -> bool:
+    """Return whether the tasks of a cluster write a format (one of FORMATS)."""
+    return SINKS[f".{name}"].cluster

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 INDEXED: Final = {"links": ("document", "target", "reference"), "documents": ("document", "url")}
-INTEGERS: Final = NUMBERS | {"status", "size", "links"}
+INTEGERS: Final = NUMBERS | {"status", "size", "links", "count"}
 
 # The authority of `target`: between `://` and the first slash, question mark or number sign (RFC 3986 3.2).
 BEHIND: Final = "replace(replace(substr(target, instr(target, ':') + 3), '?', '/'), '#', '/') || '/'"

@@ -1,0 +1,112 @@
+"""Sphinx's configuration: MyST pages, furo, and reference pages that are generated from the code.
+
+Build: `python -m sphinx -W --keep-going -b html docs build/site` (the extra "docs").
+Sphinx, because autodoc documents the typed API and `-W` makes each reference that leads nowhere an error. furo, because
+it uses the fonts of the system, and its pages request nothing from other hosts.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import reference_pages
+from reference_pages import DOCS, ROOT
+
+from absolve import __version__
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+project = "absolve"
+author = "the absolve developers"
+copyright = author  # noqa: A001 - Sphinx's name
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "deflist"]
+myst_heading_anchors = 3
+myst_linkify_fuzzy_links = False
+autodoc_mock_imports = reference_pages.MOCKED
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"absolve {release}"
+html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = None
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+html_theme_options = {"navigation_with_keys": True}
+suppress_warnings = ["myst.header"]  # included files begin with a heading of their own
+
+# Pages of the repository outside docs/ that are pages of the site, too.
+_INCLUDED = {
+    "CONTRIBUTING.md": "/project/contributing.md",
+    "SECURITY.md": "/project/security.md",
+    "CHANGELOG.md": "/project/changelog.md",
+    "README.md": "/index.md",
+    "benchmarks/RESULTS.md": "/project/performance.md",
+}
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([\w./-]+)(#[\w-]+)?\)")
+_ANCHOR = re.compile(r'^<a id="(\w+)"></a>', re.MULTILINE)
+_INCLUDE = re.compile(r"^<!-- include (\S+) -->$", re.MULTILINE)
+_GENERATED = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)
+_RUN = re.compile(r"^<!-- run: (.+) -->$", re.MULTILINE)
+
+
+def read(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Include files of the repository, generated text and output of commands; adapt links to files outside docs/."""
+    del app
+    included = _INCLUDE.search(source[0])
+    place = ROOT / included[1] if included is not None else DOCS / f"{docname}.md"
+    text = source[0] if included is None else place.read_text("utf-8")
+    text = _GENERATED.sub(lambda found: reference_pages.TEXTS[found[1]](), text)
+    text = _RUN.sub(lambda found: reference_pages.shown(found[1]), text)
+    text = _ANCHOR.sub(lambda found: f"{{#{found[1].lower()}}}\n", text)  # as docutils makes identifiers
+    source[0] = _LINK.sub(lambda found: adapted(found, place.parent), text)
+
+
+def adapted(found: re.Match[str], folder: Path) -> str:
+    """Return a link as the site needs it: to a page of the site, or only its text where the site has no such page."""
+    image, label, name, fragment = found.groups("")
+    fragment = fragment.lower()
+    target = (folder / name).resolve()
+    if target.is_relative_to(DOCS):
+        return f"{image}[{label}](/{target.relative_to(DOCS)}{fragment})" if target.suffix else found[0]
+    page = _INCLUDED.get(str(target.relative_to(ROOT))) if target.is_relative_to(ROOT) else None
+    return f"[{label}]({page}{fragment})" if page is not None else label
+
+
+def outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
+    """Return the pages with generated text: the code that it comes from may have changed."""
+    del app
+    marked = (_GENERATED, _RUN, _INCLUDE)
+    texts = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in env.found_docs}
+    return [name for name, text in texts.items() if any(pattern.search(text) for pattern in marked)]
+
+
+def mend(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
+    """Give the captions of the navigation the level that their role requires (WAI-ARIA 1.2, heading)."""
+    del app, pagename, templatename, doctree
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace(' role="heading">', ' role="heading" aria-level="2">')
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the pages of commands before Sphinx collects the sources."""
+    app.connect("config-inited", lambda *_: reference_pages.write_commands())
+    app.connect("env-get-outdated", outdated)
+    app.connect("source-read", read)
+    app.connect("html-page-context", mend, priority=900)  # after furo
+    return {"parallel_read_safe": True}

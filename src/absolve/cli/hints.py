@@ -1,0 +1,226 @@
+"""Hints: what a user can do about a message, for mistakes that are common.
+
+Input: a diagnostic, or a word that is none of the known ones. Output: a sentence for a line `hint: ...`, or None.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from absolve.cli import COMMANDS
+from absolve.core.errors import UsageError, in_short, similar
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable
+
+    from absolve.cli.parsing import Parser
+    from absolve.cli.reporting import Report
+    from absolve.core.errors import Diagnostic
+
+# By the code of a warning that inputs share: the options that help all of them. It is printed for one of them only.
+SHARED: Final[dict[str, str]] = {
+    "no-base": "--url URL, --url-map FILE or --mirror-layout gives the inputs a base URL",
+    "signed": "--break-signatures changes signed parts, too",
+    "unknown-charset": "--charset LABEL names the encoding of the inputs",
+    "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists them",
+    "above-root": "--profile whatwg (or rfc3986) leaves such .. out; absolve links --problem above-root lists them",
+    "empty-file": "--exclude GLOB leaves out files in folders",
+}
+_MOST: Final = 10_000  # names in a folder that are compared with one that does not exist
+_GLOB: Final = frozenset("*?[")
+
+
+def of(diagnostic: Diagnostic) -> str | None:
+    """Return the hint for a diagnostic, or None."""
+    hint = _HINTS.get(diagnostic.code)
+    return hint(diagnostic) if hint is not None else None
+
+
+def _not_found(diagnostic: Diagnostic) -> str | None:
+    name = diagnostic.name
+    if is_url(name):
+        return fetched(name)
+    if _GLOB & set(name):
+        return "no file matches this pattern, so the shell passed it on as it is"
+    folder, last = os.path.split(name)
+    try:
+        with os.scandir(folder or os.curdir) as entries:
+            names = [entry.name for entry in islice(entries, _MOST)]
+    except (OSError, ValueError):
+        return None
+    stem, suffix = os.path.splitext(last)  # noqa: PTH122 - a text; the same suffix makes no name similar
+    stems = {os.path.splitext(other)[0]: other for other in names if other.lower().endswith(suffix.lower()) and other != last}  # noqa: PTH122
+    found = similar(stem, stems).removeprefix("did you mean ").removesuffix("?")
+    return f"did you mean {os.path.join(folder, stems[found])}?" if found else None  # noqa: PTH118
+
+
+_HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
+    "not-found": _not_found,
+    **{code: lambda diagnostic: SHARED[diagnostic.code] for code in ("divergent", "above-root")},
+}
+
+
+def is_url(name: str) -> bool:
+    """Return whether the name of an input is rather the URL of a page."""
+    return name[:8].lower().startswith(("http://", "https://", "ftp://"))
+
+
+def check_no_url(name: str, command: str) -> None:
+    """Raise UsageError if the name of an input is a URL and no file."""
+    if is_url(name) and not os.path.lexists(name):
+        raise UsageError(f"{in_short(name)} is a URL, and absolve reads files only", fetched(name, command))
+
+
+def fetched(url: str, command: str = "links") -> str:
+    """Return how a page of the web reaches a command."""
+    from shlex import quote
+
+    if command in {"mirror", "audit"}:
+        name = "crawl" if command == "mirror" else "new"
+        return f"wget --recursive --page-requisites --warc-file={name} {quote(url)}, then name {name}.warc.gz"
+    if command not in {"links", "rewrite", "base", "documents", "browser"}:
+        command = "links"
+    return f"curl -sL {quote(url)} | absolve {command} - --url {quote(url)}"
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def reworded(message: str) -> str:
+    """Return a message of argparse in the words of ours."""
+    for theirs, ours in _ARGPARSE:
+        if found := theirs.fullmatch(message):
+            return found.expand(ours)
+    return message
+
+
+_ARGPARSE: Final = (
+    (re.compile(r"argument (\S+): expected one argument"), r"\1 needs a value"),
+    (re.compile(r"argument (\S+): expected at least one argument"), r"\1 needs a value"),
+    (re.compile(r"argument (\S+): ignored explicit argument (.+)"), r"\1 takes no value, and has \2"),
+    (re.compile(r"argument (\S+): not allowed with argument (\S+)"), r"\1 and \2 exclude each other"),
+    (re.compile(r"the following arguments are required: (.+)"), r"missing: \1"),
+    (re.compile(r"argument (\S+): (.+)", re.DOTALL), r"\1: \2"),
+)
+
+
+def of_usage(message: str) -> str:
+    """Return the hint for an error of argparse, or an empty text."""
+    if found := _NO_VALUE.fullmatch(message):
+        option = next((name for name in found[1].split("/") if name.startswith("--")), found[1])
+        return f"a value that begins with - is written {option}=VALUE"
+    if message.endswith("required: COMMAND"):
+        return f"commands: {', '.join(COMMANDS)}"
+    return ""
+
+
+_NO_VALUE: Final = re.compile(r"argument (\S+): expected (?:one|at least one) argument")
+
+
+def no_choice(names: str, value: object, choices: Iterable[object]) -> str:
+    """Return the message for a word that is none of the choices of an option, or no command."""
+    if names == _COMMAND:
+        return f"unknown command {value!r}"
+    *most, last = map(str, choices)
+    words = f"{', '.join(most)} or {last}" if most else last
+    return f"{names} takes {words}, not {in_short(str(value))!r}"
+
+
+def choice(names: str, value: object, choices: Iterable[object]) -> str:
+    """Return the hint for a word that is none of the choices."""
+    word = str(value)
+    if names == _COMMAND:
+        return _no_command(word)
+    if names == "--base" and is_url(word):
+        return f"--base is about base elements in the result; the URL of an input is given by --url {word}"
+    return similar(word, map(str, choices))
+
+
+def _no_command(word: str) -> str:
+    from shlex import quote
+
+    if is_url(word):
+        return fetched(word)
+    if os.path.lexists(word):
+        return f"the command comes first: absolve rewrite {quote(word)} or absolve links {quote(word)}"
+    return similar(word, COMMANDS) or f"commands: {', '.join(COMMANDS)}"
+
+
+_PROGRAM: Final = "absolve"
+_COMMAND: Final = "COMMAND"
+# Options of other programs, or of earlier versions, by what they are here.
+_MEANT: Final = {
+    "--inplace": "--in-place",
+    "-i": "--in-place",
+    "--json": "--format jsonl",
+    "--csv": "--format csv",
+    "--parallel": "--jobs",
+    "--threads": "--jobs",
+    "--workers": "--jobs",
+    "--encoding": "--charset",
+    "--base-url": "--url",
+    "--out": "--output",
+    "--output-format": "--format",
+    "--files-from": "--from",
+    "--input": "inputs have no option before them: absolve COMMAND INPUT",
+    "-r": "leave it out: folders are read with their subfolders",
+    "--recursive": "leave it out: folders are read with their subfolders",
+    "--suffix": "--backup",
+    "--silent": "--quiet",
+    "--type": "--media-type",
+}
+
+
+def option(name: str, parser: Parser) -> str:
+    """Return the hint for an unknown option: a similar one, or the commands that have it."""
+    own = [known for action in parser.options() for known in action[1].option_strings]
+    meant = _MEANT.get(name)
+    if meant is not None and not meant.startswith("-"):
+        return meant
+    if meant is not None and meant.split()[0] in own:
+        return f"did you mean {meant}?"
+    if found := _having(name):
+        if parser.prog == _PROGRAM:
+            return f"options follow the command: absolve COMMAND {name}"
+        return f"{name} is an option of {' and '.join(found)}"
+    return similar(name, own)
+
+
+def _having(name: str) -> list[str]:
+    """Return the commands that have an option."""
+    from absolve.cli.running import parser
+
+    found = parser().commands.items()
+    return [command for command, one in found if any(name in action.option_strings for _, action in one.options())]
+
+
+def surplus(parser: Parser) -> str:
+    """Return the hint for an argument that a command does not take."""
+    taken = " ".join(str(action.metavar or action.dest) for action in parser.positionals())
+    return f"{parser.prog} takes {taken}" if taken else f"{parser.prog} takes options only"
+
+
+def selecting(options: argparse.Namespace) -> str:
+    """Return the options that select rows, as given; empty if there are none."""
+    from shlex import quote
+
+    given = vars(options)
+    words = [f"--{name} {quote(','.join(given[name]))}" for name in ("kind", "scope", "problem") if given.get(name)]
+    if given.get("where") is not None:
+        words.append(f"--where {quote(given['where'])}")
+    return " ".join(words)
+
+
+def interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
+    """Print how far a run over several inputs came, and that --resume goes on where a journal is kept."""
+    if total is not None and total < 2:
+        return
+    given = vars(options)
+    writes = given.get("in_place") or given.get("output") not in {None, "-"}
+    resumes = "resume" in given and writes and not (given.get("dry_run") or given.get("diff"))
+    text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
+    report.note("interrupted", f"{text}; --resume goes on" if resumes else text)

@@ -1,0 +1,64 @@
+"""HTML sink: one page with a table, which needs no other file and no network.
+
+Every text of a document is escaped; only http and https URLs are hyperlinks, without a referrer. A policy in the page
+forbids scripts and requests. Invisible characters are escaped: the format is for people.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from absolve.core.printable import printable
+from absolve.inventory.sinks.rows import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from absolve.inventory.columns import Columns
+
+LINKED: Final = frozenset({"target", "url", "base", "canonical"})
+_HEAD: Final = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>absolve</title>
+<style>
+:root { color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif }
+table { border-collapse: collapse }
+th { position: sticky; top: 0; background: Canvas; text-align: left }
+th, td { padding: .2em .6em; border-bottom: 1px solid GrayText; vertical-align: top; overflow-wrap: anywhere }
+</style>
+<main>
+<h1>absolve</h1>
+<table>
+"""
+_END: Final = b"</table>\n</main>\n</html>\n"
+
+
+def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
+    """Return rows as rows of a table in UTF-8."""
+    lines = []
+    for row in joined(columns, rows):
+        cells = "".join(f"<td>{_cell(name, cell)}" for name, cell in zip(columns, row, strict=True))
+        lines.append(f"<tr>{cells}\n")
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def _cell(name: str, cell: Any) -> str:
+    if cell is None:
+        return ""
+    text = escape(printable(str(cell)))
+    is_linked = name in LINKED and isinstance(cell, str) and cell.lower().startswith(("http://", "https://"))
+    return f'<a href="{text}">{text}</a>' if is_linked and "***@" not in text else text
+
+
+def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
+    """Write the page around the encoded chunks."""
+    names = "".join(f'<th scope="col">{escape(name)}' for name in columns)
+    file.write(f"{_HEAD}<tr>{names}\n".encode())
+    file.writelines(chunks)
+    file.write(_END)

@@ -1,0 +1,121 @@
+"""Help: `-h`, `--help`, `absolve help`, the manual page, short names of options."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from command_runner import ABSOLUTE, Runner
+
+from absolve.cli import COMMANDS, usage
+from absolve.cli.running import parser
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIRST = ["arguments", "folders and lists", "facts about the inputs", "output"]
+LAST = ["finding and resolving links", "limits", "run", "help"]
+_OPTION = re.compile(r"^  (?=-)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_short_help_has_ten_options_at_most_and_an_example(absolve: Runner, command: str) -> None:
+    done = absolve(command, "-h")
+    text = done.out.decode()
+    assert (done.status, done.err) == (0, "")
+    assert 0 < len(_OPTION.findall(text)) <= usage.MOST
+    assert f"  absolve {command}" in text
+    assert len(text.splitlines()) < 50
+
+
+def test_the_short_help_of_absolve_lists_the_commands(absolve: Runner) -> None:
+    assert all(f"    {command}" in absolve("-h").out.decode() for command in COMMANDS)
+
+
+def test_the_short_help_of_rewrite_has_its_most_important_options(absolve: Runner) -> None:
+    text = absolve("rewrite", "-h").out.decode()
+    assert all(option in text for option in ("-u URL", "-o OUT", "--in-place", "-n, --dry-run", "--diff"))
+    assert "--max-rows-bytes" not in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_groups_have_the_same_order_in_every_command(command: str) -> None:
+    titles = [group.title or "" for group in parser().commands[command].groups()]
+    assert len(set(titles)) == len(titles)
+    assert [title for title in titles if title in FIRST] == [title for title in FIRST if title in titles]
+    assert [title for title in titles if title in LAST] == [title for title in LAST if title in titles]
+    between = [number for number, title in enumerate(titles) if title not in FIRST + LAST]
+    assert all(titles[: between[0]][-1] in FIRST for _ in between[:1])
+    assert between == [*range(between[0], between[0] + len(between))] if between else True
+
+
+def test_an_option_is_in_one_group_everywhere() -> None:
+    found: dict[str, set[str]] = {}
+    for name, command in parser().commands.items():
+        for group in command.groups():
+            for action in group._group_actions:
+                for option in action.option_strings:
+                    if (name, option) != ("audit", "--verify"):  # of its repairs
+                        found.setdefault(option, set()).add(group.title or "")
+    several = {option for option, titles in found.items() if len(titles) > 1}
+    # Selections are of links, of documents, and of links to change.
+    assert several <= {"--columns", "--where", "--unique", "--kind", "--scope", "--problem", "--diff"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_prints_the_help_of_a_command(absolve: Runner, command: str) -> None:
+    assert absolve("help", command) == absolve(command, "--help")
+
+
+def test_help_without_a_command_prints_that_of_absolve(absolve: Runner) -> None:
+    assert absolve("help") == absolve("--help")
+
+
+def test_the_short_names_of_options(absolve: Runner, page: Path, tmp_path: Path) -> None:
+    assert absolve("-V") == absolve("--version")
+    assert absolve("links", page, "-f", "csv").out == absolve("links", page, "--format", "csv").out
+    assert absolve("rewrite", page, "-n").out == absolve("rewrite", page, "--dry-run").out
+    (tmp_path / "x.html").write_bytes(b"<a href='x.html?a&amp;b'>x</a>")
+    assert absolve("rewrite", tmp_path / "x.html", "-u", "http://h/d/p.html").out in ABSOLUTE
+
+
+def test_short_names_are_understood_beside_a_configuration(
+    absolve: Runner, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(page.parent)
+    (page.parent / "absolve.toml").write_text("[links]\nformat = 'csv'\ncolumns = ['target', 'kind']\n")
+    assert absolve("links", page).lines[0] == "target,kind"
+    assert absolve("links", page, "-f", "jsonl").lines[0].startswith("{")
+
+
+# --- manual page ------------------------------------------------------------------------------------------------------
+
+
+def test_the_manual_page_has_every_command_and_every_option(absolve: Runner) -> None:
+    text = absolve("help", "--man").out.decode()
+    for name, command in parser().commands.items():
+        _, found, rest = text.partition(f'.SH "ABSOLVE {name.upper()}"\n')
+        assert found
+        section = rest.partition("\n.SH ")[0]
+        for action in command.all_options():
+            for option in action.option_strings:
+                assert f"\\fB{option.replace('-', chr(92) + '-')}\\fR" in section
+
+
+def test_no_line_of_the_manual_page_is_a_request_by_chance(absolve: Runner) -> None:
+    known = {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I", ".nf", ".fi", ".sp", '.\\"'}
+    lines = absolve("help", "--man").out.decode().splitlines()
+    assert {line.partition(" ")[0] for line in lines if line.startswith((".", "'"))} <= known
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff here")
+def test_groff_reads_the_manual_page_without_a_warning(absolve: Runner) -> None:
+    page = absolve("help", "--man").out
+    groff = ["groff", "-man", "-ww", "-Tascii", "-P-cbou"]
+    done = subprocess.run(groff, input=page, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert b"ABSOLVE REWRITE" in done.stdout
+    assert b"'*.html'" in done.stdout

@@ -1,0 +1,385 @@
+"""What a person sees: tables on a terminal, colours, hyperlinks, widths, and the line that ends a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_runner import FIXTURES
+
+if TYPE_CHECKING:
+    from command_runner import Runner
+
+URL = "--url=http://h/d/"
+PAGE = b"<a href=x>x</a><a href=http://[>y</a><a href='#z'>z</a>"
+BROKEN = b"\x7fELF\x02\x01\x01\0"  # in no format that absolve reads
+PLAIN = {"NO_COLOR": "1"}
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+HYPERLINK = re.compile(r"\x1b]8;;([^\x1b]*)\x1b\\")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    Path("p.html").write_bytes(PAGE)
+    return tmp_path
+
+
+def on_terminal(*arguments: str, columns: int = 80, environment: dict[str, str] | None = None) -> str:
+    """Return all that a terminal of this width receives, from both streams."""
+    fcntl = pytest.importorskip("fcntl")
+    pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    argv = [sys.executable, "-m", "absolve", *arguments]
+    given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **(environment or {})}
+    process = subprocess.Popen(argv, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=given)
+    os.close(theirs)
+    found = b""
+    try:
+        while read := os.read(ours, 1 << 16):
+            found += read
+    except OSError:  # the other end is closed
+        pass
+    finally:
+        os.close(ours)
+        process.wait()
+    return found.decode().replace("\r\n", "\n")
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+TABLE = """\
+p.html
+  base http://h/d/ (retrieval)
+   1:9  navigation  x        → http://h/d/x
+  1:24  navigation  http://[ → (nowhere)
+                    ! malformed
+  1:47  navigation  #z       → http://h/d/#z
+absolve: 3 links in 1 document: 1 internal, 1 same-document, 1 other; 1 with problems
+"""
+
+
+def test_on_a_terminal_links_are_a_table_with_hyperlinks_to_the_web() -> None:
+    shown = on_terminal("links", "p.html", URL)
+    assert STYLE.sub("", HYPERLINK.sub("", shown)) == TABLE
+    assert [url for url in HYPERLINK.findall(shown) if url] == ["http://h/d/x", "http://h/d/#z"]
+    assert "\x1b[31m! malformed\x1b[0m" in shown
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_a_terminal_without_colours_gets_no_escape_sequences(environment: dict[str, str]) -> None:
+    assert on_terminal("links", "p.html", URL, environment=environment) == TABLE
+    assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", environment=environment)
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_table_fits_the_terminal(columns: int) -> None:
+    Path("p.html").write_bytes(PAGE + b"<a href='%s'>" % (b"x" * 300))
+    for options in ((), ("--columns", "target,kind,problems,text"), ("--columns", "document,base,target,scope,kind")):
+        shown = on_terminal("links", "p.html", URL, "-q", *options, columns=columns, environment=PLAIN)
+        assert max(map(len, shown.splitlines())) <= columns
+        assert "…" in shown
+
+
+def test_piped_output_is_json_lines_whatever_the_colours(absolve: Runner) -> None:
+    for options in ((), ("--color", "always")):
+        rows = [json.loads(line) for line in absolve("links", "p.html", URL, *options).lines]
+        assert [row["reference"] for row in rows] == ["x", "http://[", "#z"]
+
+
+def test_a_table_in_a_pipe_has_colours_only_on_request(absolve: Runner) -> None:
+    plain = absolve("links", "p.html", URL, "--format", "table").out.decode()
+    assert plain + f"absolve: {absolve.summary}\n" == TABLE
+    coloured = absolve("links", "p.html", URL, "--format", "table", "--color", "always").out.decode()
+    assert STYLE.sub("", HYPERLINK.sub("", coloured)) == plain != coloured
+
+
+def test_a_table_in_a_file_has_no_width_and_no_colours(absolve: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    Path("p.html").write_bytes(b"<a href='%s'>" % (b"x" * 300))
+    assert absolve("links", "p.html", URL, "--format", "table", "-o", "links.txt").status == 0
+    text = Path("links.txt").read_text("utf-8")
+    assert "\x1b" not in text
+    assert "http://h/d/" + "x" * 300 in text
+
+
+@pytest.mark.parametrize("format_", ["json", "tsv", "md", "html", "csv", "jsonl"])
+def test_text_formats_go_to_the_standard_output_and_to_files_by_suffix(absolve: Runner, format_: str) -> None:
+    done = absolve("links", "p.html", URL, "--format", format_)
+    assert absolve("links", "p.html", URL, "-o", f"links.{format_}").status == 0
+    assert done.out == Path(f"links.{format_}").read_bytes()
+    assert b"http://h/d/x" in done.out
+
+
+# --- the line that ends a run -----------------------------------------------------------------------------------------
+
+
+def without_time(summary: str) -> str:
+    """Return the line without the size and time of a run in which progress was shown, as on a slow machine."""
+    return re.sub(r"; [0-9.,]+ MB in [0-9.]+ s\Z", "", summary)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "summary"),
+    [
+        (("rewrite", "p.html", URL), "1 link in 1 document changed; 2 stay"),
+        (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
+        (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
+        (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
+        (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stay"),
+        (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
+        (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
+        (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
+        (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed"),
+        (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
+        (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 other; 1 with problems"),
+        (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 other; 3 with problems; 1 input failed"),
+        (("rewrite", "none"), ""),
+        (("rewrite", "p.html", URL, "--quiet"), ""),
+        (("links", "p.html", URL, "-q"), ""),
+    ],
+    ids=lambda given: " ".join(given)[:60] if isinstance(given, tuple) else "",
+)
+def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...], summary: str) -> None:
+    absolve(*arguments)
+    assert without_time(absolve.summary) == summary
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+def test_the_counts_of_an_archive_are_those_of_its_documents(
+    absolve: Runner, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
+    archive = FIXTURES / "journal.warc"
+    absolve("rewrite", archive, FIXTURES / "saved-page.html", "-o", "out", jobs)
+    assert without_time(absolve.summary) == "37 links in 2 documents changed; 5 stay"
+    absolve("links", archive, archive, jobs)
+    assert absolve.summary.startswith("6 links in ")
+
+
+def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runner, shared: Path) -> None:
+    pages = [shared / "pages" / name for name in ("monolith", "newspaper4k", "jsoup", "warc2zim")]
+    absolve("rewrite", *pages, URL, "-o", "out", "--log", "log.jsonl", "-q")
+    changes = [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
+    absolve("rewrite", *pages, URL, "-o", "out2")
+    assert absolve.summary.startswith(f"{len(changes):,} link")
+    stay = int(re.search(r"; ([\d,]+) stay", absolve.summary)[1].replace(",", ""))  # type: ignore[index]
+    rows = [json.loads(line) for line in absolve("links", *pages, URL).lines]
+    assert len(rows) == len(changes) + stay
+    places = {(row["document"], row["entity"], row["line"], row["column"], row["reference"]): row for row in rows}
+    for change in changes:
+        row = places[change["document"], change["entity"], change["line"], change["column"], change["old"]]
+        assert (change["new"], change["base"], change["base_layer"]) == (row["target"], row["base"], row["base_layer"])
+
+
+def test_the_line_comes_after_all_output_on_a_terminal() -> None:
+    for options in ((), ("--format", "jsonl"), ("--columns", "target"), ("--columns", "kind", "--unique", "--count")):
+        assert on_terminal("links", "p.html", URL, *options, environment=PLAIN).splitlines()[-1].startswith("absolve: 3 links")
+
+
+# --- options of links -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (("malformed",), 1),
+        (("unresolved,malformed",), 1),
+        (("unresolved", "--fail-on", "malformed"), 1),
+        (("any",), 1),
+        (("unresolved",), 0),
+        (("malformed", "--kind", "image"), 0),
+        (("malformed", "--columns", "target"), 1),
+        (("malformed", "-q", "-o", "links.sqlite"), 1),
+        (("malformed", "--columns", "target", "--unique"), 1),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_a_listed_link_with_a_problem_fails_the_run_if_asked(
+    absolve: Runner, options: tuple[str, ...], status: int
+) -> None:
+    done = absolve("links", "p.html", URL, "--fail-on", *options)
+    assert (done.status, done.err) == (status, "")
+    assert ("--fail-on: 1 malformed" in absolve.summary) == (status == 1 and "-q" not in options)
+
+
+def test_an_unknown_problem_is_a_usage_error(absolve: Runner) -> None:
+    done = absolve("links", "p.html", "--fail-on", "malformed,broken")
+    assert done.status == 2
+    assert "unknown problem 'broken'" in done.err
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+@pytest.mark.parametrize("format_", ["csv", "sqlite"])
+def test_unique_rows_are_counted_over_all_inputs(
+    absolve: Runner, jobs: str, format_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
+    for name in "ab":
+        Path(f"{name}.html").write_bytes(b"<a href=y><a href=x><a href=x><a href=%s>" % name.encode())
+    command = ("links", "a.html", "b.html", URL, "--columns", "target", "--unique", "--count", jobs, "-o", f"l.{format_}")
+    assert absolve(*command).status == 0
+    rows = [("http://h/d/x", 4), ("http://h/d/y", 2), ("http://h/d/a", 1), ("http://h/d/b", 1)]
+    if format_ == "csv":
+        assert Path("l.csv").read_text() == "target,count\n" + "".join(f"{url},{count}\n" for url, count in rows)
+        return
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect("l.sqlite")) as database:
+        assert database.execute("SELECT * FROM links").fetchall() == rows
+
+
+def test_count_needs_unique(absolve: Runner) -> None:
+    assert "--count needs --unique" in absolve("links", "p.html", "--columns", "target", "--count").err
+
+
+# --- rewrite --log ----------------------------------------------------------------------------------------------------
+
+
+def test_the_log_has_each_change_with_its_place_rule_and_base(absolve: Runner) -> None:
+    Path("p.html").write_bytes(b"<base href=sub/>\n<a href=x><a href=http://old/y><iframe srcdoc='<a href=z>'></iframe>")
+    done = absolve("rewrite", "p.html", URL, "--remap", "http://old/=http://new/", "-o", "o.html", "--log", "log.tsv")
+    assert done.status == 0
+    assert [line.split("\t") for line in Path("log.tsv").read_text().splitlines()] == [
+        ["document", "entity", "line", "column", "kind", "old", "new", "rule", "base", "base_layer"],
+        ["p.html", "", "1", "12", "other", "sub/", "http://h/d/sub/", "absolute", "http://h/d/", "retrieval"],
+        ["p.html", "", "2", "9", "navigation", "x", "http://h/d/sub/x", "absolute", "http://h/d/sub/", "embedded"],
+        ["p.html", "", "2", "19", "navigation", "http://old/y", "http://new/y", "http://old/=http://new/", "http://h/d/sub/", "embedded"],
+        ["p.html", "srcdoc[1]", "1", "9", "navigation", "z", "http://h/d/sub/z", "absolute", "http://h/d/sub/", "encapsulating"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["exact", "prefix", "regex"])
+def test_the_log_names_the_rule_as_it_was_written(absolve: Runner, how: str) -> None:
+    old = "http://OLD/(.*)".lower() if how == "regex" else "//OLD:80/x"
+    Path("p.html").write_bytes(b"<a href=http://old/x><a href=http://other/>")
+    Path("rules.csv").write_text(f"{old},http://new/x,{how}\n")
+    options = ("--kind", "navigation", "--remap-file", "rules.csv")
+    absolve("rewrite", "p.html", *options, "-o", "o.html", "--log", "log.jsonl")
+    (change,) = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    assert (change["new"], change["rule"]) == ("http://new/x", f"{old}=http://new/x")
+
+
+@pytest.mark.parametrize("options", [(), ("-j2",), ("--in-place",), ("--dry-run",), ("--verify",)], ids=str)
+def test_a_log_changes_nothing_else(absolve: Runner, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
+    Path("site").mkdir()
+    pages = {path.name: path.read_bytes() for path in FIXTURES.iterdir() if path.suffix in {".html", ".warc"}}
+    results = []
+    for log in ((), ("--log", "log.csv")):
+        for name, data in pages.items():
+            Path("site", name).write_bytes(data)
+        where = () if {"--in-place", "--dry-run"} & {*options} else ("-o", "out")
+        assert absolve("rewrite", "site", *where, *options, *log).status == 0
+        place = Path("out" if where else "site")
+        results.append(({path.name: path.read_bytes() for path in place.iterdir()}, without_time(absolve.summary)))
+    assert results[0] == results[1]
+    assert len(Path("log.csv").read_text().splitlines()) == 1 + int(results[0][1].split()[0])
+
+
+@pytest.mark.parametrize("name", ["p.html", "o.html", "log.parquet", "log.html5", "errors.csv"])
+def test_a_log_has_a_text_format_and_a_file_of_its_own(absolve: Runner, name: str) -> None:
+    done = absolve("rewrite", "p.html", URL, "-o", "o.html", "--errors", "errors.csv", "--log", name)
+    assert done.status == 2
+    assert Path("p.html").read_bytes() == PAGE
+    assert not Path("o.html").exists()
+
+
+def test_user_information_is_masked_in_the_log(absolve: Runner) -> None:
+    arguments = ("rewrite", "p.html", "--url", "http://user:secret@h/", "-o", "o.html", "--log", "log.csv")
+    absolve(*arguments)
+    assert "secret" not in Path("log.csv").read_text()
+    absolve(*arguments, "--show-credentials")
+    assert "secret" in Path("log.csv").read_text()
+
+
+# --- links --resume ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site() -> Path:
+    site = Path("site")
+    site.mkdir()
+    for name in "abcdef":
+        (site / f"{name}.html").write_bytes(b"<a href=%s>" % name.encode() * 3 + PAGE)
+    return site
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+@pytest.mark.parametrize("format_", ["jsonl", "csv", "json"])
+def test_an_interrupted_list_goes_on_and_is_the_same(
+    absolve: Runner, site: Path, jobs: str, format_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
+    absolve("links", site, URL, "-o", f"whole.{format_}")
+    summary = absolve.summary
+    command = ("links", site, URL, "-o", f"l.{format_}", "--resume", jobs)
+    for bad in ("b.html", "f.html"):
+        (site / bad).rename(f"{bad}.kept")
+        (site / bad).write_bytes(BROKEN)
+    done = absolve(*command)
+    assert (done.status, done.err.count("unknown-media-type")) == (1, 2)
+    for bad in ("b.html", "f.html"):
+        Path(f"{bad}.kept").replace(site / bad)
+    done = absolve(*command)
+    assert done.status == 0
+    assert done.err.endswith("absolve: 4 skipped: done by an earlier run\n")
+    assert Path(f"l.{format_}").read_bytes() == Path(f"whole.{format_}").read_bytes()
+    assert without_time(absolve.summary) == without_time(summary)
+    assert not list(Path(os.environ["XDG_STATE_HOME"]).rglob("*.sqlite*"))
+    assert absolve(*command).err == ""  # a complete list begins again
+
+
+def test_an_interrupt_keeps_what_is_done(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from absolve.run import list_journal
+
+    ended = list_journal.ListJournal.ended
+
+    def interrupted(self: list_journal.ListJournal, input_: object, *, failed: bool) -> None:
+        ended(self, input_, failed=failed)  # type: ignore[arg-type]
+        if str(input_).count("d.html"):
+            raise KeyboardInterrupt
+
+    command = ("links", site, URL, "-o", "l.csv", "--resume", "-j1")
+    monkeypatch.setattr(list_journal.ListJournal, "ended", interrupted)
+    assert absolve(*command).status == 130
+    assert not Path("l.csv").exists()
+    monkeypatch.setattr(list_journal.ListJournal, "ended", ended)
+    assert absolve(*command).err == "absolve: 4 skipped: done by an earlier run\n"
+    absolve("links", site, URL, "-o", "whole.csv")
+    assert Path("l.csv").read_bytes() == Path("whole.csv").read_bytes()
+
+
+@pytest.mark.parametrize("change", ["file", "option", "url"])
+def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, change: str) -> None:
+    (site / "f.html").write_bytes(BROKEN)
+    absolve("links", site, URL, "-o", "l.csv", "--resume")
+    if change == "file":
+        (site / "a.html").write_bytes(b"<a href=new>")
+    options = {"option": ("--columns", "target"), "url": ("--url=http://other/",)}.get(change, ())
+    done = absolve("links", site, URL, "-o", "l.csv", "--resume", *options)
+    skipped = "absolve: 4 skipped: done by an earlier run\n" if change == "file" else ""
+    assert done.err.partition("\n")[2] == skipped
+    assert change != "file" or "http://h/d/new" in Path("l.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("-o", "l.parquet"), ("-o", "l.sqlite"), ("-o", "l.csv", "--unique", "--columns", "target"), ("-o", "l.txt", "--format", "table")],
+)
+def test_resume_needs_a_file_in_a_text_format(absolve: Runner, options: tuple[str, ...]) -> None:
+    done = absolve("links", "p.html", "--resume", *options)
+    assert done.status == 2
+    assert "--resume needs -o FILE" in done.err

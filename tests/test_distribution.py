@@ -1,0 +1,158 @@
+"""The ways to people: workflows, wheels, image, and the text about them; as far as a machine without a network can check."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+ROOT: Final = Path(__file__).parents[1]
+PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+WORKFLOWS: Final = sorted((ROOT / ".github/workflows").glob("*.yml"))
+VERSIONS: Final = [
+    line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", line)
+]
+
+
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+    return found
+
+
+def steps(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    jobs = read(path)["jobs"]
+    return [(name, step) for name, job in jobs.items() for step in job["steps"]]
+
+
+# --- workflows --------------------------------------------------------------------------------------------------------
+
+
+def test_both_workflows_are_there() -> None:
+    assert [path.name for path in WORKFLOWS] == ["ci.yml", "release.yml"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_has_only_the_rights_that_a_job_needs(path: Path) -> None:
+    found = read(path)
+    assert found["permissions"] == {}
+    for name, job in found["jobs"].items():
+        if (path.name, name) != ("release.yml", "publish"):
+            assert job["permissions"] == {"contents": "read"}
+        assert job["timeout-minutes"]
+    for _, step in steps(path):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_script_of_a_workflow_is_bash_without_expressions(path: Path) -> None:
+    for _, step in steps(path):
+        assert ("uses" in step) != ("run" in step)
+        assert "run" in step or re.fullmatch(r"[\w-]+/[\w-]+@(?:v\d[\d.]*|release/v1)", step["uses"]), step
+        script = step.get("run", "")
+        assert "${{" not in script
+        if bash := shutil.which("bash"):
+            assert subprocess.run([bash, "-n", "-c", script], check=False).returncode == 0, script
+
+
+@pytest.mark.skipif(shutil.which("zizmor") is None, reason="zizmor is not installed")
+def test_zizmor_finds_nothing_in_the_workflows_and_the_action() -> None:
+    argv = ["zizmor", "--offline", "--no-progress", "--config", ".github/zizmor.yml", ".github/workflows", "action.yml"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_release_is_published_only_by_its_tag_and_after_everything_is_built() -> None:
+    jobs = read(ROOT / ".github/workflows/release.yml")["jobs"]
+    publish = jobs.pop("publish")
+    assert publish["permissions"] == {"id-token": "write", "attestations": "write"}
+    assert sorted(publish["needs"]) == sorted(jobs)
+    assert publish["environment"]["name"] == "pypi"
+    assert "github.ref_type == 'tag'" in publish["if"]
+    uses = [step.get("uses", "") for step in publish["steps"]]
+    assert [name.partition("@")[0] for name in uses] == [
+        "actions/download-artifact", "actions/attest-build-provenance", "pypa/gh-action-pypi-publish",
+    ]  # fmt: skip
+    assert not any("password" in str(step) or "secrets." in str(step) for step in publish["steps"])
+
+
+@pytest.mark.parametrize(("tag", "is_right"), [("v{}", True), ("v{}1", False), ("v", False), ("x{}", False), ("v.*", False)])
+def test_a_tag_must_be_the_version_of_the_package(tag: str, *, is_right: bool) -> None:
+    (script,) = (step["run"] for _, step in steps(ROOT / ".github/workflows/release.yml") if "TAG" in step.get("env", {}))
+    tree = ast.parse((ROOT / "src/absolve/_version.py").read_text("utf-8"))
+    (version,) = (ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
+    bash = shutil.which("bash") or pytest.skip("there is no bash")
+    done = subprocess.run([bash, "-e", "-c", script], cwd=ROOT, env={"TAG": tag.format(version), "PATH": "/usr/bin:/bin"}, check=False)
+    assert (done.returncode == 0) is is_right
+
+
+# --- wheels -----------------------------------------------------------------------------------------------------------
+
+
+def test_wheels_are_built_for_every_version_and_system_that_is_named() -> None:
+    settings = PROJECT["tool"]["cibuildwheel"]
+    assert settings["build"].split() == [f"cp{version.replace('.', '')}-*" for version in VERSIONS]
+    (systems,) = (job["strategy"]["matrix"]["os"] for name, job in read(ROOT / ".github/workflows/release.yml")["jobs"].items() if name == "wheels")
+    assert {name.partition("-")[0] for name in systems} == {"ubuntu", "macos", "windows"}
+    assert {"ubuntu-24.04-arm", "macos-15-intel"} <= {*systems}
+    assert "{project}/.ci/smoke.py compiled" in settings["test-command"]
+
+
+# --- the image --------------------------------------------------------------------------------------------------------
+
+
+def instructions() -> list[tuple[str, str]]:
+    text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
+
+
+def test_the_image_runs_the_command_as_a_user_without_rights() -> None:
+    found = instructions()
+    final = found[max(place for place, (word, _) in enumerate(found) if word == "FROM") :]
+    assert dict(final)["USER"] == "65532:65532"
+    assert dict(final)["ENTRYPOINT"] == '["absolve"]'
+    assert not [rest for word, rest in final if word == "RUN"], "no compiler and no cache is in it"
+    assert {rest.split()[0].rpartition(":")[2] for word, rest in found if word == "FROM"} == {f"{VERSIONS[-1]}-slim-trixie"}
+
+
+def test_the_image_is_built_only_of_files_that_are_named() -> None:
+    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    lines = [line for line in lines if not line.startswith("#")]
+    assert lines[0] == "*"
+    kept = [line.removeprefix("!") for line in lines if line.startswith("!")]
+    assert all((ROOT / name).exists() for name in kept)
+    named = re.findall(r"(?<= )\.ci/[\w./]+", " ".join(rest for _, rest in instructions()))
+    assert named
+    for name in [*named, "setup.py", "src/absolve/__init__.py", *PROJECT["project"]["license-files"]]:
+        assert any(f"{name}/".startswith(f"{one}/") for one in kept), name
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="hadolint is not installed")
+def test_hadolint_finds_nothing_in_the_image() -> None:
+    done = subprocess.run([shutil.which("hadolint") or "", "Dockerfile"], cwd=ROOT, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+# --- the text ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_text_has_each_extra_for_users() -> None:
+    text = (ROOT / "docs/installing.md").read_text("utf-8")
+    listed = {*re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)}
+    assert listed <= {*PROJECT["project"]["optional-dependencies"]}
+    assert {*PROJECT["project"]["optional-dependencies"]} - listed <= {"test", "dev", "fuzz", "bench", "progress"}
+
+
+def test_the_text_about_platforms_names_tests_that_exist() -> None:
+    text = (ROOT / "docs/platforms.md").read_text("utf-8")
+    for name in re.findall(r"`(tests/[\w/]+\.py)`", text):
+        assert (ROOT / name).is_file(), name
+    assert "have not run on either system\nyet" in text

@@ -1,0 +1,164 @@
+"""The documentation site: its examples run, and its reference describes every code, column and option."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import reference_pages
+
+from absolve.audit import tables
+from absolve.cli import COMMANDS
+from absolve.cli.running import parser
+from absolve.inventory import PROBLEMS
+from absolve.inventory.columns import Row
+from absolve.inventory.documents import DocumentRow
+from absolve.mirror import check
+from tests.shown_examples import blocks, run_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).parents[1]
+DOCS: Final = ROOT / "docs"
+CODES: Final[dict[str, Any]] = reference_pages.read("codes.toml")
+COLUMNS: Final[dict[str, Any]] = reference_pages.read("columns.toml")
+PAGES: Final = sorted(
+    str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if path.parent != reference_pages.COMMAND_PAGES
+)
+WITH_EXAMPLES: Final = [
+    page for page in PAGES if any(block.language in {"console", "sh", "python"} for block in blocks((DOCS / page).read_text("utf-8")))
+]
+AUDITS: Final = {page for page in WITH_EXAMPLES if "$ absolve audit " in (DOCS / page).read_text("utf-8")}  # slow: DuckDB
+WITH_RUNS: Final = [name for name, known in CODES["diagnostic"].items() if "run" in known]
+MADE_OF: Final = {"Finding", "Diagnostic", "WalkError", "CodingError", "record_finding"}  # their first argument is a code
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in AUDITS)) for page in WITH_EXAMPLES])
+def test_every_example_of_a_page_runs_and_prints_the_shown_output(
+    page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page(DOCS / page, tmp_path)
+
+
+def test_every_kind_of_page_has_examples() -> None:
+    assert {page.split("/")[0] for page in WITH_EXAMPLES} >= {"tutorial", "howto", "concepts", "reference"}
+
+
+# --- codes ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_problem_is_described() -> None:
+    assert list(CODES["problem"]) == list(PROBLEMS)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_example_of_a_problem_has_it(name: str) -> None:
+    assert name in reference_pages.example_row(name, CODES["problem"][name]).problems
+
+
+def test_every_verdict_is_described() -> None:
+    assert list(CODES["verdict"]) == list(tables.VERDICTS)
+
+
+def test_the_example_of_a_verdict_has_it(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="an audit needs DuckDB")
+    for name, text in CODES["site"].items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    for name in tables.LINK_VERDICTS:
+        (tmp_path / "new" / f"example-{name}.html").write_text(CODES["verdict"][name]["link"], "utf-8")
+    sides = "new --url https://site.example/ --old old --old-url http://old.example/ --map redirects.csv"
+    query = "SELECT document, verdict FROM links WHERE document LIKE '%example-%'"
+    done = reference_pages.run(f'absolve audit {sides} --sql "{query}"', tmp_path)
+    found = dict(line.split("\t") for line in done.stdout.splitlines()[1:])
+    assert found == {f"new/example-{name}.html": name for name in tables.LINK_VERDICTS}
+
+
+def codes_of(path: Path) -> Iterator[str]:
+    """Yield the codes that a module prints: first arguments of MADE_OF, and the faults of members."""
+    tree = ast.parse(path.read_text("utf-8"))
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Constant)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            given: ast.expr | None = node.args[0] if name in MADE_OF and node.args else None
+            for keyword in node.keywords:
+                if keyword.arg == "fault" and isinstance(keyword.value, ast.Tuple):
+                    given = keyword.value.elts[0]
+            value = given.value if isinstance(given, ast.Constant) else constants.get(getattr(given, "id", ""))
+            if isinstance(value, str) and re.fullmatch(r"[a-z]+(?:-[a-z]+)*", value):
+                yield value
+
+
+def test_every_diagnostic_code_of_the_modules_is_described() -> None:
+    # Those of `verifying` are below; findings of audit outputs are no diagnostics.
+    modules = [path for path in (ROOT / "src/absolve").rglob("*.py") if not {"verifying", "outputs"}.intersection(path.parts)]
+    found = {code for path in modules for code in codes_of(path)}
+    assert len(found) > 60
+    assert found - CODES["diagnostic"].keys() == set()
+
+
+def test_every_described_diagnostic_code_is_in_the_modules() -> None:
+    texts = [path.read_text("utf-8") for path in (ROOT / "src/absolve").rglob("*.py")]
+    assert [name for name in CODES["diagnostic"] if not any(f'"{name}"' in text for text in texts)] == []
+
+
+@pytest.mark.parametrize("name", WITH_RUNS)
+def test_the_example_of_a_diagnostic_prints_it(name: str) -> None:
+    assert f": {name}: " in reference_pages.printed(CODES["diagnostic"][name])
+
+
+@pytest.mark.parametrize("name", sorted(CODES["diagnostic"].keys() - set(WITH_RUNS)))
+def test_a_diagnostic_that_no_small_file_causes_shows_a_line_with_its_code(name: str) -> None:
+    assert f": {name}: " in CODES["diagnostic"][name]["example"]
+
+
+def test_every_code_of_verify_and_of_the_browser_is_described() -> None:
+    for folder, group in (("verifying", "verify"), ("verifying/browser", "browser")):
+        paths = (ROOT / "src/absolve" / folder).glob("*.py")
+        found = {code for path in paths for code in re.findall(r'(?:_say|_differ|Diagnostic)\(\s*"([a-z-]+)"', path.read_text("utf-8"))}
+        assert found - {"unreadable"} <= CODES[group].keys(), group
+
+
+def test_every_fault_and_note_of_a_mirror_is_described() -> None:
+    faults = {value for name, value in vars(check).items() if name.isupper() and isinstance(value, str) and name != "MAP"}
+    assert faults == CODES["check"].keys()
+    paths = (ROOT / "src/absolve/mirror").glob("*.py")
+    notes = {code for path in paths for code in re.findall(r'(?:note\(resolved|Note\(entity, \S+), "([a-z-]+)"', path.read_text("utf-8"))}
+    assert notes <= CODES["note"].keys()
+
+
+# --- columns, options -------------------------------------------------------------------------------------------------
+
+
+def test_every_column_is_described() -> None:
+    assert list(COLUMNS["links"])[: len(Row._fields)] == list(Row._fields)
+    assert list(COLUMNS["documents"]) == list(DocumentRow._fields)
+    for name, columns in tables.TABLES.items():
+        assert columns.keys() <= COLUMNS["links"].keys() | COLUMNS["audit"][name].keys(), name
+
+
+def test_every_column_of_a_mirror_is_described() -> None:
+    source = (ROOT / "src/absolve/mirror/map.py").read_text("utf-8").partition("_PLAN")[0]
+    for name, columns in re.findall(r"CREATE TABLE (\w+) \((.*?)\)(?: WITHOUT ROWID)?;", source, re.DOTALL):
+        names = re.findall(r'"?(\w+)"? (?:TEXT|INTEGER)', columns)
+        assert names == list(COLUMNS["mirror"][name]), name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_of_a_command_has_every_option(name: str) -> None:
+    page = reference_pages.command_page(name)
+    for option, _ in parser((name,)).commands[name].options():
+        assert re.search(rf"^```\{{option\}}.*--{option}\b", page, re.MULTILINE), option

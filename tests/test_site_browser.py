@@ -1,0 +1,151 @@
+"""The built site, served on the loopback interface, in a real Chromium: without errors, accessible, and searchable.
+
+The site is the folder that `$ABSOLVE_SITE` names (`.ci/full` builds it); else Sphinx builds it here, strictly.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import reference_pages
+
+from absolve.verifying.browser import chromium
+from absolve.verifying.browser.chromium import Chromium, NoBrowserError, find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.verifying.browser.devtools import DevTools
+
+pytestmark = pytest.mark.slow
+ROOT: Final = Path(__file__).parents[1]
+PAGES: Final = ("", "tutorial/migration.html", "howto/httpx.html", "concepts/layers.html", "reference/columns.html", "reference/diagnostics.html",
+                "reference/api.html", "reference/commands/audit.html", "project/peers.html", "decisions.html", "search.html?q=divergent")  # fmt: skip
+JUDGED: Final = ("", "tutorial/migration.html", "howto/httpx.html", "reference/diagnostics.html", "reference/api.html",
+                 "reference/commands/audit.html", "search.html?q=divergent")  # fmt: skip
+WIDTHS: Final = (1280, 400)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    given = os.environ.get("ABSOLVE_SITE")
+    if given:
+        return Path(given)
+    pytest.importorskip("furo", reason="the extra docs is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    argv = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "doctrees")]
+    done = subprocess.run([*argv, "docs", str(folder / "html")], cwd=ROOT, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def url(site: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def devtools() -> Iterator[DevTools]:
+    try:
+        program = find()
+    except NoBrowserError as error:
+        pytest.skip(str(error))
+    closed = ("--proxy-", "--host-resolver-rules=")  # the flags by which no request leaves `absolve browser`
+    flags = [flag for flag in chromium._FLAGS if not flag.startswith(closed)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chromium, "_FLAGS", (*flags, "--no-proxy-server", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
+        with Chromium(program) as browser:
+            yield browser.devtools
+
+
+class Page:
+    """A page in the browser: its requests and reports, and the values of expressions."""
+
+    def __init__(self, devtools: DevTools, url: str, *, width: int = 1280, scheme: str = "light") -> None:
+        self.devtools = devtools
+        devtools.deadline = time.monotonic() + 120
+        devtools.session = None
+        context = devtools.call("Target.createBrowserContext")["browserContextId"]
+        target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        devtools.session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.requests: list[str] = []
+        self.reports: list[str] = []
+        self.loaded = False
+        devtools.listener = self.heard
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            devtools.call(f"{domain}.enable")
+        devtools.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        devtools.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        devtools.call("Page.navigate", url=url)
+        devtools.until(lambda: self.loaded)
+        assert "absolve" in self.value("document.title"), "the browser shows a page of its own"
+
+    def heard(self, method: str, parameters: dict[str, Any]) -> None:
+        if method == "Page.loadEventFired":
+            self.loaded = True
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(parameters["request"]["url"])
+        elif method in {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"}:
+            self.reports.append(str(parameters))
+
+    def value(self, expression: str) -> Any:
+        done = self.devtools.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_reports_nothing_requests_only_its_own_host_and_fits_the_window(
+    devtools: DevTools, url: str, name: str, width: int
+) -> None:
+    page = Page(devtools, f"{url}{name}", width=width)
+    page.value("new Promise(done => setTimeout(done, 300))")
+    assert len(page.requests) > 3
+    assert page.reports == []
+    assert [one for one in page.requests if not one.startswith((url, "data:", "blob:"))] == []
+    assert page.value("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light")])
+@pytest.mark.parametrize("name", JUDGED)
+def test_axe_finds_no_serious_fault(devtools: DevTools, url: str, name: str, width: int, scheme: str) -> None:
+    pytest.importorskip("axe_core_python", reason="the axe engine is not installed")
+    page = Page(devtools, f"{url}{name}", width=width, scheme=scheme)
+    page.value("new Promise(done => setTimeout(done, 300))")
+    page.value(resources.files("axe_core_python").joinpath("axe.min.js").read_text("utf-8") + ";0")
+    found = page.value("axe.run(document).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))")
+    assert [one for one in found if one[0] in {"serious", "critical"}] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_search_finds_the_problem_divergent(devtools: DevTools, url: str, width: int) -> None:
+    page = Page(devtools, f"{url}search.html?q=divergent", width=width)
+    found = page.value("""new Promise(done => { const look = left => {
+        const links = [...document.querySelectorAll('#search-results ul.search li a')].map(one => one.href);
+        links.length || !left ? done(links) : setTimeout(() => look(left - 1), 100); }; look(100); })""")
+    assert any("/reference/problems.html" in one for one in found), found
+
+
+def test_an_audit_of_the_site_finds_nothing(site: Path, tmp_path: Path) -> None:
+    done = reference_pages.run(f"absolve audit {site} --url https://absolve.example/ -o {tmp_path}/findings.jsonl", ROOT)
+    assert done.returncode == 0, (tmp_path / "findings.jsonl").read_text("utf-8")
