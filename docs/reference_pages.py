@@ -21,7 +21,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from markdown_text import code, escaped, fenced, table
 
