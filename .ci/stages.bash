@@ -263,8 +263,9 @@ ruff() {
     "$scratch/tools/bin/ruff" check
 }
 
-mypy() {
+mypy() { # and pyright, on the tasks of the library and on misspelt options
     "$scratch/tools/bin/mypy"
+    PYTHONPATH=$root/src "$scratch/tools/bin/python" -m pytest -q -n 0 -m 'slow or not slow' tests/test_typing.py
 }
 
 workflows() { # rights, expressions and scripts of the workflows and of the action
@@ -378,7 +379,7 @@ run() { # the checks for each change
     stage "README's tests" readme_tests
     stage "the tests ran on the files of the wheel" tested_is_built
     stage "real pages and files, and the view of a browser" real_files
-    together "ruff" ruff "workflows" workflows "mypy" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
+    together "ruff" ruff "workflows" workflows "mypy, pyright" mypy "no compiler" no_compiler "README's tests, without the shared folder" with_nothing_beside
 }
 
 full() { # the slower checks

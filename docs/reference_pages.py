@@ -21,7 +21,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from markdown_text import code, escaped, fenced, table
 
@@ -319,7 +319,7 @@ def divergences() -> str:
     """Return the table of references on which the profiles differ, each resolved now."""
     rows = []
     for base, reference in read("codes.toml")["differences"]["pairs"]:
-        targets = [absolve.resolve(base, reference, name) for name in PROFILES]
+        targets = [absolve.resolve(base, reference, name) for name in get_args(absolve.Profile)]
         shown = [code(target) if target is not None else "none" for target in targets]
         rows.append((code(base), code(reference), *shown))
     return table(("base", "reference", *(f"`{name}`" for name in PROFILES)), rows)

@@ -12,6 +12,7 @@ import pytest
 
 import absolve
 from absolve import Diagnostic, DiagnosticWarning, api
+from absolve.document import reporting
 
 URL = "http://h/d/"
 CALLS: list[Any] = [absolve.rewrite, lambda *args, **options: list(absolve.links(*args, **options))]
@@ -85,6 +86,15 @@ def test_verify_reports_to_a_function_only() -> None:
     assert recorded(absolve.verify, "<a href=x>", "<a href=x>") == []
     assert absolve.verify("<a href=x>", "<a href=x>", on_diagnostic=found.append) == []
     assert [one.code for one in found] == ["no-base"]
+
+
+def test_a_warning_is_shown_once_and_the_record_of_those_shown_is_bounded() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for number in [0, 0, *range(3000)]:
+            absolve.rewrite("<a href=x>", name=f"p{number}.html")
+    assert [str(warning.message).partition(": ")[0] for warning in caught] == [f"p{number}.html" for number in range(3000)]
+    assert max(map(len, reporting._SHOWN.values())) <= 1000
 
 
 def test_a_warning_can_be_made_an_error_and_pickled() -> None:

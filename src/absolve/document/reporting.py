@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
 from absolve.core.model import Layer
@@ -28,23 +28,28 @@ def report(diagnostics: Iterable[Diagnostic], notify: OnDiagnostic | None) -> No
         for diagnostic in diagnostics:
             notify(diagnostic)
         return
-    level = 0
     for diagnostic in diagnostics:
-        level = level or _outside()
-        warnings.warn(DiagnosticWarning(diagnostic), stacklevel=level)
+        _warn(DiagnosticWarning(diagnostic))
 
 
-def _outside() -> int:
-    """Return the `stacklevel`, for `report`, of the innermost frame outside of absolve.
+def _warn(warning: DiagnosticWarning) -> None:
+    """Warn at the line of the innermost frame outside of absolve; compiled functions have no frames to be counted.
 
-    Compiled functions have no frames, so the number differs.
+    The record of warnings shown is bounded, other than Python's own: each document may add to it.
     """
-    level = 1
     frame = sys._getframe(1)  # noqa: SLF001 - as warnings does
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "absolve":
         frame = frame.f_back
-        level += 1
-    return level
+    file = frame.f_code.co_filename
+    shown = _SHOWN.setdefault(file, {})
+    if len(shown) >= _MOST_SHOWN:
+        shown.clear()
+    module = frame.f_globals.get("__name__", "<unknown>")
+    warnings.warn_explicit(warning, DiagnosticWarning, file, frame.f_lineno, module, shown)
+
+
+_SHOWN: Final[dict[str, dict[Any, Any]]] = {}  # by source file, as `warnings` records them
+_MOST_SHOWN: Final = 1000
 
 
 def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnostic]:
