@@ -53,7 +53,8 @@ def _not_found(diagnostic: Diagnostic) -> str | None:
     except (OSError, ValueError):
         return None
     stem, suffix = os.path.splitext(last)  # noqa: PTH122 - a text; the same suffix makes no name similar
-    stems = {os.path.splitext(other)[0]: other for other in names if other.lower().endswith(suffix.lower()) and other != last}  # noqa: PTH122
+    others = [other for other in names if other.lower().endswith(suffix.lower()) and other != last]
+    stems = {os.path.splitext(other)[0]: other for other in others}  # noqa: PTH122
     found = similar(stem, stems).removeprefix("did you mean ").removesuffix("?")
     return f"did you mean {os.path.join(folder, stems[found])}?" if found else None  # noqa: PTH118
 

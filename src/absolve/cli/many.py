@@ -273,7 +273,7 @@ def _interruptible(course: _Course, options: argparse.Namespace, report: Report)
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
-        if isinstance(error, KeyboardInterrupt) or interrupts.received() is not None:
+        if not options.quiet and (isinstance(error, KeyboardInterrupt) or interrupts.received() is not None):
             from absolve.cli import hints
 
             hints.interrupted(course.number, _total(options), options, report)

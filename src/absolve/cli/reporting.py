@@ -100,9 +100,9 @@ class Report:
     """Print diagnostics and failures of one run as they occur, and keep the failures for the summary.
 
     `quiet`: print failures only. `verbose`: print all; by default a code that many inputs share and that one
-    option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is the
-    name of the current input, to which failures are attributed. `errors` is a file to which failures are also written,
-    as JSON lines. `credentials`: show user information in URLs.
+    option mends is printed for one of them, any other for 20, and `rest` prints the number of the others. `input` is
+    the name of the current input, to which failures are attributed. `errors` is a file to which failures are also
+    written, as JSON lines. `credentials`: show user information in URLs.
     """
 
     def __init__(self) -> None:
