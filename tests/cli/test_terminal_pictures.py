@@ -35,6 +35,6 @@ def test_a_picture_has_the_output_and_loads_nothing(pictures: Any, kind: str) ->
     assert (b"\x1b[" in shown) == kind.isdecimal()
     for theme in pictures.THEMES:
         svg = pictures.picture(shown, "absolve base", terminal.columns, theme)
-        text = "".join(etree.fromstring(svg.encode()).itertext()).replace("\xa0", " ")
+        text = "".join(map(str, etree.fromstring(svg.encode()).itertext())).replace("\xa0", " ")
         assert "(3.3) URL used to retrieve" in text
         assert not re.search(r"""(?:url\(|href=|src=)["']?https?:""", svg)

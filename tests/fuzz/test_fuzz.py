@@ -74,7 +74,7 @@ def broken(data: bytes) -> None:
     if b"ab" in data:
         raise ValueError(data)
     if b"cd" in data:
-        raise UsageError
+        raise UsageError("a call")
 
 
 def test_a_fuzzing_finding_is_minimized_counted_and_kept_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
