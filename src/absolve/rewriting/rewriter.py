@@ -57,13 +57,17 @@ _BLANKS = WHITE_SPACE.decode()
 
 
 class Tally:
-    """The number of links of some documents, and of those that changed."""
+    """The number of links of some documents, and of those that changed.
 
-    __slots__ = ("changed", "links")
+    `odd`: a link may lead elsewhere in a browser, or climb above the root; a sign that is cheap, not a proof.
+    """
+
+    __slots__ = ("changed", "links", "odd")
 
     def __init__(self) -> None:
         self.links = 0
         self.changed = 0
+        self.odd = False
 
 
 def rewrite(
@@ -92,6 +96,7 @@ def rewrite(
     if tally is not None:
         tally.links += edits.links
         tally.changed += edits.changes
+        tally.odd = tally.odd or edits.odd
     return data
 
 
@@ -117,6 +122,22 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
 
 _UNKNOWN = Edit(-1, -1, b"")
 _QUOTE = b'"'
+_CLIMBS = b"/../"
+_H = cython.declare(cython.int, 0x68)
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=True)
+def _is_odd(reference: str, new: str | None) -> cython.bint:
+    """Return whether a reference may lead elsewhere in a browser, or its new text climb above the root."""
+    if "\\" in reference or (new is not None and "/../" in new):
+        return True
+    found, colon, rest = reference.partition(":")
+    return bool(colon) and len(found) <= _LONGEST_WEB and found.lower() in _WEB and not rest.startswith("//")
+
+
+_WEB = frozenset({"http", "https"})
+_LONGEST_WEB = cython.declare(cython.int, 5)
 
 
 @cython.final
@@ -125,7 +146,7 @@ class _Edits:
     """One pass over the events of an entity; that of the entity `around` it shares its cache under the same contexts.
 
     `whole`: of a value that is encoded as a whole (`Coding.slot`) only the result is needed, not the edits inside it.
-    `links` and `changes` count links, and those that change, of the entity and of all inside it.
+    `links` and `changes` count links, and those that change, of the entity and of all inside it. `odd`: see `Tally`.
     """
 
     entity: Entity
@@ -149,6 +170,7 @@ class _Edits:
     at: cython.Py_ssize_t
     links: cython.Py_ssize_t
     changes: cython.Py_ssize_t
+    odd: cython.bint
 
     def __init__(
         self,
@@ -177,6 +199,7 @@ class _Edits:
         self.at = 0
         self.links = 0
         self.changes = 0
+        self.odd = False
         self.written = around.written if around is not None and entity.contexts is around.entity.contexts else {}
 
     def parts(self) -> Iterator[list[Edit]]:
@@ -228,8 +251,7 @@ class _Edits:
             found = wrapped(self.data, part.start, part.end, found)
         if not part.derived:
             yield from found
-            self.links += edits.links
-            self.changes += edits.changes
+            self.count(edits)
             return
         most = self.entity.settings.max_size
         changes = False
@@ -239,8 +261,7 @@ class _Edits:
                 raise too_large(most, self.entity.name)
             changes = changes or bool(some)
             yield some
-        self.links += edits.links
-        self.changes += edits.changes
+        self.count(edits)
         if changes:
             raw = splicer.finish()
             yield [Edit(field.start, field.end, field.value(raw)) for field in part.derived]
@@ -265,6 +286,14 @@ class _Edits:
             elif changed:
                 small = [shortened(edit, edits.data, offsets) for edit in changed]
                 yield lower(small, self.data, part, offsets)
+
+    @cython.cfunc
+    def count(self, inner: _Edits) -> cython.int:
+        """Add the counts of an inner entity."""
+        self.links += inner.links
+        self.changes += inner.changes
+        self.odd = self.odd or inner.odd
+        return 0
 
     @cython.cfunc
     def taken(self) -> list[Edit]:
@@ -316,6 +345,8 @@ class _Edits:
         if by_itself:
             shaped = shape(self.data, start, end)
             if self.stays_absolute(shaped):  # most links
+                if shaped == OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
+                    self.odd = True
                 return 0
             context = self.known[template] if template >= 0 else None
             if context is not None:
@@ -339,6 +370,7 @@ class _Edits:
             return 0
         resolved = Resolved(self.entity, link, context)
         new = self.policy(resolved)
+        self.odd = self.odd or _is_odd(resolved.reference, new)
         if new is not None and not context.may_write(new):
             self.refuse(link)
         elif new is not None and context.place.stays != "always":  # in a package without a URL the policy decides
@@ -374,6 +406,8 @@ class _Edits:
         new = context.short.written(found)
         if new is None:
             return _UNKNOWN
+        if found >> DOTS and not self.odd and _CLIMBS in new:
+            self.odd = True
         return edit_at(start, start + (found >> DOTS), new)
 
     @cython.cfunc
@@ -395,6 +429,7 @@ class _Edits:
         if edit is _UNKNOWN:
             reference = text(link.coding.decode(raw))
             new = absolute_of(reference, context)
+            self.odd = self.odd or _is_odd(reference, new)
             edit = None if new is None else edit_of(self.entity, link, context, reference, new, raw, written)
             if alone and len(raw) + (0 if edit is None else len(edit.new)) <= _LONGEST_KNOWN:
                 if len(written.known) >= _MOST_KNOWN:

@@ -84,7 +84,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         if faults:
             return
         yield from _result(how, job, found.document.data, data)
-        yield from elsewhere.found(found, how.policy, data)
+        yield from elsewhere.found(found, how.policy, tally)
     else:
         yield from _spilled(how, job, found, tally)
     yield from _late(how, found.entity, found.diagnostics)
@@ -134,7 +134,7 @@ def _spilled(how: RewriteOptions, job: Job, found: Walked, tally: rewriter.Tally
             yield from _result(how, job, old, data)
         elif spill.made is not None:
             yield from spill.ready(spill.made)
-        yield from elsewhere.found(found, how.policy, data if spill.file is None else None)
+        yield from elsewhere.found(found, how.policy, tally)
     except OSError as error:
         raise unwritable(spill.path, error) from error
 
