@@ -148,7 +148,7 @@ def test_the_text_has_each_extra_for_users() -> None:
     text = (ROOT / "docs/installing.md").read_text("utf-8")
     listed = {*re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)}
     assert listed <= {*PROJECT["project"]["optional-dependencies"]}
-    assert {*PROJECT["project"]["optional-dependencies"]} - listed <= {"test", "dev", "fuzz", "bench", "progress"}
+    assert {*PROJECT["project"]["optional-dependencies"]} - listed <= {"test", "dev", "docs", "fuzz", "bench"}
 
 
 def test_the_text_about_platforms_names_tests_that_exist() -> None:

@@ -59,7 +59,7 @@ def test_completion_offers_the_functions() -> None:
 
 def test_help_describes_the_functions_with_their_options() -> None:
     text = pydoc.plain(pydoc.render_doc(absolve))
-    for expected in ("rewrite(source", "walk_links(paths", "class Options", "headers: ", "class Layer", "remap(rules"):
+    for expected in ("rewrite(source", "walk_links(paths", "class Options", "`headers` are ", "class Layer", "remap(rules"):
         assert expected in text, expected
     assert "import_module" not in text
 
@@ -86,7 +86,11 @@ def test_a_missing_package_is_an_import_error_that_names_the_extra(statement: st
     package, extra = MISSING[statement]
     code = f"""
 import sys
-sys.modules[{package!r}] = None
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {package!r}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
 try:
     {statement}
 except ImportError as error:

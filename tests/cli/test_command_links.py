@@ -60,7 +60,7 @@ def test_unreadable_inputs_are_reported_and_the_rest_is_listed(absolve: Runner, 
     ("arguments", "message"),
     [
         (("-o", "links.xls"), "links.xls: no format has this suffix"),
-        (("--format", "xls"), "--format takes jsonl, csv,"),
+        (("--format", "xls"), "--format takes jsonl, json, csv,"),
         (("-o", "page.html", "--format", "csv"), "is also an input"),
         (("-o", "link.csv"), "is also an input"),
         (("--charset", "klingon"), "unknown charset 'klingon'"),

@@ -169,6 +169,7 @@ def test_urls_of_a_policy_have_the_same_limit(tmp_path: Path, capfd: pytest.Capt
     remap = ["--remap", f"http://h/x={given['x']}"]
     assert main(["rewrite", "--url", URL, "--verify", "--max-url", "108", *remap, str(path)]) == 0
     out, err = capfd.readouterr()
+    err = err.removesuffix("absolve: no link changed: 3 in 1 document stay\n")
     assert out.encode() == path.read_bytes()
     assert err == f"warning: {path}:1:10: too-long: links whose URLs would have more than 108 characters stay (--max-url)\n"
 
@@ -198,7 +199,7 @@ def test_the_command_reports_the_base_that_is_too_long(tmp_path: Path, capfd: py
     assert out.encode() == path.read_bytes()
     assert err.startswith(f"warning: {path}:1: too-long: base element: bases of more than 59 characters resolve nothing")
     assert main(["base", "--max-url=59", str(path)]) == 0
-    drawn = capfd.readouterr().out
+    drawn = " ".join(capfd.readouterr().out.translate({ord("|"): " "}).split())
     assert "=> longer than --max-url allows: relative links are left unchanged" in drawn
     assert "base URL: none: longer than --max-url allows (embedded: base element, line 1)" in drawn
 

@@ -44,7 +44,8 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         "--format",
         discovered=True,
         choices=sinks.FORMATS,
-        help="output format (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
+        metavar="FORMAT",
+        help=f"{', '.join(sinks.FORMATS)} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
     )
     group.add_argument(
         "--csv-safe",
