@@ -210,3 +210,31 @@ def test_a_repair_writes_no_password_of_a_capture() -> None:
     )
     judge._add_fixes(connection)
     assert connection.execute("SELECT fix FROM fixes").fetchall() == [("b.html",)]
+
+
+@pytest.mark.parametrize("wanted", [("--fix",), ("--write-map", "new.csv")])
+def test_repairs_need_the_url_of_the_new_site(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wanted: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = written(tmp_path / "site", SITE)
+    _, err = printed(capsys, site, "--old-url", OLD, *wanted, status=2)
+    assert f"{wanted[0]} needs --url" in err
+    assert (site / "index.html").read_bytes() == BROKEN.encode()
+    assert not (tmp_path / "new.csv").exists()
+
+
+@pytest.mark.parametrize("missing", ["--map", "--old"])
+def test_nothing_is_repaired_without_one_of_the_inputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], missing: str
+) -> None:
+    site = written(tmp_path / "site", SITE)
+    _, err = printed(capsys, site, "--url", NEW, "--old-url", OLD, missing, tmp_path / "none.csv", "--fix", status=2)
+    assert "--fix writes nothing" in err
+    assert (site / "index.html").read_bytes() == BROKEN.encode()
+
+
+def test_an_unknown_format_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": page()})
+    _, err = printed(capsys, site, "--url", NEW, "-f", "cvs", status=2)
+    assert "--format cvs: choose from sqlite, duckdb, " in err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,3 +120,9 @@ def test_groff_reads_the_manual_page_without_a_warning(absolve: Runner) -> None:
     assert done.stderr == b""
     assert b"ABSOLVE REWRITE" in done.stdout
     assert b"'*.html'" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("help",), ("links", "--help")])
+def test_a_group_without_a_description_has_none_in_a_fresh_process(arguments: tuple[str, ...]) -> None:
+    done = subprocess.run([sys.executable, "-m", "absolve", *arguments], capture_output=True, check=True, text=True)
+    assert not re.search(r"^ *None$", done.stdout, re.MULTILINE)

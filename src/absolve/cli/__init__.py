@@ -67,7 +67,8 @@ def _import_argparse() -> None:
     if "gettext" in sys.modules or "argparse" in sys.modules:
         return
     sys.modules["gettext"] = english = type(sys)("gettext")
-    vars(english).update(gettext=str, ngettext=lambda one, several, number: one if number == 1 else several)
+    vars(english)["gettext"] = lambda text: text  # None stays None: a group without a description
+    vars(english)["ngettext"] = lambda one, several, number: one if number == 1 else several
     try:
         import argparse  # noqa: F401 - it keeps the two functions
     finally:

@@ -58,6 +58,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
         audit_reading.read(connection, options, found, report)
         question = _question(connection, options)
+        _check_repairs(options, question, report)
         if options.url is None:
             text = f"the site is taken to be {question.new_url} (--url gives another)"
             report.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
@@ -102,10 +103,24 @@ def _judge(
         raise UsageError(f"--queries: {str(error).partition(chr(10))[0]}") from error
 
 
+def _check_repairs(options: argparse.Namespace, question: Question, report: Report) -> None:
+    """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
+    wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
+    if wanted is None:
+        return
+    if options.url is None and question.new_url.startswith(audit_reading.PLACE):
+        raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
+    missing = [name for name in (*options.maps, *options.old, *options.inputs) if name in report.failures]
+    if missing:
+        raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
+
+
 def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
     for name in options.outputs:
         form = options.format or outputs.format_of(name)
+        if form not in outputs.FORMATS:
+            raise UsageError(f"--format {form}: choose from {', '.join(outputs.FORMATS)}")
         import_module(outputs.FORMATS[form].module)  # raises UsageError if a package is missing
         if name == run_outputs.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
