@@ -177,3 +177,10 @@ def test_boxes_have_colours_only_if_they_are_wanted(
     for name in ("--color=never", "--color=auto"):
         monkeypatch.setenv("NO_COLOR", "1")
         assert absolve("base", page, name).out == plain.out
+
+
+def test_a_base_element_rules_without_a_url_of_the_document(absolve: Runner, tmp_path: Path) -> None:
+    path = tmp_path / "x.html"
+    path.write_bytes(b"<base href='http://h/d/'><a href=x>")
+    *_, last = absolve("base", path).out.decode().splitlines()
+    assert last == "document's own URL: none is known"

@@ -53,7 +53,10 @@ def picture(entity: Entity, screen: Screen, show: Show) -> Iterator[str]:
     yield from layers(base, screen, show)
     yield from _summary("base URL", base, screen, show)
     if own.url != base.url:
-        yield from _summary("document's own URL", own, screen, show)
+        if own.layer is Layer.DEFAULT:  # a base element rules without it
+            yield "document's own URL: none is known"
+        else:
+            yield from _summary("document's own URL", own, screen, show)
 
 
 def heading(entity: Entity, screen: Screen, show: Show) -> str:
