@@ -137,7 +137,7 @@ def without_time(summary: str) -> str:
         (("rewrite", "p.html", URL, "--in-place"), "1 link in 1 document changed; 2 stay"),
         (("rewrite", "p.html", URL, "-o", "o.html"), "1 link in 1 document changed; 2 stay"),
         (("rewrite", "p.html", URL, "--verify"), "1 link in 1 document changed; 2 stay"),
-        (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stay"),
+        (("rewrite", "p.html", URL, "--fragments=absolute"), "2 links in 1 document changed; 1 stays"),
         (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
         (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
         (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),

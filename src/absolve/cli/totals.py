@@ -61,6 +61,8 @@ def of_possible_changes(totals: Totals) -> str:
 
 def _changes(totals: Totals, change: str, stay: str) -> str:
     stays = totals.links - totals.changed
+    if stays == 1 and stay == "stay":
+        stay = "stays"
     if not totals.changed:
         nothing = "no link changed" if change == "changed" else "no link would change"
         return f"{nothing}: {stays:,} in {number(totals.documents, 'document')} {stay}"
