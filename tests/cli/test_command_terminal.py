@@ -384,3 +384,27 @@ def test_resume_needs_a_file_in_a_text_format(absolve: Runner, options: tuple[st
     done = absolve("links", "p.html", "--resume", *options)
     assert done.status == 2
     assert "--resume needs -o FILE" in done.err
+
+
+@pytest.mark.parametrize("names", [("p.html", "p.html"), ("p.html", "./p.html")])
+def test_resume_needs_each_input_once(absolve: Runner, names: tuple[str, str]) -> None:
+    done = absolve("links", *names, URL, "-o", "l.csv", "--resume")
+    assert (done.status, done.out) == (2, b"")
+    assert "--resume needs each input once" in done.err
+    assert not Path("l.csv").exists()
+
+
+def test_rows_with_credentials_are_not_resumed_without_them(absolve: Runner) -> None:
+    Path("a.html").write_bytes(b"<a href=http://u:secret@h/>")
+    absolve("links", "a.html", "none", "--show-credentials", "-o", "l.csv", "--resume")
+    assert b"secret" in Path("l.csv").read_bytes()
+    absolve("links", "a.html", "none", "-o", "l.csv", "--resume")
+    assert b"secret" not in Path("l.csv").read_bytes()
+
+
+def test_a_log_of_changes_cannot_be_continued(absolve: Runner) -> None:
+    Path("a.html").write_bytes(PAGE)
+    done = absolve("rewrite", "p.html", "a.html", URL, "--in-place", "--log", "c.csv", "--resume")
+    assert done.status == 2
+    assert "--log cannot be continued" in done.err
+    assert Path("a.html").read_bytes() == PAGE

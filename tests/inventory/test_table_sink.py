@@ -177,6 +177,16 @@ def test_html_has_the_texts_as_text_and_links_only_to_the_web() -> None:
     assert {"script", "img"}.isdisjoint(page.tags)
 
 
+@pytest.mark.parametrize("url", ["http://bank.example\u200b.evil.example/", "http://h/\u202eabc", "http://bank.example\\.evil.example/"])
+@pytest.mark.parametrize("format_", ["html", "table"])
+def test_a_url_that_is_shown_with_escapes_is_no_hyperlink(url: str, format_: str) -> None:
+    found = written(format_, ("line", "target"), [(1, url), (2, "http://h/x")])
+    assert "bank.example\\" in found or "h/\\u202eabc" in found
+    assert 'href="http://bank' not in found
+    assert 'href="http://h/\\' not in found
+    assert "]8;;http://h/\\" not in found
+
+
 def test_tsv_escapes_what_separates_cells() -> None:
     assert written("tsv", ("a", "b"), [("x\ty\nz\\", None), ("=1", ["p", "q"])]) == "a\tb\nx\\ty\\nz\\\\\t\n=1\tp q\n"
 

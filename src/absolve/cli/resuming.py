@@ -70,7 +70,7 @@ def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[
     place = _folder() / f"{fingerprint(repr(('links', _run(options)))).hex()}.sqlite"
     _forget_old(place)
     try:
-        found = ListJournal(place, _how(options))
+        found = ListJournal(place, repr((_how(options), options.show_credentials)))  # rows may have credentials
     except (OSError, sqlite3.Error) as error:
         raise UsageError(f"--resume: the journal {place} cannot be opened: {error}") from error
     with found:
@@ -83,6 +83,8 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterat
 
     Raise UsageError if --resume is given and there is no journal, and if another run is working on the same files.
     """
+    if options.resume and getattr(options, "log", None) is not None:
+        raise UsageError("--log cannot be continued: what an earlier run changed would be missing; leave out --resume")
     if not several or options.dry_run or options.diff:
         if options.resume:
             raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")

@@ -47,6 +47,7 @@ class ListJournal:
         self._waiting: list[Input] = []
         self._chunks: dict[str, int] = {}
         self._counts: dict[str, list[Counts]] = {}
+        self._seen: set[bytes] = set()  # fingerprints of the names of this run's inputs
         self._unkept = self._size = 0
         make_private(path)
         self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
@@ -76,8 +77,9 @@ class ListJournal:
             self._path.with_name(f"{self._path.name}{beside}").unlink(missing_ok=True)
 
     def remaining(self, inputs: Iterable[Input]) -> Iterator[Input]:
-        """Yield the inputs that are not done, or that have changed since."""
+        """Yield the inputs that are not done, or that have changed since. Raise UsageError if one comes twice."""
         for input_ in inputs:
+            self._see(input_)
             state = state_of(input_.name)
             if self._is_done(input_, state):
                 self.skipped += 1
@@ -87,6 +89,13 @@ class ListJournal:
             self._states[input_.name] = state
             self._before[input_.name], self._waiting = self._waiting, []
             yield input_
+
+    def _see(self, input_: Input) -> None:
+        """Raise UsageError for an input that comes twice: its rows have one place in the journal."""
+        name = fingerprint(repr(path_of(input_.name)))
+        if name in self._seen:
+            raise UsageError(f"--resume needs each input once: {input_.name} comes twice")
+        self._seen.add(name)
 
     def _is_done(self, input_: Input, state: str) -> bool:
         select = "SELECT how, state FROM done WHERE input = ?"

@@ -73,7 +73,12 @@ def _cell(name: str, cell: Any, width: int, screen: Screen) -> str:
     space = " " * (width - printable.width(cut))
     if name == "problems":
         return screen.paint(cut, "yellow") + space
-    return (screen.linked(cut, text) if name in _LINKED else cut) + space
+    return _linked(name, cut, text, screen) + space
+
+
+def _linked(name: str, cut: str, text: str, screen: Screen) -> str:
+    """Return a cell as a hyperlink if it is a URL as it is: one with escapes would lead elsewhere."""
+    return screen.linked(cut, text) if name in _LINKED and "\\" not in text else cut
 
 
 def _stacked(columns: Sequence[str], row: Sequence[Any], screen: Screen) -> Iterator[str]:
@@ -82,4 +87,4 @@ def _stacked(columns: Sequence[str], row: Sequence[Any], screen: Screen) -> Iter
         if text:
             room = max(_LEAST, (screen.width or 0) - len(name) - len(": "))
             cut = screen.cut(text, room)
-            yield f"{screen.paint(name, 'bold')}: {screen.linked(cut, text) if name in _LINKED else cut}"
+            yield f"{screen.paint(name, 'bold')}: {_linked(name, cut, text, screen)}"

@@ -51,8 +51,11 @@ def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> b
 def _cell(name: str, cell: Any) -> str:
     if cell is None:
         return ""
-    text = escape(printable(str(cell)))
+    shown = printable(str(cell))
+    text = escape(shown)
     is_linked = name in LINKED and isinstance(cell, str) and cell.lower().startswith(("http://", "https://"))
+    if is_linked and (shown != cell or "\\" in cell):  # browsers read a backslash as a slash
+        return text
     return f'<a href="{text}">{text}</a>' if is_linked and "***@" not in text else text
 
 
