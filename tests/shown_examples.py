@@ -2,7 +2,7 @@
 
 Blocks of one page share a folder with copies of `fixtures` and `examples`, and their Python names:
 
-`console`: lines that begin with `$ ` are commands, the lines below each its output; `...` stands for any lines. Either the standard
+`console`: lines that begin with `$ ` are commands, the lines below each its output; `...` matches any lines. Either the standard
 output is shown or, as on a terminal, both. `sh`: the block is a script that must succeed. `python`: the block is executed; the
 comments below a line are what it prints. `toml` and `yaml` are parsed. `NOT_RUN` has the blocks that need something else.
 """
@@ -115,7 +115,7 @@ def _console(text: str, folder: Path, environment: dict[str, str], where: str) -
 
 
 def _matches(shown: str, output: str) -> bool:
-    """Return whether an output is the one shown, in which a line `...` stands for any lines."""
+    """Return whether an output is the one shown, in which a line `...` matches any lines."""
     parts = [re.escape(part) for part in re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)]
     return re.fullmatch(".*".join(parts), output if output.endswith("\n") or not output else f"{output}\n", re.DOTALL) is not None
 

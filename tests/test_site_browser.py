@@ -9,18 +9,18 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 import reference_pages
 
 from absolve.verifying.browser import chromium
 from absolve.verifying.browser.chromium import Chromium, NoBrowserError, find
+from tests import browser_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,40 +77,12 @@ def devtools() -> Iterator[DevTools]:
             yield browser.devtools
 
 
-class Page:
-    """A page in the browser: its requests and reports, and the values of expressions."""
+class Page(browser_page.Page):
+    """A page of the site."""
 
     def __init__(self, devtools: DevTools, url: str, *, width: int = 1280, scheme: str = "light") -> None:
-        self.devtools = devtools
-        devtools.deadline = time.monotonic() + 120
-        devtools.session = None
-        context = devtools.call("Target.createBrowserContext")["browserContextId"]
-        target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
-        devtools.session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.requests: list[str] = []
-        self.reports: list[str] = []
-        self.loaded = False
-        devtools.listener = self.heard
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            devtools.call(f"{domain}.enable")
-        devtools.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        devtools.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        devtools.call("Page.navigate", url=url)
-        devtools.until(lambda: self.loaded)
+        super().__init__(devtools, url, width=width, scheme=scheme)
         assert "absolve" in self.value("document.title"), "the browser shows a page of its own"
-
-    def heard(self, method: str, parameters: dict[str, Any]) -> None:
-        if method == "Page.loadEventFired":
-            self.loaded = True
-        elif method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"])
-        elif method in {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"}:
-            self.reports.append(str(parameters))
-
-    def value(self, expression: str) -> Any:
-        done = self.devtools.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in done, done["exceptionDetails"]
-        return done["result"].get("value")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
         WalkOptions,
     )
     from absolve.document.resolved import Resolved
-    from absolve.files import Policy, only, remap, rewrite_file, walk_links
     from absolve.inventory.columns import Row
     from absolve.inventory.documents import DocumentRow
     from absolve.mirror.plan import plan as mirror
-    from absolve.responses import document_of, items
+    from absolve.run.files import Policy, only, remap, rewrite_file, walk_links
+    from absolve.run.responses import document_of, items
     from absolve.urls import resolve
 
 __all__ = [
@@ -108,7 +108,7 @@ _MODULES = {
     "MirrorOptions": "core.options",
     "MissingPackageError": "core.errors",
     "Options": "core.options",
-    "Policy": "files",
+    "Policy": "run.files",
     "Problem": "core.options",
     "Profile": "core.options",
     "Resolved": "document.resolved",
@@ -119,20 +119,20 @@ _MODULES = {
     "WalkOptions": "core.options",
     "arrow": "arrow",  # a module
     "base": "api",
-    "document_of": "responses",
+    "document_of": "run.responses",
     "documents": "api",
-    "items": "responses",
+    "items": "run.responses",
     "links": "api",
     "mirror": "mirror",  # the package can be called
-    "only": "files",
-    "remap": "files",
+    "only": "run.files",
+    "remap": "run.files",
     "resolve": "urls",
     "rewrite": "api",
-    "rewrite_file": "files",
+    "rewrite_file": "run.files",
     "spark": "spark",
     "trees": "trees",
     "verify": "api",
-    "walk_links": "files",
+    "walk_links": "run.files",
 }
 _OPTIONAL = {"arrow", "spark"}  # modules that need an extra
 

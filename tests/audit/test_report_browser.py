@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from contextlib import closing
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from made_tables import made
 
 from absolve.audit import outputs
 from absolve.verifying.browser.chromium import Chromium, NoBrowserError, find
+from tests import browser_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,41 +56,12 @@ def devtools() -> Iterator[DevTools]:
         yield browser.devtools
 
 
-class Page:
-    """A page in the browser: what it requests and what it reports, and the values of expressions."""
+class Page(browser_page.Page):
+    """The page of a report; `ready` is the time in milliseconds until it can be used."""
 
     def __init__(self, devtools: DevTools, path: Path, *, width: int = 1280, scheme: str = "light", scripts: bool = True) -> None:
-        self.devtools = devtools
-        devtools.deadline = time.monotonic() + 60
-        devtools.session = None
-        context = devtools.call("Target.createBrowserContext")["browserContextId"]
-        target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
-        devtools.session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.requests: list[str] = []
-        self.reports: list[str] = []
-        self.loaded = False
-        devtools.listener = self.heard
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            devtools.call(f"{domain}.enable")
-        devtools.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        devtools.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        devtools.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        devtools.call("Page.navigate", url=path.as_uri())
-        devtools.until(lambda: self.loaded)
+        super().__init__(devtools, path.as_uri(), width=width, scheme=scheme, scripts=scripts)
         self.ready = self.value(READY) if scripts else 0.0
-
-    def heard(self, method: str, parameters: dict[str, Any]) -> None:
-        if method == "Page.loadEventFired":
-            self.loaded = True
-        elif method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"])
-        elif method in {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"}:
-            self.reports.append(str(parameters))
-
-    def value(self, expression: str) -> Any:
-        done = self.devtools.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in done, done["exceptionDetails"]
-        return done["result"].get("value")
 
     def press(self, key: str, code: int) -> None:
         for kind in ("rawKeyDown", "char", "keyUp"):

@@ -14,7 +14,7 @@ from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
 import absolve as library
 from absolve.cli import COMMANDS
-from absolve.cli.reporting import colours
+from absolve.cli.terminal import colours
 from absolve.formats.html import tokenizer
 
 

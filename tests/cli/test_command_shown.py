@@ -9,10 +9,12 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_runner import on_terminal
 
 if TYPE_CHECKING:
     from command_runner import Done, Runner
@@ -31,29 +33,11 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+shown = partial(on_terminal, environment={"NO_COLOR": "1"}, errors=False)
+
+
 def is_clean(text: str) -> bool:
     return not CONTROLS & set(text)
-
-
-def on_terminal(*arguments: str) -> str:
-    """Return the bytes that a terminal receives."""
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "NO_COLOR": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "absolve", *arguments], stdout=theirs, stdin=subprocess.DEVNULL, env=environment
-    )
-    os.close(theirs)
-    found = b""
-    try:
-        while read := os.read(ours, 1 << 16):
-            found += read
-    except OSError:  # the other end is closed
-        pass
-    finally:
-        os.close(ours)
-        process.wait()
-    return found.decode().replace("\r\n", "\n")
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
@@ -193,7 +177,7 @@ def page(*references: str) -> bytes:
 def test_csv_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
     Path("p.html").write_bytes(page("x\x9b\x7f"))
     arguments = ("links", "p.html", "--url", f"http://h/{BAD}/", "--format", "csv")
-    shows = on_terminal(*arguments)
+    shows = shown(*arguments)
     assert is_clean(shows)
     assert "\\x9b" in shows
     assert len(shows.splitlines()) == 2
@@ -204,7 +188,7 @@ def test_csv_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> No
 def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runner) -> None:
     Path("p.html").write_bytes(page("x\x9b\x7f\u202e"))
     arguments = ("links", "p.html", "--url", "http://h/", "--format", "jsonl")
-    shows = on_terminal(*arguments)
+    shows = shown(*arguments)
     exact = absolve(*arguments).out.decode()
     assert is_clean(shows)
     assert [json.loads(line) for line in shows.splitlines()] == [json.loads(line) for line in exact.split("\n")[:-1]]
@@ -213,13 +197,13 @@ def test_json_lines_have_escapes_on_a_terminal_and_the_same_values(absolve: Runn
 
 def test_a_binary_table_is_not_written_to_a_terminal() -> None:
     Path("p.html").write_bytes(PAGE)
-    assert on_terminal("links", "p.html", "--format", "parquet") == ""
+    assert shown("links", "p.html", "--format", "parquet") == ""
 
 
 def test_a_diff_is_escaped_on_a_terminal_and_exact_elsewhere(absolve: Runner) -> None:
     Path("p.html").write_bytes(b"\t" + page("x").replace(b"\n", b"\r\n"))
     arguments = ("rewrite", "p.html", "--url", "http://h/", "--diff")
-    assert is_clean(on_terminal(*arguments).replace("\t", ""))
+    assert is_clean(shown(*arguments).replace("\t", ""))
     assert BAD.encode() in absolve(*arguments).out
 
 

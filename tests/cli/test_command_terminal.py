@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import struct
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import FIXTURES
+from command_runner import FIXTURES, on_terminal
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -32,29 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     Path("p.html").write_bytes(PAGE)
     return tmp_path
-
-
-def on_terminal(*arguments: str, columns: int = 80, environment: dict[str, str] | None = None) -> str:
-    """Return all that a terminal of this width receives, from both streams."""
-    fcntl = pytest.importorskip("fcntl")
-    pty = pytest.importorskip("pty")
-    termios = pytest.importorskip("termios")
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    argv = [sys.executable, "-m", "absolve", *arguments]
-    given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **(environment or {})}
-    process = subprocess.Popen(argv, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=given)
-    os.close(theirs)
-    found = b""
-    try:
-        while read := os.read(ours, 1 << 16):
-            found += read
-    except OSError:  # the other end is closed
-        pass
-    finally:
-        os.close(ours)
-        process.wait()
-    return found.decode().replace("\r\n", "\n")
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -400,6 +374,13 @@ def test_rows_with_credentials_are_not_resumed_without_them(absolve: Runner) -> 
     assert b"secret" in Path("l.csv").read_bytes()
     absolve("links", "a.html", "none", "-o", "l.csv", "--resume")
     assert b"secret" not in Path("l.csv").read_bytes()
+
+
+def test_rows_that_are_continued_count_as_selected(absolve: Runner) -> None:
+    for _ in range(2):
+        done = absolve("links", "p.html", "none", URL, "--kind", "navigation", "-o", "l.csv", "--resume")
+        assert "empty-selection" not in done.err
+    assert absolve.summary.startswith("3 links in 1 document")
 
 
 def test_a_log_of_changes_cannot_be_continued(absolve: Runner) -> None:

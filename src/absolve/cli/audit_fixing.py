@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from absolve.audit import load, repair
 from absolve.cli import audit_reading, many
 from absolve.cli import options as shared
-from absolve.cli.reporting import colours, is_terminal
 from absolve.cli.rewrite import compared
+from absolve.cli.terminal import colours, is_terminal
 from absolve.document.resolved import shown
 from absolve.run import outputs
 from absolve.run.archive_ranges import WHOLE

@@ -10,7 +10,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.cli import options as shared
-from absolve.cli.reporting import is_terminal, visible_json
+from absolve.cli.reporting import visible_json
+from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import DocumentError
 from absolve.inventory.sinks import jsonl

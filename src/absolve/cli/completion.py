@@ -30,4 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, report: Report) -> None:
     del report  # no input, so no diagnostics
-    print(shtab.complete(whole_parser(), options.shell))
+    whole = whole_parser()
+    for command in whole.commands.values():
+        for action in (*command.all_options(), *command.positionals()):
+            if getattr(action, "completes_files", False):
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+    print(shtab.complete(whole, options.shell))

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from absolve.cli import COMMANDS
-from absolve.core.errors import UsageError, in_short, similar
+from absolve.core.errors import UsageError, closest, in_short, similar
 
 if TYPE_CHECKING:
     import argparse
@@ -55,8 +55,8 @@ def _not_found(diagnostic: Diagnostic) -> str | None:
     stem, suffix = os.path.splitext(last)  # noqa: PTH122 - a text; the same suffix makes no name similar
     others = [other for other in names if other.lower().endswith(suffix.lower()) and other != last]
     stems = {os.path.splitext(other)[0]: other for other in others}  # noqa: PTH122
-    found = similar(stem, stems).removeprefix("did you mean ").removesuffix("?")
-    return f"did you mean {os.path.join(folder, stems[found])}?" if found else None  # noqa: PTH118
+    found = closest(stem, stems)
+    return f"did you mean {os.path.join(folder, stems[found])}?" if found is not None else None  # noqa: PTH118
 
 
 _HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {

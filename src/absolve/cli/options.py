@@ -24,18 +24,8 @@ if TYPE_CHECKING:
 
 
 def completes_files(argument: argparse.Action) -> None:
-    """Complete file names for this argument: shtab reads this attribute, and need not be installed to set it."""
-    argument.complete = _FILES  # type: ignore[attr-defined]
-
-
-# shtab.FILE
-_FILES: Final = {
-    "bash": "_shtab_compgen_files",
-    "zsh": "_files",
-    "tcsh": "f",
-    "fish": "(__fish_complete_path (commandline -ct))",
-    "powershell": "_shtab_powershell_compgen_files",
-}
+    """Complete file names for this argument: `completion` reads this attribute."""
+    argument.completes_files = True  # type: ignore[attr-defined]
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
-from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.terminal import colours
 from absolve.cli.totals import Totals
 from absolve.core import printable
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
@@ -38,9 +38,6 @@ def paint(text: str, style: str, *, on: bool) -> str:
     from absolve.core import drawing  # most runs print nothing in colour
 
     return drawing.painted(text, style)
-
-
-__all__ = ["Report", "colours", "is_terminal", "paint", "visible_json"]
 
 
 ERROR: Final = "error"
@@ -157,7 +154,7 @@ class Report:
         self.hint(hints.of(diagnostic))
 
     def hint(self, text: str | None) -> None:
-        """Print how to mend what the last message says, once in a run, unless `quiet`."""
+        """Print the hint for the last message, once in a run, unless `quiet`."""
         if text and not self.quiet and text not in self._hinted:
             self._hinted.add(text)
             print(hint_line(printable.message(text, credentials=self.credentials)), file=sys.stderr)

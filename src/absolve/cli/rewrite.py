@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
-from absolve.cli.reporting import colours, is_terminal
+from absolve.cli.terminal import colours, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import UsageError

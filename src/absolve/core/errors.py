@@ -62,12 +62,17 @@ def in_short(text: str, most: int = 200) -> str:
     return f"{text[: most - end - 3]}...{text[-end:]}"
 
 
-def similar(word: str, known: Iterable[str]) -> str:
-    """Return the question `did you mean WORD?` with the known word that is most like a given one, or an empty text."""
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that is most like a given one, or None."""
     from difflib import get_close_matches  # for errors only
 
-    found = get_close_matches(word.lower(), list(known), 1, 0.6)
-    return f"did you mean {found[0]}?" if found else ""
+    return next(iter(get_close_matches(word.lower(), list(known), 1, 0.6)), None)
+
+
+def similar(word: str, known: Iterable[str]) -> str:
+    """Return the question `did you mean WORD?` with the known word that is most like a given one, or an empty text."""
+    found = closest(word, known)
+    return f"did you mean {found}?" if found is not None else ""
 
 
 class AbsolveError(Exception):

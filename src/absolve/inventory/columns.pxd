@@ -40,11 +40,11 @@ cdef class Columns:
 
 
 @cython.final
-cdef class _Span:
+cdef class Span:
     cdef bint _transparent
     cdef object _entity
     cdef LineIndex _positions
-    cdef _Span _outer
+    cdef Span _outer
     cdef object _inner
     cdef Py_ssize_t _start
     cdef Py_ssize_t _end
@@ -58,7 +58,7 @@ cdef class _Span:
 cdef class _Events:
     cdef object _entity
     cdef str _document
-    cdef _Span _span
+    cdef Span _span
     cdef bytes _data
     cdef EventList _events
     cdef Tag _tag

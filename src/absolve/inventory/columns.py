@@ -330,7 +330,7 @@ def _bounded(
     if documents is not None:
         documents.begin(entity)
     try:
-        for _ in _fill(columns, entity, document, _Span(entity), documents):
+        for _ in _fill(columns, entity, document, Span(entity), documents):
             size += columns.texts()
             if size > most:
                 raise rows_too_large(entity)
@@ -356,10 +356,10 @@ def row(resolved: Resolved, document: str, where: Where) -> Row:
 
 @cython.final
 @cython.cclass
-class _Span:
+class Span:
     """Map the spans of an entity to the entity named in its rows: itself, or the outer one of a part without name."""
 
-    def __init__(self, entity: Entity, outer: _Span | None = None, inner: Inner | None = None) -> None:
+    def __init__(self, entity: Entity, outer: Span | None = None, inner: Inner | None = None) -> None:
         self._transparent = entity.charset.transparent
         self._entity = entity
         self._positions: LineIndex | None = None  # None until the first link
@@ -394,7 +394,7 @@ class _Span:
 
 
 def _fill(
-    columns: Columns, entity: Entity, document: str, span: _Span, documents: Documents | None
+    columns: Columns, entity: Entity, document: str, span: Span, documents: Documents | None
 ) -> Iterator[None]:
     events = _Events(entity, document, span)
     at = 0
@@ -411,7 +411,7 @@ def _fill(
                     yield
                     columns.clear()
             if inner is not None and (inner.entity.count or documents is not None):
-                within = _Span(inner.entity) if inner.part.name else _Span(inner.entity, span, inner)
+                within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
                 yield from _fill(columns, inner.entity, document, within, documents)
                 forget_contexts(inner.entity, entity)
             if documents is not None:
@@ -426,7 +426,7 @@ def _fill(
 class _Events:
     """One pass over the events of an entity, which adds a row per link."""
 
-    def __init__(self, entity: Entity, document: str, span: _Span) -> None:
+    def __init__(self, entity: Entity, document: str, span: Span) -> None:
         self._entity = entity
         self._document = document
         self._span = span

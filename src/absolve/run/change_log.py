@@ -13,7 +13,7 @@ from absolve.core.model import Link, Part
 from absolve.document.resolved import Resolved, forget_contexts, shown
 from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.inventory.columns import _Span
+from absolve.inventory.columns import Span
 from absolve.rewriting.remap import remapping_of
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ COLUMNS: Final = Change._fields
 
 def chunks(entity: Entity, policy: Policy, name: str) -> Iterator[list[Change]]:
     """Yield the changes of an entity and of every document inside it, a chunk at a time."""
-    rows = _changes(entity, policy, shown(name), _Span(entity), remapping_of(policy))
+    rows = _changes(entity, policy, shown(name), Span(entity), remapping_of(policy))
     while chunk := list(islice(rows, AT_ONCE)):
         yield chunk
 
 
 def _changes(
-    entity: Entity, policy: Policy, document: str, span: _Span, remapping: Remapping | None
+    entity: Entity, policy: Policy, document: str, span: Span, remapping: Remapping | None
 ) -> Iterator[Change]:
     for index in range(len(entity.events)):
         event = entity.events.at(index)
@@ -84,7 +84,7 @@ def _changes(
         elif isinstance(event, Part) and not event.signed_by:
             inner = inner_at(entity, index)
             if inner is not None:
-                within = _Span(inner.entity) if inner.part.name else _Span(inner.entity, span, inner)
+                within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
                 yield from _changes(inner.entity, policy, document, within, remapping)
                 forget_contexts(inner.entity, entity)
 

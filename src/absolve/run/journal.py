@@ -53,22 +53,14 @@ class Journal:
         self._is_new = not resume
         self._unkept = 0
         self.skipped = 0
-        make_private(path)
-        self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
+        self._database = opened(path, _TABLES, "is working on the same files")
         try:
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")  # entries lost in a power failure are done again
-            self._database.executescript(_TABLES)
             if not resume:
                 self._database.execute("DELETE FROM done")
             self._database.execute("INSERT OR REPLACE INTO runs VALUES (?)", (token,))
             self.tokens = {token for (token,) in self._database.execute("SELECT token FROM runs")}
-        except sqlite3.Error as error:
+        except sqlite3.Error:
             self._database.close()
-            if "locked" in str(error):
-                text = f"another run is working on the same files: wait until it ends (journal {path})"
-                raise UsageError(text) from error
             raise
 
     def __enter__(self) -> Self:
@@ -160,6 +152,27 @@ def state_of(name: str) -> str:
 
 def _in_words(found: os.stat_result | None) -> str:
     return "" if found is None else f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+
+
+def opened(path: Path, tables: str, busy: str) -> sqlite3.Connection:
+    """Open or create the database of a journal, for this process alone.
+
+    Raise OSError or sqlite3.Error if it cannot be opened, UsageError if another run, which `busy` describes, has it
+    open.
+    """
+    make_private(path)
+    database = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")  # entries lost in a power failure are done again
+        database.executescript(tables)
+    except sqlite3.Error as error:
+        database.close()
+        if "locked" in str(error):
+            raise UsageError(f"another run {busy}: wait until it ends (journal {path})") from error
+        raise
+    return database
 
 
 def make_private(path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from absolve.core.digest import fingerprint
 from absolve.core.errors import UsageError
-from absolve.run.journal import make_private, path_of, state_of
+from absolve.run.journal import opened, path_of, state_of
 from absolve.run.results import BytesRead, LinkCounts, RowChunk
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS done (input BLOB PRIMARY KEY, how BLOB, state TEXT, counts TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS rows (input BLOB, number INTEGER, chunk BLOB, PRIMARY KEY (input, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chunks (input BLOB, place INTEGER, rows INTEGER, chunk BLOB, PRIMARY KEY (input, place))
+WITHOUT ROWID;
 """
 _KEPT: Final = 64  # inputs, or
 _KEPT_BYTES: Final = 8 << 20  # bytes of rows, in a transaction
@@ -49,18 +50,7 @@ class ListJournal:
         self._counts: dict[str, list[Counts]] = {}
         self._seen: set[bytes] = set()  # fingerprints of the names of this run's inputs
         self._unkept = self._size = 0
-        make_private(path)
-        self._database = sqlite3.connect(path, timeout=0, isolation_level=None)
-        try:
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")  # entries lost in a power failure are done again
-            self._database.executescript(_TABLES)
-        except sqlite3.Error as error:
-            self._database.close()
-            if "locked" in str(error):
-                raise UsageError(f"another run writes the same list: wait until it ends (journal {path})") from error
-            raise
+        self._database = opened(path, _TABLES, "writes the same list")
 
     def __enter__(self) -> Self:
         return self
@@ -111,15 +101,16 @@ class ListJournal:
         key = (path_of(input_.name),)
         self._begin()
         self._database.execute("DELETE FROM done WHERE input = ?", key)
-        self._database.execute("DELETE FROM rows WHERE input = ?", key)
+        self._database.execute("DELETE FROM chunks WHERE input = ?", key)
 
     def merged(self, results: Iterable[tuple[Input, RowChunk]]) -> Iterator[RowChunk | Counts]:
         """Yield all rows in the order of the inputs, and the counts of inputs that are done; keep the new rows."""
         for input_, piece in results:
             yield from self._stored(self._before.pop(input_.name, []))
-            number = self._chunks[input_.name] = self._chunks.get(input_.name, 0) + 1
+            place = self._chunks[input_.name] = self._chunks.get(input_.name, 0) + 1
             self._begin()
-            self._database.execute("INSERT INTO rows VALUES (?, ?, ?)", (path_of(input_.name), number, piece.chunk))
+            entry = path_of(input_.name), place, piece.number, piece.chunk
+            self._database.execute("INSERT INTO chunks VALUES (?, ?, ?, ?)", entry)
             self._size += len(piece.chunk)
             yield piece
         for waiting in self._before.values():
@@ -133,8 +124,9 @@ class ListJournal:
             size, documents, *listed = json.loads(counts)
             yield BytesRead(size, documents)
             yield LinkCounts(*listed)
-            for (chunk,) in self._database.execute("SELECT chunk FROM rows WHERE input = ? ORDER BY number", key):
-                yield RowChunk(chunk, 0)
+            select = "SELECT chunk, rows FROM chunks WHERE input = ? ORDER BY place"
+            for chunk, number in self._database.execute(select, key):
+                yield RowChunk(chunk, number)
 
     def count(self, input_: Input, counts: Any) -> None:
         """Note the counts of an input under way."""

@@ -61,9 +61,12 @@ class RewriteOptions(NamedTuple):
     log: Cells | None = None
 
 
-def rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    """Yield the results for one input. A file found in a folder that is not a document is copied to its target."""
-    return guarded(job.input.name, _rewritten(how, job), strict=sys.flags.dev_mode)
+def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterator[TaskResult]:
+    """Yield the results for one input. A file found in a folder that is not a document is copied to its target.
+
+    `strict`: raise errors that are no DocumentError and no OSError, such as those of the policy.
+    """
+    return guarded(job.input.name, _rewritten(how, job), strict=strict or sys.flags.dev_mode)
 
 
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:

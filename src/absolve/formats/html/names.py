@@ -143,10 +143,10 @@ def _traits() -> list[int]:
     for trait, names in _TRAITS.items():
         for name in names.split():
             traits[ELEMENT_ID[name.encode()]] |= trait
-    told = Trait.RCDATA | Trait.RAWTEXT | Trait.TABLE_PART | Trait.RELEVANT
+    decisive = Trait.RCDATA | Trait.RAWTEXT | Trait.TABLE_PART | Trait.RELEVANT
     ends = Trait.TABLE_PART | Trait.RELEVANT_END
     for number, found in enumerate(traits):
-        if found & told:
+        if found & decisive:
             traits[number] |= Trait.RELEVANT
         if found & ends:
             traits[number] |= Trait.RELEVANT_END

@@ -166,7 +166,7 @@ def _broken(words: str, found: Value, wanted: str) -> Finding:
 
 
 def _fault(data: bytes, found: Value) -> Finding | None:
-    """Return why a value of an entry is not of the kind that HAR 1.2 requires; null stands for a missing one."""
+    """Return why a value of an entry is not of the kind that HAR 1.2 requires; null counts as missing."""
     if found.path not in _KINDS or found.is_key:
         return None
     words, wanted = _KINDS[found.path]

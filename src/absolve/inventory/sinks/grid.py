@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core import printable
 from absolve.core.drawing import padded
-from absolve.inventory.sinks.rows import joined
+from absolve.inventory.sinks.rows import LINKED, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,7 @@ _FIRST: Final = 500  # rows that decide the widths
 _LEAST: Final = 8  # columns of a cell that is cut,
 _LEAST_URL: Final = 20  # and of one that begins with what all have in common
 _GAP: Final = "  "
-_LINKED: Final = frozenset({"target", "url", "base", "canonical"})
-_URLS: Final = _LINKED | {"document", "reference"}
+_URLS: Final = LINKED | {"document", "reference"}
 
 
 def grid(
@@ -73,12 +72,11 @@ def _cell(name: str, cell: Any, width: int, screen: Screen) -> str:
     space = " " * (width - printable.width(cut))
     if name == "problems":
         return screen.paint(cut, "yellow") + space
-    return _linked(name, cut, text, screen) + space
+    return _linked(name, cut, cell, screen) + space
 
 
-def _linked(name: str, cut: str, text: str, screen: Screen) -> str:
-    """Return a cell as a hyperlink if it is a URL as it is: one with escapes would lead elsewhere."""
-    return screen.linked(cut, text) if name in _LINKED and "\\" not in text else cut
+def _linked(name: str, cut: str, cell: Any, screen: Screen) -> str:
+    return screen.linked(cut, cell) if name in LINKED else cut
 
 
 def _stacked(columns: Sequence[str], row: Sequence[Any], screen: Screen) -> Iterator[str]:
@@ -87,4 +85,4 @@ def _stacked(columns: Sequence[str], row: Sequence[Any], screen: Screen) -> Iter
         if text:
             room = max(_LEAST, (screen.width or 0) - len(name) - len(": "))
             cut = screen.cut(text, room)
-            yield f"{screen.paint(name, 'bold')}: {_linked(name, cut, text, screen)}"
+            yield f"{screen.paint(name, 'bold')}: {_linked(name, cut, cell, screen)}"

@@ -10,14 +10,13 @@ from html import escape
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core.printable import printable
-from absolve.inventory.sinks.rows import joined
+from absolve.inventory.sinks.rows import LINKED, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from absolve.inventory.columns import Columns
 
-LINKED: Final = frozenset({"target", "url", "base", "canonical"})
 _HEAD: Final = """\
 <!doctype html>
 <html lang="en">

@@ -21,6 +21,7 @@ def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> I
             yield [" ".join(map(_word, cell)) if isinstance(cell, list) else cell for cell in row]
 
 
+LINKED: Final = frozenset({"target", "url", "base", "canonical"})  # columns whose URLs are hyperlinks for people
 _SPACE: Final = re.compile(r"\s")
 
 

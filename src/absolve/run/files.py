@@ -88,6 +88,9 @@ def rewrite_file(
         if Path(target).is_dir():
             raise UsageError(f"output must be a file, not the folder {in_short(target)}")
         plan.check([name], target)
+        above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
+        if not os.path.lexists(above):
+            raise UsageError(f"the folder {in_short(above)} of output does not exist")
     job = Job(inputs.Input(name, Path(name).name, _url(given)), target)
     is_written = _published(how, job, notify)
     return is_written if target is None else not cmp(name, target, shallow=False)
@@ -98,7 +101,7 @@ def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bo
     failures: list[Failure] = []
     is_written = False
     with Publisher(how.token) as publisher:
-        results = ((one, piece) for one in publisher.watched([job]) for piece in rewritten(how, one))
+        results = ((one, piece) for one in publisher.watched([job]) for piece in rewritten(how, one, strict=True))
         for _, piece in fsync.flushed(results, publisher.expect, publisher.systems):
             if isinstance(piece, Diagnostic):
                 report([piece], notify)
@@ -181,10 +184,23 @@ def remap(rules: Rules) -> Policy:
 
     `rules`: a mapping from old prefixes to new ones, or tuples (old, new) and (old, new, how), where `how` is "prefix",
     "exact" or "regex" (for the whole URL; `\1` in `new` is its first group). A prefix ends at the end of a path segment
-    or parameter; `//host` matches http and https. The longest prefix applies. Raise UsageError for a malformed rule.
+    or parameter; `//host` matches http and https. The longest prefix applies. Raise UsageError for a malformed rule,
+    TypeError for one of another type.
     """
     pairs = rules.items() if isinstance(rules, Mapping) else rules
-    return Remapping([tuple(pair) for pair in pairs]).policy
+    return Remapping([_rule(pair) for pair in pairs]).policy
+
+
+def _rule(given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{_RULES}, not {in_short(repr(given))}")
+    rule = tuple(given)
+    if len(rule) not in {2, 3} or not all(isinstance(part, str) for part in rule):
+        raise TypeError(f"{_RULES}, not {in_short(repr(rule))}")
+    return rule
+
+
+_RULES: Final = "remap takes a mapping of str to str, or tuples (old, new) or (old, new, how) of str"
 
 
 def only(
@@ -224,6 +240,8 @@ def _selection(given: dict[str, Any]) -> filters.Selection:
 def _words(given: Any, option: str) -> list[str]:
     if isinstance(given, str):
         return [given]
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{option} takes a word, or several, not {in_short(repr(given))}")
     return [arguments.text_of(word, option) for word in given]
 
 
@@ -238,10 +256,11 @@ def _name(given: Any, call: str) -> str:
     return os.path.join(os.curdir, name) if name == sources.STDIN else name  # noqa: PTH118 - Path drops the dot
 
 
-def _suffix(backup: str | None, *, in_place: bool) -> str | None:
+def _suffix(given: str | None, *, in_place: bool) -> str | None:
+    backup = None if given is None else arguments.text_of(given, "backup")
     if backup is not None and not in_place:
         raise UsageError("backup needs a file in place: leave output out")
-    if backup is not None and (not backup or Path(backup).name != backup):
+    if backup is not None and (not backup or "\0" in backup or Path(backup).name != backup):
         raise UsageError(f"backup must be a suffix for file names, such as .orig, not {in_short(repr(backup))}")
     return backup
 
@@ -273,6 +292,8 @@ def _url(given: dict[str, Any]) -> str | None:
 
 def _url_map(given: Any) -> dict[str, str]:
     found: dict[str, str] = {}
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"url_map takes a mapping from paths to URLs, not {in_short(repr(given))}")
     for path, url in (given or {}).items():
         text = arguments.url_of(url, "url_map")
         if not has_scheme(text) or is_malformed(text):

@@ -12,7 +12,7 @@ import absolve
 from absolve import Diagnostic, DocumentError, UsageError
 from absolve.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = b"<a href=x><img src=y><a href=http://other.example/>"
 URL = "http://h/d/"
 
@@ -102,7 +102,16 @@ def test_a_file_that_cannot_be_rewritten_is_an_error_and_stays(site: Path, path:
         ({"backup": "../x"}, UsageError, "backup must be a suffix"),
         ({"url": "page.html"}, UsageError, "must be an absolute URL"),
         ({"kind": "imag"}, UsageError, "unknown kind 'imag'"),
-        ({"kind": 3}, TypeError, "int"),
+        ({"kind": 3}, TypeError, "kind takes a word, or several, not 3"),
+        ({"output": "none/x.html"}, UsageError, "of output does not exist"),
+        ({"backup": "a\0"}, UsageError, "backup must be a suffix"),
+        ({"backup": True}, TypeError, "backup must be a str"),
+        ({"headers": 5}, TypeError, "headers takes a mapping"),
+        ({"policy": lambda _: 5}, TypeError, "a policy returns a str or None, not"),
+        ({"policy": lambda _: 1 / 0}, ZeroDivisionError, "division"),
+        ({"remap": "http://h/=x"}, TypeError, "remap takes a mapping"),
+        ({"remap": [("a",)]}, TypeError, "remap takes a mapping"),
+        ({"remap": {1: "2"}}, TypeError, "remap takes a mapping"),
         ({"base": "empty", "kind": "image"}, UsageError, "excludes kind, scope and problem"),
         ({"remap": {"x": "y"}}, UsageError, "is not an absolute URL"),
         ({"remap": {}, "policy": lambda _: None}, UsageError, "remap and policy exclude each other"),
@@ -187,6 +196,8 @@ def test_an_input_that_fails_is_reported_and_the_next_one_follows(site: Path) ->
         ({"max_links": "many"}, TypeError),
         ({"url": "http://h/?q"}, UsageError),
         ({"url_map": {"a.html": "page"}}, UsageError),
+        ({"url_map": [("a.html", "http://h/")]}, TypeError),
+        ({"problem": None}, TypeError),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
