@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import absolve
 from absolve.core.errors import DocumentError
@@ -201,6 +203,49 @@ def test_the_files_that_are_reached_and_tags_with_integrity_are_seen() -> None:
     rewritten(b"<script src=/s.js integrity=x></script><img src=/gone crossorigin><a href=/b>", own)
     assert own.seen.reached == {"h/s.js", "h/b.html"}
     assert [path for *_, path in own.seen.local.values()] == ["h/s.js"]
+
+
+LINKS = [
+    "b", "/b#f", "/to", "/to#mine", "http://h/b", "HTTP://h/b", "../h/b", "gone", "/gone", "#f", "", "?q", "//away/x",
+    "https://away/x", "mailto:x", "http:b", "//[", "./x:y", "b.html", "javascript:x", "d/../b",
+]  # fmt: skip
+PAGES = [("h/a.html", "http://h/a"), ("h/d/a.html", "http://h/d/a"), ("i/a.html", "http://i/a"), ("h/c.html", "http://h/c")]
+
+
+@given(
+    pages=st.lists(
+        st.tuples(st.sampled_from(PAGES), st.booleans(), st.lists(st.sampled_from(LINKS), max_size=8)), max_size=6
+    ),
+    most=st.sampled_from([3, 100_000]),
+)
+def test_answers_that_pages_share_are_those_of_each_page_alone(
+    pages: list[tuple[tuple[str, str], bool, list[str]]], most: int
+) -> None:
+    relatives = Relatives()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(policy_, "_MOST_KNOWN", most)
+        for (path, url), has_base, links in pages:
+            data = b"<base href=/d/>" * has_base + b"".join(f'<a href="{link}">'.encode() for link in links)
+            found = []
+            for own in (MirrorPolicy(path, HELD.get, relatives=relatives), MirrorPolicy(path, HELD.get)):
+                new = absolve.rewrite(data, url=url, profile="whatwg", base="empty", policy=own)
+                found.append((new, own.seen.reached, own.seen.missing, [note.text for note in own.seen.notes]))
+            assert found[0] == found[1]
+
+
+def test_what_stood_for_a_url_is_noted_on_each_page_that_links_to_it() -> None:
+    asked: list[str] = []
+
+    def find(url: str) -> Target | None:
+        asked.append(url)
+        return HELD.get(url)
+
+    relatives = Relatives()
+    for page in ("h/a.html", "h/c.html"):
+        absolve.rewrite(
+            b"<a href=/b>", url=f"http://{page}", profile="whatwg", policy=MirrorPolicy(page, find, relatives=relatives)
+        )
+    assert asked == ["http://h/b"] * 2
 
 
 def test_a_document_whose_new_links_are_too_long_together_stays(monkeypatch: pytest.MonkeyPatch) -> None:

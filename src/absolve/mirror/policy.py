@@ -76,13 +76,34 @@ class Seen:
         self.reached: set[str] = set()
 
 
+class Answer(NamedTuple):
+    """The new reference for a hyperlink, the URL that was looked up, and the path of its file; None without one."""
+
+    new: str | None
+    url: str
+    path: str | None
+
+
+Answers = dict[tuple[str, str], Answer]  # by reference and target
+
+
 class Relatives:
-    """Relative references from file to file; those of one folder are computed once."""
+    """Relative references from file to file, and answers for hyperlinks: those of one folder are computed once.
+
+    `absent` has the answers for what is not held; they are the same in every folder.
+    """
 
     def __init__(self) -> None:
         self._folder = ""
         self._known: dict[str, str] = {}
         self._leads: dict[str, str | None] = {}
+        self._local: Answers = {}
+        self.absent: Answers = {}
+
+    def local(self, page: str) -> Answers:
+        """Return the answers for hyperlinks to files from the folder of a page."""
+        self._enter(page)
+        return self._local
 
     def reference(self, page: str, path: str) -> str:
         """Return the relative reference that leads from one file to another, both by path from the root."""
@@ -98,20 +119,27 @@ class Relatives:
         folder = self._enter(page)
         if reference not in self._leads:
             led = whatwg.parse(reference, f"{_ROOT}{quote(folder)}/" if folder else _ROOT)
-            self._leads[reference] = unquote(led[len(_ROOT) :], errors="surrogateescape") if led is not None else None
+            path = unquote(led[len(_ROOT) :], errors="surrogateescape") if led is not None else None
+            if len(reference) > _MOST_CHARACTERS:
+                return path
+            self._leads[reference] = path
         return self._leads[reference]
 
     def _enter(self, page: str) -> str:
         folder = page.rpartition("/")[0]
-        if folder != self._folder or len(self._known) + len(self._leads) > _MOST_KNOWN:
+        if folder != self._folder or len(self._known) + len(self._leads) + len(self._local) > _MOST_KNOWN:
             self._folder = folder
             self._known.clear()
             self._leads.clear()
+            self._local = {}  # not cleared: the policy of another folder may have it
+        if len(self.absent) > _MOST_KNOWN:
+            self.absent.clear()
         return folder
 
 
 _ROOT: Final = "http://m/"
 _MOST_KNOWN: Final = 100_000
+_MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is cached
 
 
 class MirrorPolicy:
@@ -134,6 +162,8 @@ class MirrorPolicy:
         self._find = find
         self._severs = severs
         self._relatives = relatives if relatives is not None else Relatives()
+        self._local_answers = self._relatives.local(path)
+        self._absent_answers = self._relatives.absent
         self._cors: tuple[int, bool] = (0, False)
         self._written = 0
 
@@ -143,12 +173,46 @@ class MirrorPolicy:
 
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
-        new = self._reference(resolved)
+        place = resolved.context.place
+        if place.element == "a" and place.attribute == "href":
+            new = self._hyperlink(resolved)
+        else:
+            new = self._reference(resolved)
         if new is not None:
             self._written += len(new)
             if self._written > MOST_WRITTEN:
                 text = f"a document whose new links have more than {MOST_WRITTEN >> 20} MiB together stays as it is"
                 raise DocumentError(Diagnostic("too-large", text, resolved.entity.name))
+        return new
+
+    def _hyperlink(self, resolved: Resolved) -> str | None:
+        """Return the new reference of an `<a href>`: most links, and many of them on many pages."""
+        context, reference = resolved.context, resolved.reference
+        target = resolved.target
+        is_plain = reference and reference[0] != "#" and not context.held and not context.stays_always
+        if not is_plain or target is None or not target.startswith(_HELD):
+            return self._reference(resolved)
+        key = reference, target
+        answer = self._absent_answers.get(key) or self._local_answers.get(key)
+        if answer is None:
+            return self._answered(resolved, key)
+        if answer.path is not None:
+            self._find(answer.url)  # it notes what stood for this URL
+            self.seen.reached.add(answer.path)
+        elif answer.url.startswith(_WEB):
+            self.seen.missing.setdefault((answer.url, resolved.kind))
+        return answer.new
+
+    def _answered(self, resolved: Resolved, key: tuple[str, str]) -> str | None:
+        reference, target = key
+        url, crosshatch, fragment = target.partition("#")
+        found = self._find(url)
+        if found is None:
+            new, answers = self._absent(resolved, url, target), self._absent_answers
+        else:
+            new, answers = self._local(resolved, found, fragment if crosshatch else None), self._local_answers
+        if len(reference) + len(target) <= _MOST_CHARACTERS:
+            answers[key] = Answer(new, url, found.path if found is not None else None)
         return new
 
     def _reference(self, resolved: Resolved) -> str | None:

@@ -1,13 +1,13 @@
 """Survey the inputs of a mirror: every capture in them, and which of them is held for each URL.
 
 In: readers of the sources. Out: a `Capture`, and a row for each URL of it. Records are read once, and once more where a
-request other than GET, or a revisit, describes other records.
+request other than GET describes other records, or a revisit in a large capture.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
 from absolve.mirror.capture import Capture, Captured
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from absolve.mirror.urls import Equivalences
 
     Notify = Callable[[Diagnostic], None]
+
+
+_FEW: Final = 8 << 20  # about the bytes of captures that are kept in memory, for the revisits among them
+_ONE: Final = 700  # bytes of a capture without its texts
 
 
 class Choice(NamedTuple):
@@ -42,6 +46,7 @@ class Survey:
         self._choice = choice
         self._notify = notify
         self._posted: set[str] = set()
+        self._few: list[Captured] | None = None  # all captures, unless they are many
         self.store = Store()
         capture = self._captured(notify)
         if self._posted:
@@ -52,6 +57,7 @@ class Survey:
             text = f"captured twice at {contradiction.date} with different contents: the later record counts"
             notify(Diagnostic("contradiction", text, contradiction.url, failed=True))
         self._origins = self._referred()
+        self._few = None
         capture.complete()
 
     def rows(self) -> Iterator[Row]:
@@ -73,13 +79,19 @@ class Survey:
     def _captured(self, notify: Notify) -> Capture:
         choice = self._choice
         capture = Capture(self.store, at=choice.at, keep_errors=choice.keep_errors, same=choice.same)
+        few: list[Captured] = []
+        size = 0
         for one in self._all():
             if isinstance(one, Captured):
                 capture.add(one)
+                if size <= _FEW:
+                    size += _ONE + sum(len(text) for text in one if isinstance(text, str))
+                    few.append(one)
             elif isinstance(one, Posted):
                 self._posted |= one.ids
             else:
                 notify(one.diagnostic)
+        self._few = few if size <= _FEW else None
         return capture
 
     def _all(self) -> Iterator[Captured | Posted | Broken]:
@@ -91,7 +103,7 @@ class Survey:
         revisits = [one for one in self.store if one.is_revisit and self.capture.is_held(one)]
         if not revisits:
             return {}
-        found = _origins(revisits, self._all())
+        found = _origins(revisits, self._few if self._few is not None else self._all())
         for one in revisits:
             if one.url not in found:
                 text = "the capture lacks the payload that this revisit refers to"
