@@ -168,6 +168,15 @@ def test_a_view_in_a_baseline_is_not_run(audit: Audit) -> None:
     assert "this is not the result of an audit" in err
 
 
+def test_a_cell_of_a_baseline_that_is_no_text_is_a_usage_error(audit: Audit) -> None:
+    audit(audit.new, "--url", URL, "-o", "a.sqlite")
+    with closing(sqlite3.connect(audit.folder / "a.sqlite")) as database:
+        database.execute("UPDATE links SET verdict = 'broken', reference = x'00ff'")
+        database.commit()
+    status, _, err = audit(audit.new, "--url", URL, "--baseline", "a.sqlite")
+    assert (status, "cannot be read as the result of an earlier audit" in err) == (2, True)
+
+
 @pytest.mark.parametrize("suffix", ["sqlite", "duckdb", "parquet"])
 def test_a_run_has_no_difference_to_itself_under_any_name(audit: Audit, suffix: str) -> None:
     name = f"l'i[n]k?*.{suffix}"

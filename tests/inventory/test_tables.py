@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -147,6 +148,61 @@ def test_small_batches_are_joined() -> None:
     assert [table.num_rows for table in tables] == [900, 100]
     assert tables[0].column(0).num_chunks < 900 // 2
     assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
+
+
+def test_missing_cells_of_the_table_of_documents_are_null() -> None:
+    pytest.importorskip("pyarrow")
+    from absolve.inventory.arrow_batches import batch, schema
+    from absolve.inventory.documents import DOCUMENT_COLUMNS
+
+    columns = schema(DOCUMENT_COLUMNS)
+    full: list[Any] = [
+        7 if kind == "int64" else ["a", "\u00e9"] if kind.startswith("list") else "\u00e9" for kind in map(str, columns.types)
+    ]
+    empty = [None] * len(full)
+    rows = [full, empty, full, *[empty] * 9, full]
+    found = batch(DOCUMENT_COLUMNS, rows)
+    found.validate(full=True)
+    assert found.schema == columns
+    assert [list(row.values()) for row in found.to_pylist()] == rows
+    assert batch(DOCUMENT_COLUMNS, []).num_rows == 0
+
+
+@pytest.mark.parametrize(("column", "cell"), [("title", 5), ("charset", b"x"), ("status", "x"), ("status", 1 << 63), ("anchors", [5])])
+def test_a_cell_of_another_type_is_an_error(column: str, cell: Any) -> None:
+    pytest.importorskip("pyarrow")
+    from absolve.inventory.arrow_batches import batch
+
+    with pytest.raises((TypeError, OverflowError)):
+        batch([column], [[cell]])
+
+
+def test_rows_of_other_types_are_as_pyarrow_makes_them() -> None:
+    pa = pytest.importorskip("pyarrow")
+    from absolve.inventory.arrow_batches import typed
+
+    columns: dict[str, list[Any]] = {
+        "bool": [True, None, False] * 7,
+        "double": [0.5, None, float("inf")] * 7,
+        "int64": [1, None, -1] * 7,
+        "string": ["", None, "\u00e9"] * 7,
+    }
+    made = {name: pa.array(cells, name) for name, cells in columns.items()}
+    found = typed(pa.schema([(name, array.type) for name, array in made.items()]), zip(*columns.values(), strict=True))
+    found.validate(full=True)
+    assert found.to_pydict() == {name: array.to_pylist() for name, array in made.items()} == columns
+
+
+def test_nothing_imports_pandas(tmp_path: Path) -> None:
+    (tmp_path / "pandas.py").write_text("print('imported')")
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("duckdb")
+    (tmp_path / "x.html").write_text(PAGE)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    for words in ("links x.html -o x.parquet -q", "links x.html -o x.duckdb -q", "audit x.html --url http://h/ -o x.jsonl"):
+        command = [sys.executable, "-m", "absolve", *words.split()]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        assert (done.returncode in {0, 1}, b"imported" in done.stdout) == (True, False)
 
 
 def test_tables_of_large_rows_are_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from absolve.audit.fix import in_form
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
 from absolve.core.errors import UsageError
+from absolve.inventory import arrow_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -358,8 +359,7 @@ def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
     columns = connection.execute(f"DESCRIBE {table}").fetchall()
     schema = pa.schema([(column[0], kinds[column[1]]) for column in columns])
     for some in batched(rows, _FETCHED):
-        arrays = [pa.array(cells, field.type) for cells, field in zip(zip(*some, strict=True), schema, strict=True)]
-        connection.register("more_rows", pa.Table.from_arrays(arrays, schema=schema))
+        connection.register("more_rows", pa.Table.from_batches([arrow_batches.typed(schema, some)]))
         connection.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - the name of a table of ours
         connection.unregister("more_rows")
 

@@ -6,6 +6,7 @@ are passed to pyarrow by Arrow's C data interface (`arrow_c.pxd`); interpreted, 
 
 from __future__ import annotations
 
+from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,7 +50,6 @@ TYPES: Final = {
 NULLABLE: Final = frozenset(
     "target url url_source status date media_type charset size digest title lang canonical robots".split()
 )
-_OF_LINKS: Final = frozenset(COLUMNS)
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it
 _JOINED: Final = 256  # batches that are joined: those of small documents take more memory than their rows
@@ -68,62 +68,77 @@ def _schema(columns: tuple[str, ...]) -> pa.Schema:
 def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa.RecordBatch:
     """Return rows with a value for each of these columns, or `Columns` of the inventory, as one record batch."""
     fields = schema(columns)
-    if not (isinstance(rows, Columns) or _OF_LINKS.issuperset(columns)):
-        return _of_documents(fields, rows)
-    if isinstance(rows, Columns):
-        ruled = rows.ruled
-        arrays = [_ruled(ruled, name) if name in _PLACES else _cells(name, getattr(rows, name)) for name in columns]
-    else:
-        values = list(zip(*rows, strict=True)) or [()] * len(columns)
-        arrays = [_cells(name, _column(name, cells)) for name, cells in zip(columns, values, strict=True)]
+    if not isinstance(rows, Columns):
+        return typed(fields, rows)
+    ruled = rows.ruled
+    return _batch(
+        fields, [_ruled(ruled, name) if name in _PLACES else _cells(name, getattr(rows, name)) for name in columns]
+    )
+
+
+def typed(fields: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.RecordBatch:
+    """Return rows with a value or None for each field as one record batch. Raise TypeError for a value of another type.
+
+    The types are those of this module, double and bool. `pyarrow.array` does the same, but imports pandas.
+    """
+    values = list(zip(*rows, strict=True)) or [()] * len(fields)
+    return _batch(fields, [_array(field.type, cells) for field, cells in zip(fields, values, strict=True)])
+
+
+def _batch(fields: pa.Schema, arrays: list[Array]) -> pa.RecordBatch:
     if cython.compiled:  # in one call; creating two arrays by pyarrow takes as long
         rows_of_it = arrays[0][0] if arrays else 0
         return pa.RecordBatch._import_from_c(handed_over((rows_of_it, (None,), tuple(arrays), None)), fields)  # noqa: SLF001 - documented by pyarrow
     return pa.RecordBatch.from_arrays(
-        [_made(field.type, array) for field, array in zip(fields, arrays, strict=True)], schema=fields
+        [_made(field.type, node) for field, node in zip(fields, arrays, strict=True)], schema=fields
     )
 
 
-def _of_documents(fields: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.RecordBatch:
-    """Return rows of the table of documents, where there are fewer than links, by way of pyarrow."""
-    values = list(zip(*rows, strict=True)) or [()] * len(fields)
-    arrays = []
-    for field, cells in zip(fields, values, strict=True):
-        is_word = field.type == WORD
-        array = pa.array(list(map(_valid, cells)), TEXT if is_word else field.type)
-        arrays.append(array.dictionary_encode() if is_word else array)
-    return pa.RecordBatch.from_arrays(arrays, schema=fields)
-
-
-def _valid(cell: Any) -> Any:
-    """Return a cell without lone surrogates."""
-    if isinstance(cell, str):
-        return shown(str(cell))  # a Layer is a str of its own class
-    return [shown(item) for item in cell] if isinstance(cell, (list, tuple)) else cell
-
-
-def _made(kind: pa.DataType, array: Array) -> pa.Array:
-    size, raw, children, dictionary = array
+def _made(kind: pa.DataType, node: Array) -> pa.Array:
+    size, raw, children, dictionary = node
     buffers = [_raw(buffer) if buffer is not None else None for buffer in raw]
     if dictionary is not None:
         return pa.DictionaryArray.from_buffers(kind, size, buffers, _made(TEXT, dictionary))
     return pa.Array.from_buffers(kind, size, buffers, children=[_made(TEXT, child) for child in children])
 
 
-def _column(name: str, cells: Sequence[Any]) -> IntColumn | TextColumn | DictColumn:
-    """Return cells as a column of the inventory."""
-    kind = TYPES.get(name, WORD)
-    if kind is NUMBER:
+def _array(kind: pa.DataType, cells: Sequence[Any]) -> Array:
+    present = _bitmap([cell is not None for cell in cells]) if None in cells else None
+    size = len(cells)
+    if kind == TEXT:
+        return _cells("text", _texts([None if cell is None else _text(cell) for cell in cells]))
+    if kind == pa.bool_():
+        return size, (present, _bitmap(cells)), (), None
+    if kind == pa.float64():
+        return size, (present, array("d", [cell or 0 for cell in cells]).tobytes()), (), None
+    if kind == NUMBER:
         numbers = IntColumn()
         for cell in cells:
-            numbers.add(cell)
-        return numbers
-    if kind is TEXT:
-        return _texts(cells)
+            numbers.add(0 if cell is None else cell)
+        return size, (present, numbers), (), None
     words = DictColumn()
+    if kind == LISTS:
+        for cell in cells:
+            words.add(tuple(map(_text, cell or ())))
+        return size, (present, words.ends()), (_cells("text", _texts(words.items())),), None
     for cell in cells:
-        words.add(tuple(cell) if kind is LISTS else str(cell))  # a Layer is a str of its own class
-    return words
+        words.add("" if cell is None else _text(cell))
+    return size, (present, words.numbers), (), _cells("text", _texts(words.words))
+
+
+def _bitmap(bits: Sequence[Any]) -> bytes:
+    """Return a bitmap of Arrow: the least significant bit first."""
+    found = bytearray(len(bits) + 7 >> 3)
+    for place, bit in enumerate(bits):
+        if bit:
+            found[place >> 3] |= 1 << (place & 7)
+    return bytes(found)
+
+
+def _text(cell: Any) -> str:
+    if not isinstance(cell, str):
+        raise TypeError(f"a cell of a text column is {type(cell).__name__}")
+    return str(cell)  # a Layer is a str of its own class
 
 
 @cython.cfunc

@@ -17,6 +17,7 @@ from absolve.audit.outputs import Options, format_of, path_of_table
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import FINE, QUIET, SCHEMA_VERSION
 from absolve.core.errors import UsageError
+from absolve.inventory import arrow_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
     try:
         for table, rows in _earlier(path):
             _insert(connection, "earlier", table, rows)
-    except (sqlite3.Error, duckdb.Error, OSError) as error:
+    except (sqlite3.Error, duckdb.Error, OSError, TypeError) as error:  # a cell that is no text
         reason = str(error).partition("\n")[0]
         raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
     for table, select in FINDINGS.items():
@@ -76,8 +77,8 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str) -> None:
 def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: str, rows: list[tuple[Any, ...]]) -> None:
     import pyarrow as pa
 
-    arrays = {column: pa.array(values, "string") for column, values in zip(COLUMNS, zip(*rows, strict=True))}  # noqa: B905
-    connection.register("more", pa.table(arrays))
+    schema = pa.schema([pa.field(column, pa.string()) for column in COLUMNS])
+    connection.register("more", pa.Table.from_batches([arrow_batches.typed(schema, rows)]))
     connection.execute(f"INSERT INTO temp.{name} SELECT '{table}', * FROM more")  # noqa: S608 - names of ours
     connection.unregister("more")
 
