@@ -173,7 +173,7 @@ def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
     time.sleep(0.5)  # a worker whose parent was killed may still be writing a file
     done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, check=True, text=True)
     assert tree(folder / "site") == new
-    assert done.stderr.endswith("skipped: done by an earlier run\n")
+    assert skipped(done.stderr) > 0
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ exception for the whole document.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError, WalkError, in_short
@@ -126,7 +127,12 @@ def with_url(part: Part, text: str) -> str:
             break
     if part.base is not None and part.base.layer is RETRIEVAL:  # a member of a package: its name is its path
         recorded = part.name
-    return f"{text} ({in_short(recorded)})" if recorded else text
+    return _joined(text, recorded) if recorded else text
+
+
+@lru_cache(64)  # a hostile archive has the same text hundreds of thousands of times: it is one object
+def _joined(text: str, url: str) -> str:
+    return f"{text} ({in_short(url)})"
 
 
 def outside(part: Part, offsets: Offsets | None, position: int) -> int:

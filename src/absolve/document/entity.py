@@ -8,6 +8,7 @@ documents inside documents.
 from __future__ import annotations
 
 import sys
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
@@ -16,7 +17,7 @@ from absolve.formats import registry
 from absolve.urls.base import found_as
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import cython
 
@@ -287,11 +288,17 @@ class Entity:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """The diagnostics of this entity and all inside it, in document order."""
+        return list(self.each_diagnostic())
+
+    def each_diagnostic(self) -> Iterator[Diagnostic]:
+        """Yield the same one by one: a hostile document may have hundreds of thousands, each larger than its cause."""
         if not self.charset.transparent:  # one part with a charset coding: lines are counted in the decoded text
             inner = self.inside.kept(0) if self.inside is not None else None
-            return inner.entity.diagnostics if inner is not None else []
-        findings = sorted(self.findings, key=lambda finding: finding.position) if self.findings else self.findings
-        return [Diagnostic(code, *self.placed(text, at), failed) for code, text, at, failed in findings]
+            if inner is not None:
+                yield from inner.entity.each_diagnostic()
+            return
+        for code, text, position, failed in sorted(self.findings, key=attrgetter("position")):
+            yield Diagnostic(code, *self.placed(text, position), failed)
 
     def placed(self, text: str, position: int) -> tuple[str, str, int | None, int | None]:
         """Return text, name, line and column for a Diagnostic; in an archive the text has the byte offset."""

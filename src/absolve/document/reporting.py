@@ -66,6 +66,8 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
         yield Diagnostic("no-base", text, entity.name)
 
 
-def of_walk(entity: Entity, *, bases: bool = True) -> list[Diagnostic]:
-    """Return the diagnostics about an entity after its walk; with `bases`, also those about links without a base."""
-    return [*entity.diagnostics, *(about_bases(entity, "pass url=") if bases else ())]
+def of_walk(entity: Entity, *, bases: bool = True) -> Iterator[Diagnostic]:
+    """Yield the diagnostics about an entity after its walk; with `bases`, also those about links without a base."""
+    yield from entity.each_diagnostic()
+    if bases:
+        yield from about_bases(entity, "pass url=")

@@ -99,7 +99,8 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the diagnostics that a policy caused while the links were rewritten: those that are not `known` yet."""
     if how.policy is not absolute:
-        yield from (diagnostic for diagnostic in entity.diagnostics if diagnostic not in known)
+        seen = set(known)
+        yield from (diagnostic for diagnostic in entity.each_diagnostic() if diagnostic not in seen)
 
 
 def logged(how: RewriteOptions, entity: Entity, name: str) -> Iterator[LogRows]:
