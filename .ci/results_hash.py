@@ -39,6 +39,7 @@ def digest(data: bytes) -> str:
 
 def run(argv: list[str], source: Path, results: Path, options: tuple[str, ...], jobs: str) -> Iterator[tuple[str, str]]:
     """Yield a name and a hash for each written file, for all rows, and for all diagnostics of one folder."""
+    results.mkdir(exist_ok=True)
     shared = ["--jobs", jobs, "--quiet", *options]
     for number, (profile, chosen) in enumerate(PROFILES.items()):
         output, errors, rows = (results / f"{number}.{name}" for name in ("out", "errors.jsonl", "rows.jsonl"))
