@@ -233,10 +233,11 @@ def test_the_command_on_spark_has_the_order_and_diagnostics_of_the_local_engine(
     cluster = ("--engine", "spark", "--master", "local[2]", "--errors", errors)
     done = absolve("links", source, gone, "-o", out, *cluster, quiet=False)
     assert here.returncode == done.returncode == 1
-    printed = [line for line in here.stderr.splitlines() if " inputs, " not in line]  # progress
+    printed = [line for line in here.stderr.splitlines() if not line.startswith("absolve: ")]  # progress and summary
     printed = list(dict.fromkeys(printed))  # a failure may be repeated at the end
-    assert len(printed) >= 22  # twenty of many, the missing input, and the number of the others
+    assert [line.split(": ")[0] for line in printed] == ["warning", "error", "warning", "hint"]  # a page, the others
     assert [line for line in done.stderr.splitlines() if line in printed] == printed
+    assert done.stderr.endswith(f"absolve: 80 inputs read, rows written to {out}; 1 input failed\n")
     written = sorted(out.glob("*.jsonl"))
     assert len(written) > 1
     assert b"".join(path.read_bytes() for path in written) == (tmp_path / "1.jsonl").read_bytes()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve.cli import failures, many
+from absolve.cli import failures, many, progress
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.inventory import sinks
 from absolve.run import outputs
@@ -58,11 +58,15 @@ def run(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], r
     from absolve import spark as cluster  # imports pyspark
 
     report.quiet, report.verbose = options.quiet, options.verbose
+    whole = list(found)
     with failures.written(options, report), cluster.session(f"absolve {how.table}", options.master) as spark:
-        for report.input, piece in cluster.written(spark, found, how, options.output):
+        for report.input, piece in cluster.written(spark, whole, how, options.output):
             if isinstance(piece, Diagnostic):
                 report.finding(piece)
             else:
                 report.failure(piece.error)
         report.input = None
     report.rest()
+    if not options.quiet:
+        failed = f"; {progress.inputs(len(report.failures))} failed" if report.failures else ""
+        report.summary(f"{progress.inputs(len(whole))} read, rows written to {options.output}{failed}", repeats=False)
