@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, tables, texts
 from absolve.audit.outputs import baseline
-from absolve.cli import audit_fixing, audit_reading, many
+from absolve.cli import audit_fixing, audit_reading, audit_shown, many
 from absolve.cli import options as shared
+from absolve.cli.terminal import is_terminal, screen
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import inputs
@@ -265,14 +266,13 @@ def _guessed(connection: Any, side: str) -> str | None:
     return rows[0][0] if rows else None
 
 
+def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
+    return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots)
+
+
 def _write(connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites) -> None:
     """Write the outputs."""
-    how = outputs.Options(
-        frozenset(failing),
-        credentials=options.show_credentials,
-        format=options.format,
-        roots=tuple(map(Path, found.kinds[load.NEW].documents)),  # not what an inventory names
-    )
+    how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # not what an inventory names
     for name in options.outputs:
         outputs.write(connection, Path(name), how)
 
@@ -314,10 +314,16 @@ def _query(connection: Any, query: str) -> None:
 def _finish(
     connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool
 ) -> None:
-    """Print the summary, and set the exit status. `fixed`: the repairs are written."""
+    """Print the summary, on a terminal with the findings, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
     if not options.quiet and options.sql is None and "-" not in options.outputs and not options.diff:
+        how, on_terminal = _how(options, failing), is_terminal(sys.stdout)
+        view = screen(sys.stdout)
+        if on_terminal and not options.outputs:
+            for line in audit_shown.lines(connection, how, view, fixed=fixed):
+                print(line)
         for table, verdict, count, _ in sorted(counts):
-            print(f"{table:6} {verdict:12} {count:>10,}")
+            word = f"{verdict:12}"
+            print(f"{table:6} {audit_shown.painted(verdict, word, how, view) if on_terminal else word} {count:>10,}")
     if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in counts):
         report.has_findings = True
