@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SITE = {
     "index.html": links("no.html", "A.html", "http://old.example/a.html", "n\x1b]0;x\x07\u202e.html", "a.html"),
     "a.html": page(),
-    "b/lone.html": page(),
+    "b/lone.html": page("alone"),
 }
 _STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[!-~]*\x1b\\")
 
