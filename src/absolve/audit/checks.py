@@ -40,8 +40,8 @@ _MOST_RULES: Final = 5  # that are named; the table of rules has all
 def rules_to_nothing(connection: Any) -> Iterator[Diagnostic]:
     """Yield the rules whose target is not in the new site: the first few, and how many others."""
     found = connection.execute(_TO_NOTHING).fetchall()
-    for file, line, text in found[:_MOST_RULES]:
-        text = f"nothing is where this rule leads: {in_short(text or '', 200)}"
+    for file, line, rule in found[:_MOST_RULES]:
+        text = f"nothing is where this rule leads: {in_short(rule or '', 200)}"
         yield Diagnostic("rule-to-nothing", text, file, line)
     if (more := len(found) - _MOST_RULES) > 0:
         text = f"nothing is where {more:,} more rules lead: the table rules of an output has all"
