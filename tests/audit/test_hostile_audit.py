@@ -315,6 +315,21 @@ def test_a_changed_query_only_makes_tables(audit: Audit, statement: str) -> None
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    "query", ["read_text('{secret}')", "read_csv('{secret}')", "'{secret}'", "read_parquet('https://x.invalid/a.parquet')"]
+)
+def test_a_changed_query_reads_the_tables_and_nothing_else(audit: Audit, query: str) -> None:
+    secret = audit.folder / "secret.csv"
+    secret.write_text("secret,words\n1,2\n")
+    folder = audit.folder / "queries"
+    folder.mkdir()
+    (folder / "50_findings.sql").write_text(f"CREATE TABLE x AS FROM {query.format(secret=secret)};")
+    status, out, err = audit(audit.new, "--url", URL, "--queries", folder, "--sql", "FROM x")
+    assert status == 2
+    assert "50_findings.sql: Permission Error" in err
+    assert "words" not in out + err
+
+
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     sets = _read_maps(options, report)
     with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
         audit_reading.read(connection, options, found, report)
+        load.seal(connection, _names_of_links(found))  # before the user's queries: --queries, --sql
         question = _question(connection, options)
         _check_repairs(options, question, report)
         if options.url is None:
@@ -83,7 +84,6 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         wrote = _write(connection, options, failing, found)
         if options.write_map is not None:
             wrote += _write_map(options.write_map, _form_of_map(options, sets), connection, rules.all, report)
-        load.seal(connection, _names_of_links(found))
         if options.sql is not None:
             _query(connection, options.sql)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
