@@ -297,3 +297,20 @@ def test_a_map_on_the_standard_output_has_the_format_of_the_first_map(tmp_path: 
 def test_two_results_are_not_mixed_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
     site = written(tmp_path / "site", {"index.html": links("no.html")})
     assert "both write to the standard output" in printed(capsys, site, "--url", NEW, *options, status=2)[1]
+
+
+def test_a_repair_leads_to_no_page_of_the_old_site(tmp_path: Path) -> None:
+    """A page moves on to the old site by a meta element, which is repaired itself: links to it are repaired after that."""
+    files = {
+        "index.html": links("moves.html"),
+        "moves.html": page(head="<meta http-equiv=refresh content='0; url=http://old.example/t.html'>"),
+        "t.html": page("t"),
+    }
+    site = written(tmp_path / "site", files)
+    options = (site, "--url", NEW, "--old-url", OLD)
+    found = run(tmp_path, *options, "--fix").link("moves.html")
+    assert (found["verdict"], found["final"], found["fix"]) == ("redirected", f"{OLD}t.html", None)
+    assert (site / "index.html").read_text("utf-8") == files["index.html"]
+    assert "url=https://new.example/t.html'" in (site / "moves.html").read_text("utf-8")
+    assert run(tmp_path, *options, "--fix").link("moves.html")["fix"] == "t.html"
+    assert run(tmp_path, *options).found == {}
