@@ -34,6 +34,10 @@ COMMANDS: Final = {
     "rewrite": ("rewrite", "fixtures/saved-page.html", "-o", "{scratch}/absolute.html"),
     "dry-run": ("rewrite", "fixtures", "--dry-run"),
     "diff": ("rewrite", "fixtures/retrieval.html", "--diff"),
+    "audit": (
+        *("audit", "examples/move/new", "--url", "https://bay.example/", "--old", "examples/move/old"),
+        *("--old-url", "http://old.bay.example/", "--map", "examples/move/redirects.csv"),
+    ),
     "failures": ("links", "fixtures/default.html", "no.html", "--fail-on", "any", "--columns", "reference,problems"),
 }
 THEMES: Final = {"dark": SVG_EXPORT_THEME, "light": DEFAULT_TERMINAL_THEME}

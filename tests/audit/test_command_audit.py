@@ -238,3 +238,79 @@ def test_an_unknown_format_is_a_usage_error(tmp_path: Path, capsys: pytest.Captu
     site = written(tmp_path / "site", {"index.html": page()})
     _, err = printed(capsys, site, "--url", NEW, "-f", "cvs", status=2)
     assert "--format cvs: choose from sqlite, duckdb, " in err
+
+
+# --- the line that ends a run, and the standard output ----------------------------------------------------------------
+
+
+def ended(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Return the last line on the standard error."""
+    return printed(capsys, *arguments)[1].splitlines()[-1]
+
+
+def test_a_run_ends_with_its_findings_and_the_files_that_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html", "A.html"), "a.html": page()})
+    assert ended(capsys, site, "--url", NEW) == "absolve: findings: 2 of 2 links; --fix writes 1 repair"
+    done = ended(capsys, site, "--url", NEW, "-o", tmp_path / "r.html", "-o", tmp_path / "x\x1b.md", "--write-map", tmp_path / "m.csv")
+    assert done.endswith(f"; wrote {tmp_path}/r.html, {tmp_path}/x\\x1b.md, {tmp_path}/m.csv")
+    assert ended(capsys, site, "--url", NEW, "--sql", "SELECT 1").startswith("absolve: findings: 2 of 2 links")
+    fine = written(tmp_path / "fine", {"index.html": links("a.html"), "a.html": page()})
+    assert ended(capsys, fine, "--url", NEW) == "absolve: no findings in 1 link"
+
+
+def test_a_run_that_repairs_ends_with_the_number_of_repairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("A.html", "A.html#x"), "a.html": page("<p id=x>")})
+    options = (site, "--url", NEW, "--fix")
+    assert ended(capsys, *options, "--diff") == "absolve: findings: 2 of 2 links; 2 repairs in 1 file would be written"
+    assert ended(capsys, *options) == "absolve: findings: 2 of 2 links; 2 repairs in 1 file written"
+    assert ended(capsys, *options) == "absolve: no findings in 2 links; no repair is sure"
+
+
+def test_a_quiet_run_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html")})
+    assert printed(capsys, site, "--url", NEW, "-q", "-o", tmp_path / "r.html", "--fix", status=1) == ("", "")
+
+
+def test_a_rule_that_leads_to_nothing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": page()})
+    old = written(tmp_path / "old", {"a.html": page("x")})
+    rules = tmp_path / "m.csv"
+    rules.write_text("".join(f"/a{number or ''}.html,/none.html\n" for number in range(9)), "utf-8")
+    _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules, status=1)
+    assert f"warning: {rules}:1: rule-to-nothing: nothing is where this rule leads: /a.html,/none.html" in err
+    assert "nothing is where 4 more rules lead" in err
+    assert err.count("rule-to-nothing") == 6
+
+
+def test_a_map_on_the_standard_output_has_the_format_of_the_first_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = written(tmp_path / "new", {"index.html": page(), "a2.html": page("a!")})
+    (tmp_path / "_redirects").write_text("/a.html /a1.html\n/a1.html /a2.html\n", "utf-8")
+    given = (new, "--url", NEW, "--old-url", OLD)
+    assert printed(capsys, *given, "--map", tmp_path / "_redirects", "--write-map", "-")[0] == "/a.html /a2.html 301\n/a1.html /a2.html\n"
+    assert printed(capsys, *given, "--write-map", "-")[0] in {"", "\n"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-o", "-", "-f", "jsonl", "--write-map", "-"), ("-o", "-", "-o", "-", "-f", "jsonl"), ("--write-map", "-", "--sql", "SELECT 1"), ("-o", "-", "-f", "jsonl", "--fix", "--diff")],
+)
+def test_two_results_are_not_mixed_on_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html")})
+    assert "both write to the standard output" in printed(capsys, site, "--url", NEW, *options, status=2)[1]
+
+
+def test_a_repair_leads_to_no_page_of_the_old_site(tmp_path: Path) -> None:
+    """A page moves on to the old site by a meta element, which is repaired itself: links to it are repaired after that."""
+    files = {
+        "index.html": links("moves.html"),
+        "moves.html": page(head="<meta http-equiv=refresh content='0; url=http://old.example/t.html'>"),
+        "t.html": page("t"),
+    }
+    site = written(tmp_path / "site", files)
+    options = (site, "--url", NEW, "--old-url", OLD)
+    found = run(tmp_path, *options, "--fix").link("moves.html")
+    assert (found["verdict"], found["final"], found["fix"]) == ("redirected", f"{OLD}t.html", None)
+    assert (site / "index.html").read_text("utf-8") == files["index.html"]
+    assert "url=https://new.example/t.html'" in (site / "moves.html").read_text("utf-8")
+    assert run(tmp_path, *options, "--fix").link("moves.html")["fix"] == "t.html"
+    assert run(tmp_path, *options).found == {}

@@ -174,7 +174,46 @@ def test_a_cell_of_a_baseline_that_is_no_text_is_a_usage_error(audit: Audit) -> 
         database.execute("UPDATE links SET verdict = 'broken', reference = x'00ff'")
         database.commit()
     status, _, err = audit(audit.new, "--url", URL, "--baseline", "a.sqlite")
-    assert (status, "cannot be read as the result of an earlier audit" in err) == (2, True)
+    assert status == 2
+    assert "a.sqlite: cannot be read as the result of an earlier audit: table links, finding 1: a cell of a text column" in err
+
+
+FORGED = [
+    ("UPDATE summary SET value = '\x1b]0;x\x07' WHERE name = 'schema_version'", "the result of version \\x1b]0;x\\x07 of an audit"),
+    ("UPDATE summary SET value = printf('%.*c', 1000000, 'x') WHERE name = 'schema_version'", "the result of version xxx"),
+    ("DELETE FROM summary", "the result of no version of an audit"),
+    ("DROP TABLE summary", "it has no table summary"),
+    ("DROP TABLE links; CREATE TABLE links (a)", "no such column: verdict"),
+    ("UPDATE links SET verdict = 'broken', reference = CAST(x'ff' AS TEXT)", "Could not decode to UTF-8"),
+    ("ALTER TABLE links ADD COLUMN more AS (zeroblob(900000000)); UPDATE rules SET text = ''", None),
+    (
+        """DROP TABLE rules; CREATE TABLE rules (file, text AS (hex(zeroblob(400000000))), problem);
+        INSERT INTO rules VALUES ('f', 'p')""",
+        "string or blob too big",
+    ),
+]
+
+
+@pytest.mark.parametrize(("statements", "message"), FORGED, ids=range(len(FORGED)))
+def test_a_forged_baseline_is_a_short_usage_error(audit: Audit, statements: str, message: str | None) -> None:
+    audit(audit.new, "--url", URL, "-o", "a.sqlite")
+    with closing(sqlite3.connect(audit.folder / "a.sqlite")) as database:
+        database.executescript(statements)
+    status, _, err = audit(audit.new, "--url", URL, "--baseline", "a.sqlite")
+    assert len(err) < 1000
+    assert "\x1b" not in err
+    assert status == (2 if message else 1)
+    assert "a.sqlite: " in err if message else "0 new" in err
+    assert (message or "") in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("name", ["p.sqlite", "p.duckdb", "p.summary.parquet"])
+def test_a_baseline_that_is_a_pipe_is_not_waited_for(audit: Audit, name: str) -> None:
+    os.mkfifo(audit.folder / name)
+    status, _, err = audit(audit.new, "--url", URL, "--baseline", name.replace(".summary", ""))
+    assert status == 2
+    assert f"no such file: {name}" in err
 
 
 @pytest.mark.parametrize("suffix", ["sqlite", "duckdb", "parquet"])
@@ -274,6 +313,21 @@ def test_a_changed_query_only_makes_tables(audit: Audit, statement: str) -> None
     assert status == 2
     assert "50_findings.sql: a query may only create, fill and change tables, views and macros" in err
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "query", ["read_text('{secret}')", "read_csv('{secret}')", "'{secret}'", "read_parquet('https://x.invalid/a.parquet')"]
+)
+def test_a_changed_query_reads_the_tables_and_nothing_else(audit: Audit, query: str) -> None:
+    secret = audit.folder / "secret.csv"
+    secret.write_text("secret,words\n1,2\n")
+    folder = audit.folder / "queries"
+    folder.mkdir()
+    (folder / "50_findings.sql").write_text(f"CREATE TABLE x AS FROM {query.format(secret=secret)};")
+    status, out, err = audit(audit.new, "--url", URL, "--queries", folder, "--sql", "FROM x")
+    assert status == 2
+    assert "50_findings.sql: Permission Error" in err
+    assert "words" not in out + err
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -176,3 +177,25 @@ def test_an_input_type_that_is_given_counts_before_the_content(tmp_path: Path) -
 def test_the_library_refuses_what_it_does_not_know(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         absolve.mirror([CAPTURE], **options)
+
+
+def test_prune_removes_no_file_that_a_forged_map_names(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.har", CAPTURE)
+    (tmp_path / "m/mine.txt").write_text("mine")
+    with closing(sqlite3.connect(tmp_path / "m/mirror.sqlite")) as db:
+        db.execute("INSERT INTO resources (url, path, digest) VALUES ('http://h/x', 'mine.txt', 'sha256:00')")
+        db.execute("INSERT INTO resources (url, path) VALUES ('http://h/y', 'mine.txt')")
+        db.commit()
+    mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)), "--prune")
+    assert (tmp_path / "m/mine.txt").read_text() == "mine"
+    assert not (tmp_path / "m/h/a").exists()
+
+
+def test_prune_leaves_a_file_that_was_changed_since_and_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mirrored(tmp_path, "c.har", CAPTURE)
+    (tmp_path / "m/h/m.js").write_text("my change")
+    (tmp_path / "c.har").write_bytes(har(entry("http://h/", HEAD)))
+    assert main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "m"), "--prune"]) == 0
+    assert (tmp_path / "m/h/m.js").read_text() == "my change"
+    assert "m.js: stays" in capsys.readouterr().err
+    assert not (tmp_path / "m/h/a").exists()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.conclude import moved
 from absolve.audit.judge import each, one
-from absolve.core.errors import Diagnostic
+from absolve.core.errors import Diagnostic, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,24 @@ _KEPT: Final = """
 SELECT count(*), count(*) FILTER (there_resource IS NOT NULL OR is_ruled), count(*) FILTER (digest = there_digest)
 FROM judged_urls
 """
+
+
+_MOST_RULES: Final = 5  # that are named; the table of rules has all
+_TO_NOTHING: Final = f"""
+SELECT file, line, text, count(*) OVER () FROM rules WHERE finding = 'leads to nothing'
+ORDER BY file, line LIMIT {_MOST_RULES}
+"""  # noqa: S608 - a number of ours
+
+
+def rules_to_nothing(connection: Any) -> Iterator[Diagnostic]:
+    """Yield the rules whose target is not in the new site: the first few, and how many others."""
+    found = connection.execute(_TO_NOTHING).fetchall()
+    for file, line, rule, _ in found:
+        text = f"nothing is where this rule leads: {in_short(rule or '', 200)}"
+        yield Diagnostic("rule-to-nothing", text, file, line)
+    if found and (more := found[0][3] - len(found)) > 0:
+        text = f"nothing is where {more:,} more rules lead: the table rules of an output has all"
+        yield Diagnostic("rule-to-nothing", text, found[-1][0])
 
 
 def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:

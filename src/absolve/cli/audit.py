@@ -164,7 +164,10 @@ def _add_repairs(parser: argparse.ArgumentParser) -> None:
     )
     shared.completes_files(
         group.add_argument(
-            "--write-map", metavar="FILE", help="write the maps as one, without chains, with the sure rules added"
+            "--write-map",
+            metavar="FILE",
+            help="write the maps as one, without chains, with the sure rules added; - for the standard output, in the"
+            " format of the first map",
         )
     )
 

@@ -43,7 +43,7 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
     jobs = _jobs(path, options, found, report)
     if options.diff:
         work = partial(compared, how, is_terminal(sys.stdout), colours(sys.stdout))
-        with closing(many.run(work, jobs, _input, own, report)) as results:
+        with closing(many.run(work, jobs, _input, own, report, summed=str)) as results:
             for _, piece in results:
                 if isinstance(piece, StdoutBytes):
                     with outputs.stdout() as file:
@@ -57,7 +57,9 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
 
         watched = publisher.watched(jobs)
         work = partial(rewritten, how)
-        results = many.run(work, watched, _input, own, report, ended, publisher.expect, systems=publisher.systems)
+        results = many.run(
+            work, watched, _input, own, report, ended, publisher.expect, summed=str, systems=publisher.systems
+        )
         with closing(results):
             for job, piece in results:
                 with report.guard(job.input.name):

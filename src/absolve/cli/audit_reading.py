@@ -74,7 +74,8 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
             with report.guard(name):
                 url_lists.add(connection, side, name, kind, settings, report.finding)
     how = ListOptions(shared.reading(options), format="duckdb", beside=True)
-    run_ = many.run(partial(_listed, how), _items(options, found, report), _input, options, report, handoffs=True)
+    items = _items(options, found, report)
+    run_ = many.run(partial(_listed, how), items, _input, options, report, summed=str, handoffs=True)  # ends later
     with closing(run_) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, tables, texts
 from absolve.audit.outputs import baseline
-from absolve.cli import audit_fixing, audit_reading, many
+from absolve.cli import audit_ended, audit_fixing, audit_reading, audit_shown, many
 from absolve.cli import options as shared
+from absolve.cli.terminal import is_terminal, screen
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import inputs
@@ -24,7 +25,7 @@ from absolve.run.sources import unreadable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from absolve.audit.judge import Question
     from absolve.audit.maps import RuleSet
@@ -57,6 +58,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     sets = _read_maps(options, report)
     with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
         audit_reading.read(connection, options, found, report)
+        load.seal(connection, _names_of_links(found))  # before the user's queries: --queries, --sql
         question = _question(connection, options)
         _check_repairs(options, question, report)
         if options.url is None:
@@ -72,19 +74,23 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         conclude.conclude(connection, question, rules.rows(), failing, rules.text)
         for note in rules.all.notes:
             report.aside(Diagnostic("map", note, "--map"))
+        for diagnostic in checks.rules_to_nothing(connection):
+            report.aside(diagnostic)
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))
             if not options.quiet:
                 since = printable.printable(options.baseline)
                 print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
-        _write(connection, options, failing, found)
+        wrote = _write(connection, options, failing, found)
         if options.write_map is not None:
-            _write_map(options.write_map, connection, rules.all, report)
-        load.seal(connection, _names_of_links(found))
+            wrote += _write_map(options.write_map, _form_of_map(options, sets), connection, rules.all, report)
         if options.sql is not None:
             _query(connection, options.sql)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
         _finish(connection, options, report, failing, fixed=fixed)
+        if not options.quiet:
+            line = audit_ended.line(connection, report, options, wrote)
+            report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 
 def _judge(
@@ -124,10 +130,11 @@ def _check_outputs(options: argparse.Namespace) -> None:
         import_module(outputs.FORMATS[form].module)  # raises UsageError if a package is missing
         if name == run_outputs.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
-    if options.write_map is not None:
+    _check_stdout(options)
+    if options.write_map not in {None, run_outputs.STDOUT}:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in _paths(name, options.format)]
-    files += [Path(name) for name in (options.write_map, options.errors) if name is not None]
+    files += [Path(name) for name in (options.write_map, options.errors) if name not in {None, run_outputs.STDOUT}]
     seen: dict[str, Path] = {}
     for path in files:
         if not path.parent.is_dir():
@@ -139,6 +146,15 @@ def _check_outputs(options: argparse.Namespace) -> None:
     for path in filter(Path.is_file, files):
         if (name := inputs.folder_around(path, _inputs(options))) is not None:
             raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
+
+
+def _check_stdout(options: argparse.Namespace) -> None:
+    """Raise UsageError if two results would be mixed on the standard output."""
+    names = ["-o"] * options.outputs.count(run_outputs.STDOUT)
+    names += ["--write-map"] * (options.write_map == run_outputs.STDOUT)
+    names += [name for name, given in (("--sql", options.sql is not None), ("--diff", options.diff)) if given]
+    if len(names) > 1 and set(names) - {"--sql", "--diff"}:
+        raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
 
 
 def _paths(name: str, form: str | None) -> list[Path]:
@@ -265,25 +281,35 @@ def _guessed(connection: Any, side: str) -> str | None:
     return rows[0][0] if rows else None
 
 
-def _write(connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites) -> None:
-    """Write the outputs."""
-    how = outputs.Options(
-        frozenset(failing),
-        credentials=options.show_credentials,
-        format=options.format,
-        roots=tuple(map(Path, found.kinds[load.NEW].documents)),  # not what an inventory names
-    )
-    for name in options.outputs:
-        outputs.write(connection, Path(name), how)
+def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
+    return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots)
 
 
-def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) -> None:
-    """Write the maps as one, with the rules that are sure: for content that is elsewhere now."""
+def _write(connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites) -> list[Path]:
+    """Write the outputs; return the paths of their files."""
+    how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # not what an inventory names
+    return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
+
+
+def _form_of_map(options: argparse.Namespace, sets: Sequence[RuleSet]) -> str:
+    """Return the format of the map to be written: on the standard output that of the first map, else CSV."""
+    if options.write_map != run_outputs.STDOUT:
+        return maps.form_of(Path(options.write_map))
+    return next((one.format for one in sets), "csv")
+
+
+def _write_map(name: str, form: str, connection: Any, rules: maps.Rules, report: Report) -> list[Path]:
+    """Write the maps as one, with the rules that are sure: for content that is elsewhere now. Return its path."""
     added = connection.execute("SELECT url, final FROM urls WHERE verdict = 'moved' ORDER BY url").fetchall()
-    written = maps.written(maps.form_of(Path(name)), rules, added)
+    written = maps.written(form, rules, added)
     for rule, reason in written.left_out:
         report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", rule.file, rule.line))
+    if name == run_outputs.STDOUT:
+        with run_outputs.stdout() as file:
+            file.write(written.data)
+        return []
     run_outputs.write(Path(name), written.data)
+    return [Path(name)]
 
 
 def _names_of_links(found: Sites) -> list[str]:
@@ -314,10 +340,18 @@ def _query(connection: Any, query: str) -> None:
 def _finish(
     connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool
 ) -> None:
-    """Print the summary, and set the exit status. `fixed`: the repairs are written."""
+    """Print the summary, on a terminal with the findings, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
-    if not options.quiet and options.sql is None and "-" not in options.outputs and not options.diff:
+    takes_stdout = options.sql is not None or options.diff
+    takes_stdout = takes_stdout or run_outputs.STDOUT in {*options.outputs, options.write_map}
+    if not options.quiet and not takes_stdout:
+        how, on_terminal = _how(options, failing), is_terminal(sys.stdout)
+        view = screen(sys.stdout)
+        if on_terminal and not options.outputs:
+            for line in audit_shown.lines(connection, how, view, fixed=fixed):
+                print(line)
         for table, verdict, count, _ in sorted(counts):
-            print(f"{table:6} {verdict:12} {count:>10,}")
+            word = f"{verdict:12}"
+            print(f"{table:6} {audit_shown.painted(verdict, word, how, view) if on_terminal else word} {count:>10,}")
     if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in counts):
         report.has_findings = True

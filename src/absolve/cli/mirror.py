@@ -177,7 +177,7 @@ def _into(
         _run(working, sources, how._replace(foreign=frozenset(working.foreign())), options, report)
         ending = write.finish(working, folder, choice.layout, report.aside, prunes=options.prune)
         for path in ending.foreign:
-            text = "not part of this mirror; it stays (--prune removes what an earlier run made)"
+            text = "not part of this mirror; it stays (--prune removes what an earlier run made and nobody changed)"
             report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
         finish_run(working, options, report)
     maps.removed(Path(folder.path))

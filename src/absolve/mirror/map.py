@@ -40,7 +40,7 @@ CREATE TABLE plan (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type T
   source INTEGER, redirect TEXT, "offset" INTEGER, number INTEGER, size INTEGER, folder TEXT) WITHOUT ROWID;
 CREATE VIEW resources AS SELECT url, path, redirect FROM plan;
 CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT);
-CREATE TABLE ours (path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT ROWID;
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -173,24 +173,33 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
             after = rows[-1][:4]
 
     def add_ours(self, map_: Path) -> None:
-        """Note the paths of the files that earlier runs made: by their map, or by the working copy of a killed one."""
+        """Note the files that earlier runs made, with their digests: by their map, or the working copy of a killed one.
+
+        A killed run may have written a file whose digest it has not noted: that is "".
+        """
         if not map_.is_file():
             return
         is_working = map_.name.startswith(WORKING)
         table = "plan" if is_working else "resources"
         with suppress(sqlite3.Error), closing(opened(map_, *(_PLAN_TABLES if is_working else (table,)))) as db:
-            query = f"SELECT path FROM {table} WHERE typeof(path) = 'text'"  # noqa: S608 - our own words
+            words = "coalesce(CAST(digest AS TEXT), '')"
+            query = f"SELECT path, {words} FROM {table} WHERE typeof(path) = 'text'"  # noqa: S608 - our own words
             if is_working:
                 query += " AND path NOT IN (SELECT path FROM foreign_files)"
-                before = db.execute("SELECT path FROM ours WHERE typeof(path) = 'text'")
-                self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?)", before)
+                before = db.execute("SELECT path, digest FROM ours WHERE typeof(path) = 'text'")
+                self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?, ?)", before)
                 found = db.execute("SELECT token FROM tokens WHERE typeof(token) = 'text'")
                 self.add_tokens(token for (token,) in found if _TOKEN.fullmatch(token))  # it is part of a file's name
-            self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?)", db.execute(query))
+            self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?, ?)", db.execute(query))
 
     def is_ours(self, path: str) -> bool:
         """Return whether an earlier run made a file."""
         return self._has("SELECT 1 FROM ours WHERE path = ?", path)
+
+    def digests(self, path: str) -> set[str]:
+        """Return the digests of what earlier runs wrote to a path, as far as they noted them."""
+        found = self._db.execute("SELECT digest FROM ours WHERE path = ? AND digest <> ''", (path,))
+        return {digest for (digest,) in found}
 
     def is_planned(self, path: str) -> bool:
         """Return whether a path is that of a document."""

@@ -10,7 +10,7 @@ import os
 import posixpath
 import stat
 import sys
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -274,6 +274,18 @@ def has(root: OutputFolder, path: str, data: bytes) -> bool:
     number = os.open(folder.at(name), _READ, dir_fd=folder.descriptor)
     with os.fdopen(number, "rb") as file:
         return file.read() == data
+
+
+def digest_of(root: OutputFolder, path: str) -> str | None:
+    """Return the digest of a file in the folder, as a map has it; None for what is no regular file. Raise OSError."""
+    above, _, name = path.rpartition("/")
+    folder = root.folder(above)
+    state = folder.stat(name)
+    if state is None or not stat.S_ISREG(state.st_mode):
+        return None
+    number = os.open(folder.at(name), _READ, dir_fd=folder.descriptor)
+    with os.fdopen(number, "rb") as file:
+        return f"sha256:{file_digest(file, 'sha256').hexdigest()}"
 
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)

@@ -18,12 +18,12 @@ from absolve.mirror import map as maps
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Survey
-from absolve.mirror.task import Batch, Item, forget, has
+from absolve.mirror.task import Batch, Item, digest_of, forget, has
 from absolve.run import outputs
 from absolve.run.output_folder import Below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from absolve.mirror.sources import Source
     from absolve.mirror.survey import Choice
@@ -146,8 +146,18 @@ def finish(
         is_text = _is_text(path)
         if path in own or (is_text and working.is_planned(path)):
             continue
-        (stale if prunes and is_text and working.is_ours(path) else foreign).append(path)
+        (stale if prunes and is_text and _is_as_written(root, path, working.digests(path)) else foreign).append(path)
     return Ending(tuple(sorted(own)), tuple(foreign), _pruned(root, stale, notify))
+
+
+def _is_as_written(root: OutputFolder, path: str, digests: Collection[str]) -> bool:
+    """Return whether a file has one of these digests: a map may come with a download, and name any path."""
+    if not digests:
+        return False
+    try:
+        return digest_of(root, path) in digests
+    except OSError:
+        return False
 
 
 def _sweep(root: OutputFolder, tokens: set[str]) -> None:

@@ -88,3 +88,33 @@ def test_nginx_expands_no_variable_of_an_old_query() -> None:
     written = maps.written("nginx", rules, [("http://old.example/a?q=$host", "https://new.example/b")])
     assert written.left_out
     assert not [line for line in written.data.decode().splitlines() if "$host" in line and not line.startswith("#")]
+
+
+IN_PLACE = {
+    ".htaccess": "RewriteEngine On\nRedirectMatch 301 ^/a$ /b\nRewriteRule ^c$ /b [R=301,L]\nRedirect 301 /z /y\n",
+    "m.conf": "server {\n    server_name old.example;\n    location = /a { return 301 /b; }\n    location = /z { return 301 /y; }\n}\n",
+    "_redirects": "/a /b 301\n/z /y 301\n",
+    "m.csv": "/a,/b,301\n/z,/y,301\n",
+    "m.txt": "/a /b\n/z /y\n",
+}
+TAILS = ["?x\\", "#x\\", "?x;y}", "#a'b", "?%\\", "?a\\;b", "?{x}", "#x y", '#"', "?`x`", "?a\x1bb"]
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+@pytest.mark.parametrize("tail", TAILS, ids=range(len(TAILS)))
+def test_a_target_that_a_site_chose_ends_no_argument_of_the_map_of_the_user(name: str, tail: str) -> None:
+    first = maps.read(Path(name), IN_PLACE[name].encode())
+    evil = Rule("c.warc", 1, "", source="/b", target=(f"https://new.example/n{tail}",))
+    sites = "http://old.example/", "https://new.example/"
+    written = maps.written(first.format, maps.Rules([first, RuleSet("c.warc", "recorded", [evil])], *sites))
+    assert not any(word in written.data.decode() for word in ('\\"', "\\;", "\x1b"))
+    again = maps.Rules([maps.read(Path(name), written.data, format=first.format)], *sites)
+    assert (again.chain("http://old.example/z", lambda _: False).final or "").endswith("/y")
+    assert "/n" in str(again.chain("http://old.example/a", lambda _: False).final) + written.data.decode()
+
+
+def test_a_comment_that_ends_with_a_backslash_does_not_hide_the_next_rule() -> None:
+    rules = [Rule("m.csv", 1, "/x,y\\", problem="odd"), Rule("m.csv", 2, "/a,/b", source="/a", target=("/b",))]
+    found = RuleSet("m.csv", "csv", rules)
+    written = maps.written("apache", maps.Rules([found], "http://old.example/", "https://new.example/"))
+    assert [line for line in written.data.decode().splitlines() if line.startswith("#")] == ["# m.csv:1: odd: /x,y\\ ."]

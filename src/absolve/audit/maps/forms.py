@@ -28,7 +28,7 @@ _CLOUDFLARE: Final = frozenset({200, 301, 302, 303, 307, 308})
 _STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a path or URL without characters that end a word."""
     return _UNSAFE.sub(lambda one: "".join(f"%{byte:02X}" for byte in one[0].encode()), text)
 
@@ -36,7 +36,7 @@ def _escaped(text: str) -> str:
 def _path(source: str) -> str:
     """Return the path of a rule, with its query, as a URL has it."""
     path, mark, query = source.partition("?")
-    return _escaped(encoded(path)) + mark + _escaped(query)
+    return escaped(encoded(path)) + mark + escaped(query)
 
 
 def _old(rule: Rule, path: str) -> str:
@@ -44,7 +44,7 @@ def _old(rule: Rule, path: str) -> str:
 
 
 def _new(rule: Rule, group: Callable[[int], str], literal: Callable[[str], str] = str) -> str:
-    return "".join(literal(_escaped(part)) if isinstance(part, str) else group(part) for part in rule.target or ())
+    return "".join(literal(escaped(part)) if isinstance(part, str) else group(part) for part in rule.target or ())
 
 
 def pattern_of(rule: Rule) -> str | None:
@@ -72,7 +72,7 @@ def csv_lines(rule: Rule) -> list[str] | None:
     first = rule.target[0] if rule.target else None
     if rule.how == PREFIX and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
         is_forced = rule.host is None or rule.forced
-        return [_row(_old(rule, _path(rule.source)), _escaped(first), status, PREFIX)] if is_forced else None
+        return [_row(_old(rule, _path(rule.source)), escaped(first), status, PREFIX)] if is_forced else None
     pattern = rule.source if rule.whole_url else pattern_of(rule)
     if pattern is None or rule.host is not None or not (rule.whole_url or pattern.startswith("^/")):
         return None
@@ -112,7 +112,7 @@ def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[
         return None
     if any(isinstance(part, str) and re.search(r":[A-Za-z]", part.replace("://", "")) for part in rule.target or ()):
         return None
-    path = host + _escaped(encoded(old))
+    path = host + escaped(encoded(old))
     if rule.how == EXACT:
         pairs = query.split("&") if mark else []
         if mark and (not is_netlify or not all(re.fullmatch(r"[\w.~-]+=[\w.~-]*", pair, re.ASCII) for pair in pairs)):
@@ -122,7 +122,7 @@ def _redirects(rule: Rule, status: str, *, host: str, is_netlify: bool) -> list[
     first, *others = rule.target or ("",)
     if mark or not isinstance(first, str) or others not in ([1], [2]):
         return None
-    first = _escaped(first)
+    first = escaped(first)
     if is_netlify and others == [2]:
         return [f"{path.rstrip('/')}/* {first}:splat {status}"]
     below = first if others == [2] or rule.source.endswith("/") else f"{first}/"
@@ -167,7 +167,7 @@ def _apache_flags(rule: Rule) -> list[str] | None:
     if rule.status not in _STATUSES:
         return None
     flags = [f"R={rule.status}", "L"]
-    if any(isinstance(part, str) and re.search("[%#]", _escaped(part)) for part in rule.target):
+    if any(isinstance(part, str) and re.search("[%#]", escaped(part)) for part in rule.target):
         flags.append("NE")
     if rule.ignores_case:
         flags.append("NC")
@@ -244,5 +244,5 @@ def rewrite_map_lines(rule: Rule) -> list[str] | None:
         return None
     if rule.parameters or "?" in rule.source or rule.query != KEEP:
         return None
-    path = _escaped(encoded(rule.source))
+    path = escaped(encoded(rule.source))
     return None if "#" in path[:1] else [f"{path} {_new(rule, str)}"]

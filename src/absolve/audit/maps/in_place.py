@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.apache_config import words
+from absolve.audit.maps.forms import escaped
 from absolve.audit.maps.text import decoded
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _inserted_in_blocks(text: str, added: Sequence[str], block: re.Pattern[str])
 def _apache(one: Flat) -> list[str] | None:
     """Return a directive with another target: the last argument of RedirectMatch, the second of RewriteRule."""
     rule = one.rule
-    target = "".join(part for part in rule.target or () if isinstance(part, str))
+    target = escaped("".join(part for part in rule.target or () if isinstance(part, str)))
     name, _, rest = rule.text.partition(" ")
     is_rewrite = name.lower() == "rewriterule"
     given = words(rest, is_raw=is_rewrite)
@@ -104,7 +105,7 @@ def _spans(text: str, flat: Sequence[Flat]) -> str:
     for one in sorted((one for one in flat if one.is_changed and one.rule.start >= 0), key=lambda one: one.rule.start):
         rule = one.rule
         old = text[rule.start : rule.start + len(rule.text)]
-        target = "".join(str(part) for part in rule.target or ())
+        target = escaped("".join(str(part) for part in rule.target or ()))
         made = _nginx(old, target)
         if old != rule.text or made is None:
             continue

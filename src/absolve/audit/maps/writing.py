@@ -18,6 +18,7 @@ from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import with_rest
 from absolve.core.errors import UsageError
+from absolve.core.printable import printable
 from absolve.urls.predicates import parsed_scheme
 
 if TYPE_CHECKING:
@@ -160,8 +161,14 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
             continue
         left_out.append((rule, reason or f"{form} cannot express it"))
         if form != "csv":
-            lines.append(f"# {' '.join(f'{rule.place}: {left_out[-1][1]}: {rule.text}'.split())}")
+            lines.append(_comment(f"{rule.place}: {left_out[-1][1]}: {rule.text}"))
     return lines
+
+
+def _comment(text: str) -> str:
+    """Return a comment of one line. In Apache a backslash at its end would make the next line a part of it."""
+    text = printable(" ".join(text.split()))
+    return f"# {text} ." if text.endswith("\\") else f"# {text}"
 
 
 def _unfit(rule: Rule) -> str | None:

@@ -7,6 +7,7 @@ In: the connection with the result tables, the file of the earlier run (SQLite, 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ from absolve.audit import load
 from absolve.audit.outputs import Options, format_of, path_of_table
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import FINE, QUIET, SCHEMA_VERSION
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, in_short
 from absolve.inventory import arrow_batches
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AT_ONCE: Final = 1 << 14  # rows
+_LARGEST_CELL: Final = 1 << 26  # bytes
+_LONGEST: Final = 300  # characters of a reason
 COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # what identifies a finding
 
 # Findings of each table, in those columns; `{}` is the database with a dot.
@@ -50,10 +53,12 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
     _create(connection, "earlier")
     _create(connection, "current")
     try:
+        done: Counter[str] = Counter()
         for table, rows in _earlier(path):
-            _insert(connection, "earlier", table, rows)
-    except (sqlite3.Error, duckdb.Error, OSError, TypeError) as error:  # a cell that is no text
-        reason = str(error).partition("\n")[0]
+            _insert(connection, "earlier", table, rows, first=done[table] + 1)
+            done[table] += len(rows)
+    except (sqlite3.Error, duckdb.Error, OSError, TypeError, ValueError, OverflowError) as error:  # Arrow raises these
+        reason = in_short(str(error).partition("\n")[0], _LONGEST)
         raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
     for table, select in FINDINGS.items():
         masked = f"SELECT {', '.join(map(source.masked, COLUMNS))} FROM ({select.format('')}) t({', '.join(COLUMNS)})"  # noqa: S608 - names of ours
@@ -74,26 +79,39 @@ def _create(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({described})")
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: str, rows: list[tuple[Any, ...]]) -> None:
+def _insert(
+    connection: duckdb.DuckDBPyConnection, name: str, table: str, rows: list[tuple[Any, ...]], *, first: int
+) -> None:
+    """Insert findings. Raise TypeError with the place of a cell that is no text; `first` is the number of row one."""
     import pyarrow as pa
 
     schema = pa.schema([pa.field(column, pa.string()) for column in COLUMNS])
-    connection.register("more", pa.Table.from_batches([arrow_batches.typed(schema, rows)]))
+    try:
+        batch = arrow_batches.typed(schema, rows)
+    except (TypeError, ValueError, OverflowError) as error:
+        wrong = (number for number, row in enumerate(rows, first) if not all(map(_is_text, row)))
+        raise TypeError(f"table {table}, finding {next(wrong, first)}: {error}") from error
+    connection.register("more", pa.Table.from_batches([batch]))
     connection.execute(f"INSERT INTO temp.{name} SELECT '{table}', * FROM more")  # noqa: S608 - names of ours
     connection.unregister("more")
+
+
+def _is_text(cell: object) -> bool:
+    return cell is None or isinstance(cell, str)
 
 
 def _earlier(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     """Yield the name of a table and some of its findings."""
     how = format_of(path.name)
     if how == "sqlite":
-        if not path.is_file():
-            raise FileNotFoundError(f"no such file: {path}")
+        _check_file(path)
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
             database.execute("PRAGMA trusted_schema = OFF")
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_CELL)  # a generated column may be of any size
             _check_tables(database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall(), path)
             yield from _findings(database, path, "")
     elif how == "duckdb":
+        _check_file(path)
         with closing(duckdb.connect()) as database:
             database.execute(f"ATTACH {load.quoted(load.absolute(str(path)))} AS earlier (TYPE duckdb, READ_ONLY)")
             load.seal(database, [])
@@ -103,11 +121,18 @@ def _earlier(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     elif how == "parquet":
         with closing(duckdb.connect(config=load.CLOSED)) as database:
             for table in TABLES:
+                _check_file(path_of_table(path, table))
                 found = load.parquet(str(path_of_table(path, table)))
                 database.execute(f"CREATE VIEW {table} AS FROM {found}")
             yield from _findings(database, path, "")
     else:
         raise UsageError(f"{path}: a baseline is the SQLite, DuckDB or Parquet result of an earlier audit")
+
+
+def _check_file(path: Path) -> None:
+    """Raise FileNotFoundError for what is no regular file: to open a pipe would wait for a writer."""
+    if not path.is_file():
+        raise FileNotFoundError(f"no such file: {path}")
 
 
 def _check_tables(found: list[tuple[str]], path: Path) -> None:
@@ -129,4 +154,5 @@ def _check(database: Any, path: Path, where: str) -> None:
     summary = dict(database.execute(f"SELECT name, value FROM {where}summary").fetchall())  # noqa: S608 - names of ours
     version = summary.get("schema_version")
     if version != str(SCHEMA_VERSION):
-        raise UsageError(f"{path}: the result of version {version} of an audit, not {SCHEMA_VERSION}: audit again")
+        found = "no version" if version is None else f"version {in_short(str(version), 20)}"
+        raise UsageError(f"{path}: the result of {found} of an audit, not {SCHEMA_VERSION}: audit again")

@@ -13,5 +13,8 @@ SELECT e.url, e.loop AS is_loop, e.gone AS is_gone, e.rule, e.cause_rule, e.stat
         THEN l.variant_resource END) AS resource,
     e.final IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM scopes s WHERE s.side = 'new' AND s.site = site_of(e.content)
-        AND starts_with(path_of(e.content), s.prefix)) AS is_outside
+        AND starts_with(path_of(e.content), s.prefix)) AS is_outside,
+    e.final IS NOT NULL AND EXISTS (
+        SELECT 1 FROM scopes s WHERE s.side = 'old' AND s.site = site_of(e.content)
+        AND starts_with(path_of(e.content), s.prefix)) AS is_old
 FROM ends e LEFT JOIN located l ON l.side = 'new' AND l.url = e.content;

@@ -77,7 +77,7 @@ SELECT k.target, k.url, k.fragment, k.site, k.path, k.is_inside, k.variant,
     END, CASE WHEN k.is_misplaced AND NOT k.is_leftover AND d.url IS NULL THEN NULL ELSE k.fragment END) AS final,
     CASE WHEN k.is_leftover THEN f.hops WHEN d.url IS NOT NULL THEN d.hops ELSE 0 END AS hops,
     CASE WHEN k.is_leftover THEN f.is_there
-        WHEN d.url IS NOT NULL THEN d.resource IS NOT NULL OR d.is_outside
+        WHEN d.url IS NOT NULL THEN d.resource IS NOT NULL OR (d.is_outside AND NOT d.is_old) -- no link to the old site
         WHEN k.resource IS NULL THEN k.variant IS NOT NULL AND NOT k.is_ambiguous ELSE false END AS is_sure,
     CASE WHEN k.other_case IS NOT NULL THEN k.url || '#' || k.other_case
         WHEN k.is_ambiguous THEN k.there END AS suggestion,

@@ -1,0 +1,130 @@
+"""What `absolve audit` prints on a terminal: the findings by page, for people.
+
+Input: the connection with the result tables, a `Screen`. Output: lines. Findings beyond the first `MOST` are counted,
+not listed: a report in a file has them all.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.audit.outputs.findings import UNREAD, level
+from absolve.audit.outputs.source import Source
+from absolve.audit.tables import FINE, QUIET
+from absolve.inventory.sinks.groups import Group, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.audit.outputs import Options
+    from absolve.core.drawing import Screen
+
+MOST: Final = 200  # findings that a terminal lists
+_STYLES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
+_LINKS: Final = """
+SELECT document, entity, line, "column", verdict, reference, target, final, fix, suggestion FROM ({links})
+WHERE verdict NOT IN {quiet}{unfixed} ORDER BY document, entity, line, "column" LIMIT {most}
+"""
+_URLS: Final = """
+SELECT url, verdict, final, suggestion, rule FROM ({urls}) WHERE verdict NOT IN {fine} ORDER BY url LIMIT {most}
+"""
+_PAGES: Final = "SELECT coalesce(url, document), verdict, detail FROM ({pages}) ORDER BY ALL LIMIT {most}"
+_RULES: Final = """
+SELECT file, line, text, problem FROM ({rules}) WHERE problem IS NOT NULL ORDER BY file, line LIMIT {most}
+"""
+_COUNT: Final = """
+SELECT (SELECT count(*) FROM fixed_findings WHERE verdict NOT IN {quiet}{unfixed})
+    + (SELECT count(*) FROM urls WHERE verdict NOT IN {fine}) + (SELECT count(*) FROM pages)
+    + (SELECT count(*) FROM rules WHERE problem IS NOT NULL)
+"""
+
+
+def lines(connection: Any, how: Options, screen: Screen, *, fixed: bool) -> Iterator[str]:
+    """Yield the lines of the findings, those of one page together. `fixed`: those that were repaired are left out."""
+    source = Source(connection, how)
+    given = {"quiet": QUIET, "fine": FINE, "unfixed": " AND fix IS NULL" if fixed else ""}
+    shown = 0
+    for heading, items in _groups(source, given):
+        if shown == MOST:
+            break
+        listed = items[: MOST - shown]
+        shown += len(listed)
+        group = Group(listed, screen)
+        yield group.heading(heading)
+        for item in listed:
+            yield from group.lines(item)
+        yield ""
+    more = int(source.value(_COUNT.format_map(given))) - shown
+    if more > 0:
+        yield from Group((), screen).plain(f"{more:,} more: -o report.html or -f jsonl lists all")
+        yield ""
+
+
+def painted(verdict: str, text: str, how: Options, screen: Screen) -> str:
+    """Return a text in the colour of a verdict."""
+    return screen.paint(text, _STYLES["error"] if verdict in how.fail_on else "dim")
+
+
+def _groups(source: Source, given: dict[str, Any]) -> Iterator[tuple[str, list[Item]]]:
+    """Yield headings with their items: pages with their links, then old URLs, pages, and rules by map."""
+
+    def rows(query: str, table: str) -> Iterable[tuple[Any, ...]]:
+        return source.rows(query.format_map({**given, table: source.select(table), "most": MOST}))
+
+    for (document, entity), links in groupby(rows(_LINKS, "links"), lambda row: (row[0], row[1])):
+        yield f"{document} {entity}".rstrip(), [_link(source, *row[2:]) for row in links]
+    if urls := list(rows(_URLS, "urls")):
+        yield "URLs of the old site", [_url(source, *row) for row in urls]
+    if pages := list(rows(_PAGES, "pages")):
+        yield "pages", [_page(source, *row) for row in pages]
+    for file, rules in groupby(rows(_RULES, "rules"), lambda row: row[0]):
+        yield file, [_rule(source, *row[1:]) for row in rules]
+
+
+def _style(source: Source, verdict: str) -> str:
+    return _STYLES[level(verdict, source)]
+
+
+def _link(
+    source: Source,
+    line: int | None,
+    column: int | None,
+    verdict: str,
+    reference: str,
+    target: str | None,
+    final: str | None,
+    fix: str | None,
+    suggestion: str | None,
+) -> Item:
+    is_elsewhere = fix is None and final not in {target, (target or "").partition("#")[0]}
+    notes = _notes(write=fix, leads_to=final if is_elsewhere else None, perhaps=suggestion)
+    place = f"{line}:{column}" if line is not None else ""
+    return Item(place, verdict, reference, target, notes, _style(source, verdict))
+
+
+def _url(
+    source: Source, url: str, verdict: str, final: str | None, suggestion: str | None, rule: str | None
+) -> Item:
+    notes = _notes(
+        now_at=final, perhaps=suggestion, **{"rule_to_add" if verdict == "moved" else "by_the_rule": rule}
+    )
+    return Item("", verdict, url, url, notes, _style(source, verdict))
+
+
+def _page(source: Source, url: str | None, verdict: str, detail: str | None) -> Item:
+    notes = [(detail, "dim")] if detail else []
+    return Item("", verdict, url or "", url or "", notes, _style(source, verdict))
+
+
+def _rule(source: Source, line: int | None, text: str | None, problem: str) -> Item:
+    place = str(line) if line is not None else ""
+    return Item(place, "unread", text or "", text or "", [(problem, "dim")], _style(source, UNREAD))
+
+
+def _notes(**found: str | None) -> list[tuple[str, str]]:
+    return [
+        (f"{name.replace('_', ' ')}: {value}", "green" if name == "write" else "dim")
+        for name, value in found.items()
+        if value
+    ]
