@@ -74,7 +74,7 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
         data = _proved(document, walk(document, settings), policy)
     else:
         data = rewriter.rewrite(entity, policy)
-    if entity.findings or not _is_simple(entity):
+    if entity.findings or not _is_simple(entity) or _may_be_name(entity):
         _report(entity, notify)
     if isinstance(source, str):
         return source if data is entity.data else data.decode("utf-8", "absolve.surrogates")
@@ -85,6 +85,11 @@ def _is_simple(entity: Entity) -> bool:
     """Return whether the base is a single claim that rules the links, so that there is nothing to report about it."""
     chain = entity.bases.base.chain
     return len(chain) == 1 and chain[0].verdict == "won"
+
+
+def _may_be_name(entity: Entity) -> bool:
+    """Return whether the document may be the name of a file, passed by mistake; `document.reporting` decides."""
+    return len(entity.data) < 1024 and b"<" not in entity.data
 
 
 def _report(entity: Entity, notify: OnDiagnostic | None, *, bases: bool = True) -> None:
@@ -211,7 +216,7 @@ def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> l
     notify = options.pop("on_diagnostic", None) if options else None
     document, settings = opened(source, options, call)
     entity = walk(document, settings)
-    if entity.findings or not _is_simple(entity):
+    if entity.findings or not _is_simple(entity) or _may_be_name(entity):
         _report(entity, notify, bases=bases)
     if document.headers is None:
         return [entity]
