@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
+from absolve.run import unchanged
 from absolve.run.output_folder import Below, LinkError, OpenFolder
 
 if TYPE_CHECKING:
@@ -64,13 +65,19 @@ class Made(NamedTuple):
     """A complete file under a temporary name, and its target path, which is not a symbolic link.
 
     `below`: the file in an output folder; both paths are then for messages only. `is_new`: the target must not exist;
-    otherwise a number is added to its name.
+    otherwise a number is added to its name. `replaces`: the target must still have this state.
     """
 
     temporary: str
     target: str
     below: Below | None = None
     is_new: bool = False
+    replaces: unchanged.FileState | None = None
+
+    def check(self) -> None:
+        """Raise ChangedError if the target is not the file that this one replaces."""
+        if self.replaces is not None:
+            unchanged.check(self.target, self.replaces)
 
     def folder(self) -> OpenFolder:
         """Return the folder of the file. Raise OSError if it cannot be opened, LinkError for a link to it."""
@@ -198,6 +205,7 @@ def settle(made: Made) -> None:
 def put(made: Made) -> None:
     """Rename a complete file to its target. On failure remove it and raise OSError."""
     try:
+        made.check()
         folder = made.folder()
         temporary, name = made.names
         if made.is_new:
