@@ -29,7 +29,7 @@ RUNNING = "jobs quiet verbose no-progress"
 
 # All options that a discovered file may set. Options that are not listed here are not trusted.
 TRUSTED = {
-    "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
+    "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff csv-safe",
     "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique count csv-safe",
     "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique count csv-safe",
     "audit": f"{READING} include exclude mirror-layout {RUNNING} map-format similar entry server index extensions"

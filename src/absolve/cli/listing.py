@@ -47,13 +47,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help=f"{', '.join(sinks.FORMATS)} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
     )
-    group.add_argument(
-        "--csv-safe",
-        discovered=True,
-        action="store_true",
-        help="in CSV and other formats for spreadsheets, put ' before a cell that begins with =, +, -, @, a tab or a"
-        " line end, so that a spreadsheet does not run it as a formula",
-    )
+    shared.add_csv_safe(group)
 
 
 def add_fail_on(group: argparse._ActionsContainer) -> None:

@@ -55,6 +55,17 @@ def add_output(parser: argparse._ActionsContainer) -> None:
     completes_files(parser.add_argument("-o", "--output", metavar="OUT", help=text))
 
 
+def add_csv_safe(group: argparse._ActionsContainer) -> None:
+    """Add --csv-safe, for tables of links and the log of a rewrite."""
+    group.add_argument(
+        "--csv-safe",
+        discovered=True,
+        action="store_true",
+        help="in CSV and other formats for spreadsheets, put ' before text that begins with =, +, -, @, a tab or a line"
+        " end, at the start of a cell or behind ; or a line break in it, so that no spreadsheet runs it as a formula",
+    )
+
+
 def add_mkdirs(group: argparse._ActionsContainer) -> None:
     group.add_argument("--mkdirs", action="store_true", help="also make the folders above OUT that do not exist")
 

@@ -104,6 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             help="also write each changed link to FILE (.csv, .tsv, .json, .jsonl): document, line, old, new, rule",
         )
     )
+    shared.add_csv_safe(where)
     shared.add_changes(parser)
     filters.add_selection(parser, "selection of links to change")
     filters.add_remapping(parser)
@@ -216,6 +217,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--backup needs --in-place")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
+    if options.csv_safe and options.log is None:
+        raise UsageError("--csv-safe needs --log FILE")
     if options.in_place and STDIN in names:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
     if not _has_output(options):
