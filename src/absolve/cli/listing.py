@@ -16,7 +16,7 @@ from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
-from absolve.inventory import sinks
+from absolve.inventory import PROBLEMS, sinks
 from absolve.run import outputs
 from absolve.run.filters import Selection
 from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
@@ -52,13 +52,14 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 def add_fail_on(group: argparse._ActionsContainer) -> None:
     """Add --fail-on, for the list of links."""
-    group.add_argument(
+    argument = group.add_argument(
         "--fail-on",
         action="append",
         default=[],
         metavar="WORD,...",
         help="exit with status 1 if a listed link has one of these problems (words as for --problem, or any)",
     )
+    shared.completes_words(argument, (*PROBLEMS, "any"))
 
 
 def run(options: argparse.Namespace, report: Report, table: str) -> None:

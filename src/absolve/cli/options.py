@@ -20,12 +20,18 @@ from absolve.run.load import ReadOptions
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
 
 def completes_files(argument: argparse.Action) -> None:
     """Complete file names for this argument: `completion` reads this attribute."""
     argument.completes_files = True  # type: ignore[attr-defined]
+
+
+def completes_words(argument: argparse.Action, words: Iterable[str]) -> None:
+    """Complete these words for an argument that takes several of them, separated by commas: as `completes_files`."""
+    argument.completes_words = tuple(words)  # type: ignore[attr-defined]
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
