@@ -52,6 +52,21 @@ def test_a_file_is_rewritten_in_place_with_a_backup(site: Path) -> None:
     assert not absolve.rewrite_file(str(site / "a.html"), url=URL)
 
 
+@pytest.mark.parametrize("error", [KeyError("mine"), OSError("mine"), TypeError("mine"), UsageError("mine"), DocumentError(Diagnostic("mine", "x"))], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("source", ["a.html", "journal.warc"])
+@pytest.mark.parametrize("verify", [False, True])
+def test_an_error_of_a_policy_reaches_the_caller(site: Path, source: str, error: Exception, *, verify: bool) -> None:
+    def policy(_: absolve.Resolved) -> str:
+        raise error
+
+    before = (site / source).read_bytes()
+    with pytest.raises(type(error)) as caught:
+        absolve.rewrite_file(site / source, policy=policy, verify=verify)
+    assert caught.value is error
+    assert (site / source).read_bytes() == before
+    assert not [*site.glob(".absolve*")]
+
+
 def _append(path: Path, other: Path) -> None:
     del other
     with path.open("ab") as file:
