@@ -305,17 +305,19 @@ def names(options: argparse.Namespace) -> list[str]:
     return found
 
 
-def opened(options: argparse.Namespace, names: list[str], *, stream: bool = True) -> AbstractContextManager[Any]:
+def opened(
+    options: argparse.Namespace, names: list[str], *, stream: bool = True, token: str = ""
+) -> AbstractContextManager[Any]:
     """Return a context manager for the output: a binary file, or the path of a temporary one if not `stream`.
 
-    Raise UsageError if the output is also an input.
+    `token` is that of a run that can be resumed (`outputs.writing`). Raise UsageError if the output is also an input.
     """
     if options.output in {None, outputs.STDOUT}:
         return outputs.stdout()
     path = Path(options.output)
     if found := outputs.clash([path], names):
         raise UsageError(f"the output {options.output} is also an input ({found[1]}): choose another file")
-    return outputs.writing(path) if stream else outputs.replacing(path)
+    return outputs.writing(path, token=token) if stream else outputs.replacing(path)
 
 
 def reading(options: argparse.Namespace) -> ReadOptions:

@@ -44,21 +44,24 @@ def stdout() -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
+def writing(path: Path, *, like: Path | None = None, token: str = "") -> Iterator[IO[bytes]]:
     """Yield a binary file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
     The bytes go to a temporary file in the same folder, which is flushed to the disk and then renamed. If `path` is a
     symbolic link, its target is replaced. `like` is the file from which mode (made writable for its owner), times and
     extended attributes are copied, without privileges; by default a replaced file keeps its mode. Devices and pipes are
-    written directly. Raise OSError, for a read-only file too.
+    written directly. With a `token`, temporary files of killed runs with it are removed. Raise OSError, for a read-only
+    file too.
     """
     if is_device(path):
         with path.open("wb") as file:  # renaming would replace the device
             yield file
         return
-    with preparing(path, like=like) as (file, made):
+    with preparing(path, like=like, token=token) as (file, made):
         yield file
     settle(made)
+    if token:
+        sweep(made.folder(), (token,))
 
 
 class Made(NamedTuple):
