@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import absolve
-from absolve import Diagnostic, DiagnosticWarning, api
+from absolve import Diagnostic, DiagnosticWarning, Document, api
 from absolve.document import reporting
 
 URL = "http://h/d/"
@@ -52,6 +52,22 @@ def test_without_a_function_a_diagnostic_is_a_warning_at_the_call(call: Any, pag
     assert Path(warning.filename) == Path(__file__)
     assert str(warning.message) == str(warning.message.diagnostic)
     assert "--url" not in str(warning.message)
+
+
+NAMES = ["page.html", "dir/My page.HTM", "C:\\a\\page.xhtml", "crawl.warc.gz", "é.css", "https://h.example/", "HTTP://h/page?q=1"]
+TEXTS = ["", ".", "page", "a.example", "<a>page.html", "see\npage.html", '@import "s.css', "a{b:url(s.css", "From: page.html", "x" * 1020 + ".html"]
+
+
+@pytest.mark.parametrize("call", [*CALLS, absolve.base, lambda *args, **options: list(absolve.documents(*args, **options))])
+@pytest.mark.parametrize("url", [None, URL])
+def test_the_name_of_a_file_as_a_document_is_reported(call: Any, url: str | None) -> None:
+    for text in NAMES:
+        for source in (text, text.encode(), Document(text)):
+            found: list[Diagnostic] = []
+            call(source, url=url, on_diagnostic=found.append)
+            assert [one.code for one in found] == ["path-as-text"], source
+    for text in TEXTS:
+        call(text, url=url, media_type="text/html", on_diagnostic=pytest.fail)
 
 
 def test_each_part_that_stays_is_reported() -> None:

@@ -66,7 +66,7 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
     A document whose tokenizing was ambiguous (rare: one of 1,875 pages) is verified after the rewrite; DocumentError is
     raised unless that proves that only links change and each still has the same target.
     """
-    notify = options.pop("on_diagnostic", None) if options else None
+    notify = _notify(options) if options else None
     document, settings = opened(source, options, "absolve.rewrite()")
     policy = checked(policy) if policy is not None else None
     entity = walk(document, settings, for_rewrite=policy is None)  # a policy is called for links that stay, too
@@ -74,7 +74,7 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
         data = _proved(document, walk(document, settings), policy)
     else:
         data = rewriter.rewrite(entity, policy)
-    if entity.findings or not _is_simple(entity):
+    if entity.findings or not _is_simple(entity) or _may_be_name(entity):
         _report(entity, notify)
     if isinstance(source, str):
         return source if data is entity.data else data.decode("utf-8", "absolve.surrogates")
@@ -85,6 +85,19 @@ def _is_simple(entity: Entity) -> bool:
     """Return whether the base is a single claim that rules the links, so that there is nothing to report about it."""
     chain = entity.bases.base.chain
     return len(chain) == 1 and chain[0].verdict == "won"
+
+
+def _notify(options: dict[str, Any]) -> OnDiagnostic | None:
+    """Remove `on_diagnostic` from the options and return it. Raise TypeError unless it is a function or None."""
+    notify: OnDiagnostic | None = options.pop("on_diagnostic", None)
+    if notify is not None:
+        arguments.check_notify(notify)
+    return notify
+
+
+def _may_be_name(entity: Entity) -> bool:
+    """Return whether the document may be the name of a file, passed by mistake; `document.reporting` decides."""
+    return len(entity.data) < 1024 and b"<" not in entity.data
 
 
 def _report(entity: Entity, notify: OnDiagnostic | None, *, bases: bool = True) -> None:
@@ -146,7 +159,7 @@ def captured(source: Source, **options: Unpack[Options]) -> Iterator[CapturedDoc
     from absolve.inventory.documents import each  # loads modules that links do not need
 
     given: Any = options
-    notify = given.pop("on_diagnostic", None)
+    notify = _notify(given)
     document, settings = opened(source, given, "absolve.documents()")
     entity = walk(document, settings._replace(documents=True))
     _report(entity, notify, bases=False)
@@ -196,7 +209,7 @@ def verify(
     from absolve import verifying
 
     given: Any = options
-    notify = given.pop("on_diagnostic", None)
+    notify = _notify(given)
     document, settings = opened(before, given, "absolve.verify()")
     rewritten = opened(after, {}, "absolve.verify()")[0]
     policy = checked(policy) if policy is not None else None
@@ -208,10 +221,10 @@ def verify(
 
 def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> list[Entity]:
     """Return the entity of a document, and before it that of the header in which it came."""
-    notify = options.pop("on_diagnostic", None) if options else None
+    notify = _notify(options) if options else None
     document, settings = opened(source, options, call)
     entity = walk(document, settings)
-    if entity.findings or not _is_simple(entity):
+    if entity.findings or not _is_simple(entity) or _may_be_name(entity):
         _report(entity, notify, bases=bases)
     if document.headers is None:
         return [entity]

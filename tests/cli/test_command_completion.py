@@ -38,6 +38,10 @@ def test_completion_for_an_unknown_shell_is_a_usage_error(absolve: Runner) -> No
         (["absolve", "re"], ["resolve", "rewrite"]),
         (["absolve", "rewrite", "--fra"], ["--fragments"]),
         (["absolve", "links", "--profile", "rfc"], [name for name in PROFILES if name.startswith("rfc")]),
+        (["absolve", "links", "--format", "js"], ["json", "jsonl"]),
+        (["absolve", "rewrite", "--kind", "f"], ["feed", "font", "form", "frame"]),
+        (["absolve", "links", "--scope", "in"], ["internal"]),
+        (["absolve", "links", "--fail-on", "a"], ["above-root", "any"]),
     ],
     ids=" ".join,
 )
@@ -78,6 +82,14 @@ def test_names_of_files_are_completed_in_every_shell(absolve: Runner) -> None:
     for shell in SHELLS:
         mark = str(shtab.FILE[shell]).encode()
         assert absolve("completion", shell).out.count(mark) > 10 or shell == "tcsh"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_the_words_of_an_option_are_in_every_script(absolve: Runner, shell: str) -> None:
+    """Each command and option with choices has all of them in one line, in the syntax of the shell."""
+    lines = absolve("completion", shell).out.decode().replace("'", "").replace(",", "").splitlines()
+    for words in ("rfc1808 rfc3986 whatwg", "same-document internal external other", "auto always never"):
+        assert any(f"({words})" in line or f'"{words}"' in line for line in lines), words
 
 
 def test_powershell_has_every_option_of_every_command(absolve: Runner) -> None:

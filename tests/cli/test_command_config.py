@@ -124,6 +124,24 @@ def test_an_error_names_the_line(absolve: Runner, name: str, header: str, line: 
     assert done.err.startswith(f"error: usage: {Path(name).resolve()}:{line}: {message}")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind = ['image', 'imge']", "unknown kind 'imge'"),
+        ("scope = 'outer'", "unknown scope 'outer'"),
+        ("columns = 'line,colum'", "unknown column 'colum'"),
+        ("url = 'page.html'", "the retrieval URL must be an absolute URL, not 'page.html'"),
+        ("charset = 'klingon'", "unknown charset 'klingon'"),
+        ("media-type = 'html'", "--media-type takes a media type such as text/html, not 'html'"),
+    ],
+)
+def test_an_error_that_the_command_finds_names_the_line(absolve: Runner, text: str, message: str) -> None:
+    Path("absolve.toml").write_text(f"lazy = true\n{text}\n")
+    place = f"{Path('absolve.toml').resolve()}:2: "
+    assert absolve("links", "page.html").err.startswith(f"error: usage: {place}{message}")
+    assert place not in absolve("links", "page.html", f"--{text.partition(' ')[0]}", "wrong").err
+
+
 def test_the_line_of_a_table_of_a_command_is_named(absolve: Runner) -> None:
     Path("absolve.toml").write_text("kind = 'image'\n[links]\nkind = 'image'\n\n[ rewrite ] # ours\nkind = false\n")
     assert absolve("rewrite", "page.html").err.startswith(f"error: usage: {Path('absolve.toml').resolve()}:6: --kind")

@@ -29,7 +29,7 @@ RUNNING = "jobs quiet verbose no-progress"
 
 # All options that a discovered file may set. Options that are not listed here are not trusted.
 TRUSTED = {
-    "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff",
+    "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff csv-safe",
     "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique count csv-safe",
     "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique count csv-safe",
     "audit": f"{READING} include exclude mirror-layout {RUNNING} map-format similar entry server index extensions"
@@ -157,6 +157,19 @@ def test_the_option_config_overrides_the_environment(
     assert absolve("resolve", "http://h/", "--", "--config=none.toml").status == 0
     Path("c.toml").write_text("config = 'a.toml'")
     assert "unknown option 'config'" in absolve("rewrite", "--config", "c.toml", "page.html").err
+
+
+def test_a_discovered_file_may_lower_limits_but_not_raise_them(absolve: Runner) -> None:
+    Path("absolve.toml").write_text("max-size = '900G'\nmax-depth = 3\nmax-links = 1")
+    done = absolve("rewrite", "page.html", "--url", "http://h/")
+    assert (done.status, done.out) == (0, ABSOLUTE)
+    assert "ignored-option: a file that was found, not named, may not raise max-size (to use it" in done.err
+    block = absolve("config", "rewrite").out.decode()
+    assert "max-depth = 3 " in block
+    assert '# max-size = "900G" ' in block
+    assert "ignored" not in absolve("config", "rewrite", "--config", "absolve.toml").out.decode()
+    assert absolve("rewrite", "page.html", "--url", "http://h/", "--max-size", "2G").err == ""
+    assert absolve("rewrite", "page.html", "--url", "http://h/", "--config", "absolve.toml").err == ""
 
 
 def test_ignored_settings_that_the_command_line_gives_are_not_reported(absolve: Runner) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -381,6 +382,18 @@ def test_rows_that_are_continued_count_as_selected(absolve: Runner) -> None:
         done = absolve("links", "p.html", "none", URL, "--kind", "navigation", "-o", "l.csv", "--resume")
         assert "empty-selection" not in done.err
     assert absolve.summary.startswith("3 links in 1 document")
+
+
+def test_formulas_are_quoted_in_a_csv_log(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "p.html").write_bytes(b"<a href='=1'><a href='a;@b'>")
+    log = tmp_path / "l.csv"
+    command = ("rewrite", tmp_path / "p.html", "--url", "http://h/", "--log", log, "--quiet")
+    for options, old in (((), ["=1", "a;@b"]), (("--csv-safe",), ["'=1", "a;'@b"])):
+        assert absolve(*command, *options).status == 0
+        with log.open(encoding="utf-8", newline="") as file:
+            assert [row["old"] for row in csv.DictReader(file)] == old
+    done = absolve("rewrite", tmp_path / "p.html", "--csv-safe")
+    assert (done.status, "--csv-safe needs --log FILE" in done.err) == (2, True)
 
 
 def test_a_log_of_changes_cannot_be_continued(absolve: Runner) -> None:

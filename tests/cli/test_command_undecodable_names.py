@@ -100,3 +100,20 @@ def test_a_condition_that_is_not_utf8_is_a_usage_error() -> None:
     status, out, err = ran("links", NAME, "--where", f"document = '{NAME}'")
     assert (status, out) == (2, b"")
     assert b"--where: the condition is not UTF-8" in err
+
+
+def test_a_mirror_is_made_of_files_whose_names_are_not_utf8() -> None:
+    capture = os.fsdecode(b"j\xff.warc")
+    response = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: %d\r\n\r\n"
+    Path(capture).write_bytes(head % len(response) + response + b"\r\n\r\n")
+    for given, out in ((FOLDER, "m"), (NAME, "n"), (capture, os.fsdecode(b"o\xff"))):
+        known = [] if given == capture else ["--url", URL]
+        assert ran("mirror", given, *known, "-o", out)[0] == 0
+        assert ran("mirror", "--check", out)[0] in {0, 1}
+    assert Path("m", "h", "d", "caf%E9.html").is_file()
+
+
+def test_names_that_are_not_utf8_are_in_the_log(tmp_path: Path) -> None:
+    assert ran("rewrite", NAME, "--url", URL, "--log", "log.csv", "-o", tmp_path / "out.html")[0] == 0
+    assert "caf\ufffd.html," in Path("log.csv").read_text(encoding="utf-8")

@@ -192,6 +192,11 @@ def test_an_option_value_of_a_wrong_type_is_rejected_with_an_alternative(call: s
         ("json_ld", None, "json_ld must be True or False, not None"),
         ("max_depth", "3", "max_depth must be a whole number, not '3'"),
         ("max_size", 1e6, "max_size must be a whole number, not 1000000.0"),
+        ("profile", 5, "profile must be a str, not int"),
+        ("profile", ["whatwg"], "profile must be a str, not list"),
+        ("profile", None, "profile must be a str, not None"),
+        ("base", 5, "base must be a str, not int"),
+        ("fragments", b"keep", "fragments must be a str, not bytes: decode it"),
     ],
 )
 def test_a_setting_of_a_wrong_type_is_rejected(
@@ -201,6 +206,42 @@ def test_a_setting_of_a_wrong_type_is_rejected(
         absolve.links(source, **{option: value})
     with pytest.raises(TypeError, match=re.escape(advice)):
         trees.links(lxml.html.fromstring("<p>"), **{option: value})
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if call != "absolve.Document()"])
+def test_on_diagnostic_must_be_a_function(call: str) -> None:
+    with pytest.raises(TypeError, match="on_diagnostic must be a function that takes a Diagnostic, or None, not int"):
+        CALLS[call](PAGE, on_diagnostic=5)
+
+
+LIBRARY: Any = absolve  # for calls that no type checker accepts
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda path: LIBRARY.rewrite_file(path, on_diagnostic=5), "on_diagnostic must be a function"),
+        (lambda path: LIBRARY.rewrite_file(path, verify=1), "verify must be True or False, not 1"),
+        (lambda path: LIBRARY.rewrite_file(path, file_urls="no"), "file_urls must be True or False, not 'no'"),
+        (lambda path: LIBRARY.rewrite_file(path, remap=5), "remap takes a mapping"),
+        (lambda path: LIBRARY.rewrite_file(path, remap="//a"), "remap takes a mapping"),
+        (lambda path: LIBRARY.rewrite_file(path, profile=5), "profile must be a str, not int"),
+        (lambda path: LIBRARY.walk_links(path, mirror_layout=5), "mirror_layout must be True or False, not 5"),
+        (lambda path: LIBRARY.walk_links(path, on_diagnostic=5), "on_diagnostic must be a function"),
+        (lambda _: LIBRARY.walk_links(5), "absolve.walk_links() takes paths, not int"),
+        (lambda _: LIBRARY.walk_links(b"page"), "absolve.walk_links() takes paths, not bytes"),
+        (lambda _: LIBRARY.mirror(5), "absolve.mirror() takes a list of documents"),
+        (lambda _: LIBRARY.mirror(PAGE), "absolve.mirror() takes a list of documents"),
+        (lambda _: LIBRARY.mirror([], at=2020), "at must be a str, not int"),
+        (lambda _: LIBRARY.mirror([], same=5), "same must be a str, not int"),
+        (lambda _: LIBRARY.mirror([], by=None), "by must be a str, not None"),
+        (lambda _: LIBRARY.mirror([], keep_errors=1), "keep_errors must be True or False, not 1"),
+    ],
+)
+def test_functions_for_files_and_mirrors_name_an_option_of_a_wrong_type(call: Any, advice: str, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(PAGE)
+    with pytest.raises(TypeError, match=re.escape(advice)):
+        call(tmp_path / "page.html")
 
 
 def test_integers_of_other_libraries_are_accepted() -> None:

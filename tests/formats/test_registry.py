@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from absolve.formats import registry
@@ -85,3 +87,11 @@ def test_xml_is_recognized_in_every_charset_with_a_byte_order_mark(charset: str,
 def test_an_unsupported_format_is_named_in_the_error(data: bytes, name: str, other: bool, words: str) -> None:
     assert registry.is_other(data, name) == other
     assert registry.in_words(data, name) == words
+
+
+def test_parameters_of_a_media_type_take_linear_time() -> None:
+    assert registry.essence_of('Text/HTML; a; Charset="K\\"8" ;=;b=;c=d=e; f') == ("text/html", {"charset": 'K"8', "b": "", "c": "d=e"})
+    began = time.perf_counter()
+    for unit in ("a", ";a", "a\t", ";a=b", ';a="\\"'):
+        registry.essence_of("text/html;" + unit * 100_000)
+    assert time.perf_counter() - began < 5  # a quadratic search takes minutes

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import absolve
 from absolve import Diagnostic, DocumentError, UsageError
 from absolve.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 PAGE = b"<a href=x><img src=y><a href=http://other.example/>"
@@ -46,6 +50,72 @@ def test_a_file_is_rewritten_in_place_with_a_backup(site: Path) -> None:
     assert (site / "a.html").read_bytes() == absolve.rewrite(PAGE, url=URL)
     assert (site / "a.html.orig").read_bytes() == PAGE
     assert not absolve.rewrite_file(str(site / "a.html"), url=URL)
+
+
+@pytest.mark.parametrize("error", [KeyError("mine"), OSError("mine"), TypeError("mine"), UsageError("mine"), DocumentError(Diagnostic("mine", "x"))], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("source", ["a.html", "journal.warc"])
+@pytest.mark.parametrize("verify", [False, True])
+def test_an_error_of_a_policy_reaches_the_caller(site: Path, source: str, error: Exception, *, verify: bool) -> None:
+    def policy(_: absolve.Resolved) -> str:
+        raise error
+
+    before = (site / source).read_bytes()
+    with pytest.raises(type(error)) as caught:
+        absolve.rewrite_file(site / source, policy=policy, verify=verify)
+    assert caught.value is error
+    assert (site / source).read_bytes() == before
+    assert not [*site.glob(".absolve*")]
+
+
+def _append(path: Path, other: Path) -> None:
+    del other
+    with path.open("ab") as file:
+        file.write(b"new")
+
+
+def _replace(path: Path, other: Path) -> None:
+    other.write_bytes(path.read_bytes())
+    other.replace(path)
+
+
+def _link(path: Path, other: Path) -> None:
+    path.rename(other)
+    path.symlink_to(other)
+
+
+def _touch(path: Path, other: Path) -> None:
+    del other
+    os.utime(path, ns=(0, 0))
+
+
+@pytest.mark.parametrize("change", [_append, _replace, _link, _touch, lambda path, _: path.unlink()])
+@pytest.mark.parametrize("source", ["a.html", "large.html", "journal.warc"])
+@pytest.mark.parametrize("backup", [None, ".orig"])
+def test_a_file_that_changed_while_it_was_rewritten_stays(
+    site: Path, source: str, change: Callable[[Path, Path], None], backup: str | None
+) -> None:
+    path = site / source
+    if source == "large.html":
+        path.write_bytes(PAGE * 20_000)
+    changed: list[bytes | None] = []
+
+    def policy(_: absolve.Resolved) -> str:
+        if not changed:
+            change(path, site / "other")
+            changed.append(path.read_bytes() if path.exists() else None)
+        return "http://new.example/"
+
+    with pytest.raises(DocumentError, match=r"unwritable: .*(changed while|[Nn]o such file|not a regular file)"):
+        absolve.rewrite_file(path, policy=policy, backup=backup, url=None if source == "journal.warc" else URL)
+    assert [path.read_bytes() if path.exists() else None] == changed
+    assert not [*site.glob(".absolve*"), *site.glob("*.orig")]
+
+
+def test_a_link_to_a_file_is_kept_and_its_target_rewritten(site: Path) -> None:
+    (site / "link.html").symlink_to(site / "a.html")
+    assert absolve.rewrite_file(site / "link.html", url=URL)
+    assert (site / "link.html").is_symlink()
+    assert (site / "a.html").read_bytes() == absolve.rewrite(PAGE, url=URL)
 
 
 def test_a_file_is_rewritten_to_another_one(site: Path, tmp_path: Path) -> None:

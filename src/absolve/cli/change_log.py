@@ -32,7 +32,7 @@ def cells(options: argparse.Namespace) -> Cells:
     failures.check(options, "log")
     if options.errors is not None and failures.is_same(Path(os.path.realpath(options.log)), options.errors):
         raise UsageError(f"--log {options.log} is also the file of --errors: choose another file")
-    return Cells(masked=not options.show_credentials)
+    return Cells(masked=not options.show_credentials, literal=options.csv_safe and sinks.is_spreadsheet(format_))
 
 
 def write(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:

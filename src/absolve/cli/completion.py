@@ -35,4 +35,5 @@ def run(options: argparse.Namespace, report: Report) -> None:
         for action in (*command.all_options(), *command.positionals()):
             if getattr(action, "completes_files", False):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
+            action.choices = action.choices or getattr(action, "completes_words", None)
     print(shtab.complete(whole, options.shell))

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 continue
             line = f"{f'{option} = {json.dumps(value)}':40}  # {command.set_by.get(action.dest, 'default')}"
             lines.append(printable.message(line, credentials=report.credentials))
-        for option, value in sorted(command.ignored.items()):
+        for option, value in sorted({**command.ignored, **command.raised}.items()):
             setting = f"# {option} = {json.dumps(value, default=str)}"
             line = f"{setting:40}  # ignored: {found.path} was found, not named by --config"
             lines.append(printable.message(line, credentials=report.credentials))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.cli.options import completes_files
+from absolve.cli.options import completes_files, completes_words
 from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.core.model import KINDS, SCOPES
 from absolve.inventory import PROBLEMS
@@ -31,7 +31,7 @@ def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._Argu
         ("--scope", "whose target has one of these scopes, relative to the document", SCOPES),
         ("--problem", "with any of these problems", PROBLEMS),
     ):
-        group.add_argument(
+        argument = group.add_argument(
             option,
             discovered=True,
             action="append",
@@ -39,6 +39,7 @@ def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._Argu
             metavar="WORD,...",
             help=f"only links {meaning}: {', '.join(words)}",
         )
+        completes_words(argument, words)
     return group
 
 

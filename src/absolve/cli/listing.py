@@ -16,7 +16,7 @@ from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
-from absolve.inventory import sinks
+from absolve.inventory import PROBLEMS, sinks
 from absolve.run import outputs
 from absolve.run.filters import Selection
 from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
@@ -47,24 +47,19 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help=f"{', '.join(sinks.FORMATS)} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
     )
-    group.add_argument(
-        "--csv-safe",
-        discovered=True,
-        action="store_true",
-        help="in CSV and other formats for spreadsheets, put ' before a cell that begins with =, +, -, @, a tab or a"
-        " line end, so that a spreadsheet does not run it as a formula",
-    )
+    shared.add_csv_safe(group)
 
 
 def add_fail_on(group: argparse._ActionsContainer) -> None:
     """Add --fail-on, for the list of links."""
-    group.add_argument(
+    argument = group.add_argument(
         "--fail-on",
         action="append",
         default=[],
         metavar="WORD,...",
         help="exit with status 1 if a listed link has one of these problems (words as for --problem, or any)",
     )
+    shared.completes_words(argument, (*PROBLEMS, "any"))
 
 
 def run(options: argparse.Namespace, report: Report, table: str) -> None:
@@ -120,7 +115,8 @@ def _list(
         handoffs=True,
     )
     stream = sinks.is_stream(how.format)
-    with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
+    token = journal.token if journal is not None else ""
+    with shared.opened(options, many.names(options), stream=stream, token=token) as out, closing(run_) as pieces:
         found_rows = Rows(how.table)
         chunks = _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report)))
         if not stream:

@@ -25,7 +25,7 @@ from absolve.mirror.sources import FILES, Source, reader_of
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import Equivalences
-from absolve.run import inputs, outputs
+from absolve.run import inputs, outputs, plan
 from absolve.run.output_folder import OutputFolder
 from absolve.run.results import FilesReady
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     reading = reading._replace(settings=reading.settings._replace(base="empty"))
     report.quiet, report.verbose = options.quiet, options.verbose
     found = []
-    for input_ in many.found(options, report, follow=False):
+    for input_ in plan.without_backups(many.found(options, report, follow=False), None):
         if input_.place.isascii() or input_.place.encode("utf-8", "ignore").decode() == input_.place:
             found.append(input_)
         else:

@@ -20,12 +20,18 @@ from absolve.run.load import ReadOptions
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
 
 def completes_files(argument: argparse.Action) -> None:
     """Complete file names for this argument: `completion` reads this attribute."""
     argument.completes_files = True  # type: ignore[attr-defined]
+
+
+def completes_words(argument: argparse.Action, words: Iterable[str]) -> None:
+    """Complete these words for an argument that takes several of them, separated by commas: as `completes_files`."""
+    argument.completes_words = tuple(words)  # type: ignore[attr-defined]
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +59,17 @@ def add_output(parser: argparse._ActionsContainer) -> None:
     """Add -o OUT, for one list of all inputs."""
     text = "write to OUT, completely or not at all (default: the standard output)"
     completes_files(parser.add_argument("-o", "--output", metavar="OUT", help=text))
+
+
+def add_csv_safe(group: argparse._ActionsContainer) -> None:
+    """Add --csv-safe, for tables of links and the log of a rewrite."""
+    group.add_argument(
+        "--csv-safe",
+        discovered=True,
+        action="store_true",
+        help="in CSV and other formats for spreadsheets, put ' before text that begins with =, +, -, @, a tab or a line"
+        " end, at the start of a cell or behind ; or a line break in it, so that no spreadsheet runs it as a formula",
+    )
 
 
 def add_mkdirs(group: argparse._ActionsContainer) -> None:
@@ -288,17 +305,19 @@ def names(options: argparse.Namespace) -> list[str]:
     return found
 
 
-def opened(options: argparse.Namespace, names: list[str], *, stream: bool = True) -> AbstractContextManager[Any]:
+def opened(
+    options: argparse.Namespace, names: list[str], *, stream: bool = True, token: str = ""
+) -> AbstractContextManager[Any]:
     """Return a context manager for the output: a binary file, or the path of a temporary one if not `stream`.
 
-    Raise UsageError if the output is also an input.
+    `token` is that of a run that can be resumed (`outputs.writing`). Raise UsageError if the output is also an input.
     """
     if options.output in {None, outputs.STDOUT}:
         return outputs.stdout()
     path = Path(options.output)
     if found := outputs.clash([path], names):
         raise UsageError(f"the output {options.output} is also an input ({found[1]}): choose another file")
-    return outputs.writing(path) if stream else outputs.replacing(path)
+    return outputs.writing(path, token=token) if stream else outputs.replacing(path)
 
 
 def reading(options: argparse.Namespace) -> ReadOptions:

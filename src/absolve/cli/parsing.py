@@ -92,6 +92,11 @@ def is_discovered(option: argparse.Action) -> bool:
     return getattr(option, "discovered", False)
 
 
+def is_limit(option: argparse.Action) -> bool:
+    """Return whether the value of an option bounds time or memory, so that a higher one lifts a protection."""
+    return any(name.startswith("--max-") or name == "--timeout" for name in option.option_strings)
+
+
 def takes_words(option: argparse.Action) -> bool:
     """Return whether the value of an option is several words, separated by commas."""
     return isinstance(option.metavar, str) and option.metavar.endswith(LIST)
@@ -112,6 +117,8 @@ class Parser(argparse.ArgumentParser):
             self.add_argument("-h", action=_HelpAction, short=True, help="print the most used options, and exit")
             self.add_argument("--help", action=_HelpAction, help="print this help, and exit")
         self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
+        self.settings: dict[str, Setting] = {}  # likewise -> its setting in the file
+        self.raised: dict[str, Any] = {}  # name -> value in the file, of limits that the file may not raise
         self.credentials = False  # whether errors show user information of URLs
         self.ignored: dict[str, Any] = {}  # name -> value in the file, of options that the file may not set
 
@@ -199,7 +206,8 @@ class Parser(argparse.ArgumentParser):
         """Use the values of a file as defaults for options not in the arguments; return those of unknown options.
 
         Values are checked as argparse checks arguments; UsageError names the place of a wrong one. A file that is not
-        `named` sets only options that `is_discovered` accepts; the others are added to `ignored`.
+        `named` sets only options that `is_discovered` accepts; the others are added to `ignored`. It may lower limits;
+        those that it would raise are added to `raised`.
         """
         present = {action.dest for action in self._present(arguments)}
         for group in self._mutually_exclusive_groups:
@@ -223,10 +231,22 @@ class Parser(argparse.ArgumentParser):
                 raise UsageError(f"{setting.place}: {reworded(str(error))}") from error
             except UsageError as error:
                 raise UsageError(f"{setting.place}: {error.message}", error.hint) from error
-            if action.dest not in present:
+            if not named and is_limit(action) and converted > action.default:
+                if action.dest not in present:
+                    self.raised[setting.name] = setting.value
+            elif action.dest not in present:
                 self.set_defaults(**{action.dest: converted})
+                self.settings[action.dest] = setting
                 self.set_by[action.dest] = setting.path
         return [setting for setting in given if setting.name not in options]
+
+    def place_of(self, message: str) -> str:
+        """Return FILE:line of the setting whose value a message quotes, if a file sets it; else an empty text."""
+        for setting in self.settings.values():
+            values = setting.value if isinstance(setting.value, list) else str(setting.value).split(",")
+            if any(ascii(str(value)) in message for value in values):
+                return setting.place
+        return ""
 
     def _present(self, arguments: Iterable[str]) -> Iterator[argparse.Action]:
         """Yield the options that are among the arguments."""

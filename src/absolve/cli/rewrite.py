@@ -104,6 +104,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             help="also write each changed link to FILE (.csv, .tsv, .json, .jsonl): document, line, old, new, rule",
         )
     )
+    shared.add_csv_safe(where)
     shared.add_changes(parser)
     filters.add_selection(parser, "selection of links to change")
     filters.add_remapping(parser)
@@ -216,6 +217,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--backup needs --in-place")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
+    if options.csv_safe and options.log is None:
+        raise UsageError("--csv-safe needs --log FILE")
     if options.in_place and STDIN in names:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
     if not _has_output(options):
@@ -247,10 +250,9 @@ def _into_folder(options: argparse.Namespace) -> bool:
 def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
     found = many.found(options, report, follow=not options.in_place)
     if not _has_output(options):
-        backup = options.backup
         if options.in_place:
-            found = plan.once(found)
-        return (Job(input_) for input_ in found if not (backup and input_.found and _is_backup(input_.name, backup)))
+            found = plan.without_backups(plan.once(found), options.backup)
+        return map(Job, found)
     if not _into_folder(options):
         return (Job(input_, options.output) for input_ in found)
     return plan.jobs(found, options.output, report.aside)
@@ -263,13 +265,6 @@ def _files(backup: str | None, job: Job) -> Iterator[str]:
         yield job.target
     if backup is not None:
         yield job.input.name + backup
-
-
-def _is_backup(name: str, suffix: str) -> bool:
-    """Return whether a file is the backup of another one, from an earlier run, with or without a number."""
-    kept, dot, number = name.rpartition(".")
-    names = [name, kept] if dot and number.isdecimal() else [name]
-    return any(one.endswith(suffix) and os.path.lexists(one.removesuffix(suffix)) for one in names)
 
 
 # --- --dry-run and --diff ---------------------------------------------------------------------------------------------

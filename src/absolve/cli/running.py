@@ -114,6 +114,9 @@ def _report_ignored(command: Parser, found: Configuration, report: Report) -> No
         options = ", ".join(command.ignored)
         text = f"a file that was found, not named, may not set {options}{_NAMED}"
         report.finding(Diagnostic("ignored-option", text, str(found.path)))
+    if command.raised:
+        text = f"a file that was found, not named, may not raise {', '.join(command.raised)}{_NAMED}"
+        report.finding(Diagnostic("ignored-option", text, str(found.path)))
 
 
 _NO_COMMAND = ("-h", "--help", "-V", "--version")
@@ -166,7 +169,9 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             sys.stdout.flush()
             report.end()
         except UsageError as error:
-            command.error(error.message, error.hint)
+            place = command.place_of(error.message)
+            is_new = place and place not in error.message
+            command.error(f"{place}: {error.message}" if is_new else error.message, error.hint)
         sys.stdout.flush()
     except SystemExit as end:  # argparse ends so after --help and after an error
         return end.code if isinstance(end.code, int) else 0

@@ -95,7 +95,7 @@ def is_url(given: Any) -> bool:
 
 
 def choices_of(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as values of their defaults' types; raise TypeError for a bool or an int of another type."""
+    """Return settings as values of their defaults' types; raise TypeError for any other type."""
     return {name: _choice_of(value, name, defaults[name]) for name, value in given.items()}
 
 
@@ -108,7 +108,20 @@ def _choice_of(given: Any, option: str, default: Any) -> Any:
             return operator.index(given)
         except TypeError:
             raise TypeError(f"{option} must be a whole number, not {_shown(given)}") from None
+    elif isinstance(default, str):
+        return text_of(given, option)
     return given
+
+
+def flag_of(given: Any, option: str) -> bool:
+    """Return the value of an option that is True or False; raise TypeError for anything else."""
+    return bool(_choice_of(given, option, False))
+
+
+def check_notify(given: Any) -> None:
+    """Raise TypeError unless `on_diagnostic` is callable, or None."""
+    if given is not None and not callable(given):
+        raise TypeError(f"on_diagnostic must be a function that takes a Diagnostic, or None, not {_kind(given)}")
 
 
 def check_policy(given: Any) -> None:

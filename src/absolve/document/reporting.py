@@ -5,6 +5,7 @@ In: an entity after its walk. Out: calls of `on_diagnostic`, or `DiagnosticWarni
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +14,7 @@ from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
 from absolve.core.model import Layer
 from absolve.document.diagnostics import base_too_long
 from absolve.document.walk import has_relative
+from absolve.formats import registry
 from absolve.urls.base import TOO_LONG
 
 if TYPE_CHECKING:
@@ -68,6 +70,27 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
 
 def of_walk(entity: Entity, *, bases: bool = True) -> Iterator[Diagnostic]:
     """Yield the diagnostics about an entity after its walk; with `bases`, also those about links without a base."""
+    yield from about_text(entity)
     yield from entity.each_diagnostic()
     if bases:
         yield from about_bases(entity, "pass url=")
+
+
+
+def about_text(entity: Entity) -> Iterator[Diagnostic]:
+    """Yield a diagnostic if the whole document is rather the name of a file, or a URL; no file is looked for."""
+    if len(entity.data) > LONGEST_NAME or _MARKUP.search(entity.data):
+        return
+    given = entity.data.decode("utf-8", "replace")
+    if _URL.fullmatch(given):
+        text = f"the document is the URL {in_short(given)!r} itself: pass what it returns, and the URL as url="
+    elif given.lower().removesuffix(".gz").endswith(tuple(registry.SUFFIXES)):
+        text = f"the document is the text {in_short(given)!r}, no file of that name: pass Path(...).read_bytes()"
+    else:
+        return
+    yield Diagnostic("path-as-text", text, entity.name)
+
+
+LONGEST_NAME: Final = 1024  # bytes of a document that may be a name
+_MARKUP: Final = re.compile(rb"""[\0-\x1f<>"{}]|: """)  # what names of files and URLs do not have
+_URL: Final = re.compile(r"(?:https?|ftp|file)://\S+", re.IGNORECASE)

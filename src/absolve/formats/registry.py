@@ -181,7 +181,8 @@ def walker(media_type: str) -> Walker | None:
 def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
     """Return a media type in lower case without parameters, and its parameters by lower-case name (RFC 9110 8.3.1)."""
     essence, _, rest = media_type.partition(";")
-    parameters = {name.strip().lower(): value for name, value in _PARAMETER.findall(rest)}
+    found = (one.groups() for one in _PARAMETER.finditer(rest))
+    parameters = {name.strip().lower(): value for name, value in found if value is not None}
     return essence.strip().lower(), {name: _unquoted(value.strip()) for name, value in parameters.items()}
 
 
@@ -193,7 +194,8 @@ def is_media_type(essence: str) -> bool:
     return _TOKENS.fullmatch(essence) is not None
 
 
-_PARAMETER: Final = pattern(r"""([^;=]+)=([\t ]*"(?:[^"\\]|\\.)*"|[^;]*)""")
+# A name without a value matches, too: else the time is quadratic, since each of its characters may begin a name.
+_PARAMETER: Final = pattern(r"""([^;=]++)(?:=([\t ]*"(?:[^"\\]|\\.)*"|[^;]*))?""")
 
 
 def _unquoted(value: str) -> str:

@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError
+from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.mirror import capture, paths
 from absolve.mirror.paths import MAP
@@ -124,7 +125,7 @@ class Working:
         self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], layout: str
     ) -> None:
         """Write a row for every URL of the capture, the forms under which URLs are found, and the paths."""
-        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(sources))
+        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(map(shown, sources)))
         self._db.executemany(_INSERT["plan"], map(_values, rows))
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
         self._db.execute("CREATE INDEX by_folder ON plan (folder)")
@@ -137,7 +138,7 @@ class Working:
         self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], places: Mapping[str, str]
     ) -> None:
         """Write the same for files that stay where they are: `places` has the path of each URL."""
-        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(sources))
+        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(map(shown, sources)))
         for row in rows:
             self._db.execute(_INSERT["plan"], _values(row))
             self._db.execute("UPDATE plan SET path = ? WHERE url = ?", (places.get(row.captured.url), row.captured.url))

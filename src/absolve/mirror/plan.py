@@ -6,10 +6,10 @@ In: documents, each a page or an archive, as bytes or `Document`. Out: a `Mirror
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absolve.core import arguments
 from absolve.core.errors import DocumentError, UsageError
@@ -33,7 +33,7 @@ from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
     from absolve.core.errors import Diagnostic
@@ -88,7 +88,14 @@ def plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[MirrorOp
     `options`: at (a date), by ("host", "site", "capture"), keep_errors, same (words of `--same`), absent ("keep",
     "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
     """
-    arguments.check_options(options, _OPTIONS, "absolve.mirror()")
+    call = "absolve.mirror()"
+    arguments.check_options(options, _OPTIONS, call)
+    if isinstance(inputs, (str, bytes, Document)) or not isinstance(inputs, Iterable):
+        raise TypeError(f"{call} takes a list of documents (bytes or absolve.Document), not {type(inputs).__name__}")
+    texts: dict[str, Any] = {name: value for name, value in options.items() if name != "keep_errors"}
+    for name, value in texts.items():
+        if value is not None or name not in {"at", "same"}:
+            arguments.text_of(value, name)
     absent = options.get("absent", "keep")
     if absent not in {"keep", "sever"}:
         raise UsageError(f"absent must be keep or sever, not {absent!r}")
@@ -97,13 +104,13 @@ def plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[MirrorOp
     at = options.get("at")
     choice = Choice(
         latest_of(at) if at is not None else None,
-        bool(options.get("keep_errors")),
+        arguments.flag_of(options.get("keep_errors", False), "keep_errors"),
         Equivalences.of(options.get("same")),
         paths.check_layout(options.get("by", "host")),
     )
     readers: list[Reader] = []
     for number, given in enumerate(inputs):
-        document = given if isinstance(given, Document) else Document(arguments.data_of(given, "absolve.mirror()"))
+        document = given if isinstance(given, Document) else Document(arguments.data_of(given, call))
         readers.append(_reader(document, number, how))
     return MirrorPlan(readers, choice, profile, severs=absent == "sever")
 

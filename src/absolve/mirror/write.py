@@ -44,7 +44,8 @@ def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> 
         for input_ in source.inputs:
             try:
                 state = Path(input_.name).stat()
-                found.update(f"{input_.name}\0{input_.place}\0{input_.url}\0{state.st_size}\0{state.st_mtime_ns}".encode())
+                facts = (input_.name, input_.place, input_.url, state.st_size, state.st_mtime_ns)
+                found.update("\0".join(map(str, facts)).encode("utf-8", "surrogatepass"))
             except OSError:
                 found.update(input_.name.encode("utf-8", "surrogateescape"))
     found.update(repr((choice, *more)).encode())

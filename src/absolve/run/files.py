@@ -73,11 +73,12 @@ def rewrite_file(
     given: dict[str, Any] = dict(options)
     arguments.check_options(given, _OF_FILE, call, ("policy", "output", "backup", "verify"))
     notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
+    arguments.check_notify(notify)
     changes = _policy(given, policy)
     how = RewriteOptions(
         _reading(given),
         changes,
-        verify=verify,
+        verify=arguments.flag_of(verify, "verify"),
         in_place=output is None,
         backup=_suffix(backup, in_place=output is None),
         token=os.urandom(4).hex(),
@@ -92,7 +93,13 @@ def rewrite_file(
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
     job = Job(inputs.Input(name, Path(name).name, _url(given)), target)
-    is_written = _published(how, job, notify)
+    failed: Exception | None = None
+    try:
+        is_written = _published(how, job, notify)
+    except _PolicyError as error:
+        failed = error.error
+    if failed is not None:  # here, so that its context stays as it was
+        raise failed
     return is_written if target is None else not cmp(name, target, shallow=False)
 
 
@@ -128,8 +135,9 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)
     arguments.check_options(given, _OF_WALK, call)
-    names = [_name(paths, call)] if isinstance(paths, (str, os.PathLike)) else [_name(path, call) for path in paths]
+    names = _names(paths, call)
     notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
+    arguments.check_notify(notify)
     selection = _selection(given)
     how = _reading(given)
     globs = Globs(_globs(given, "include"), _globs(given, "exclude")).checked()
@@ -141,7 +149,8 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     url = _url(given)
     if url is not None and folders and set("?#") & set(url):
         raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
-    origins = inputs.Origins(url, _url_map(given.get("url_map")), bool(given.get("mirror_layout")))
+    layout = arguments.flag_of(given.get("mirror_layout", False), "mirror_layout")
+    origins = inputs.Origins(url, _url_map(given.get("url_map")), layout)
     found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))
     return _rows(found, how, selection, notify)
 
@@ -187,7 +196,9 @@ def remap(rules: Rules) -> Policy:
     or parameter; `//host` matches http and https. The longest prefix applies. Raise UsageError for a malformed rule,
     TypeError for one of another type.
     """
-    pairs = rules.items() if isinstance(rules, Mapping) else rules
+    pairs: Any = rules.items() if isinstance(rules, Mapping) else rules
+    if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
+        raise TypeError(f"{_RULES}, not {in_short(repr(rules))}")
     return Remapping([_rule(pair) for pair in pairs]).policy
 
 
@@ -222,7 +233,7 @@ def _policy(given: dict[str, Any], policy: Policy | None) -> Policy:
     rules = given.pop("remap", None)
     if rules is not None and policy is not None:
         raise UsageError("remap and policy exclude each other: call absolve.remap() in the policy")
-    whole: Policy = checked(policy) if policy is not None else absolute
+    whole: Policy = _raising(checked(policy)) if policy is not None else absolute
     if rules is not None:
         whole = remap(rules)
     selection = _selection(given)
@@ -231,6 +242,24 @@ def _policy(given: dict[str, Any], policy: Policy | None) -> Policy:
     if given.get("base") == "empty":
         raise UsageError("base='empty' excludes kind, scope and problem: links left unchanged need the base")
     return filters.only(selection, whole)
+
+
+class _PolicyError(Exception):
+    """Carries an exception of the caller's policy past all that handles errors of documents and files."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _raising(policy: Policy) -> Policy:
+    def asked(resolved: Resolved) -> str | None:
+        try:
+            return policy(resolved)
+        except Exception as error:
+            raise _PolicyError(error) from error
+
+    return asked
 
 
 def _selection(given: dict[str, Any]) -> filters.Selection:
@@ -248,10 +277,21 @@ def _words(given: Any, option: str) -> list[str]:
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
+def _names(given: Any, call: str) -> list[str]:
+    if isinstance(given, (str, os.PathLike)):
+        return [_name(given, call)]
+    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
+        raise TypeError(_NO_PATHS.format(call, type(given).__name__))
+    return [_name(path, call) for path in given]
+
+
+_NO_PATHS: Final = "{} takes paths, not {}: absolve.rewrite and absolve.links take bytes"
+
+
 def _name(given: Any, call: str) -> str:
     """Return a path as str; `-` is a file of that name, not the standard input."""
     if not isinstance(given, (str, os.PathLike)):
-        raise TypeError(f"{call} takes paths, not {type(given).__name__}: absolve.rewrite and absolve.links take bytes")
+        raise TypeError(_NO_PATHS.format(call, type(given).__name__))
     name = os.fsdecode(given)
     return os.path.join(os.curdir, name) if name == sources.STDIN else name  # noqa: PTH118 - Path drops the dot
 
@@ -276,7 +316,7 @@ def _reading(given: dict[str, Any]) -> ReadOptions:
     return ReadOptions(
         Settings(**arguments.choices_of(chosen, CHOICES)).checked(),
         **texts,
-        file_urls=bool(given.get("file_urls")),
+        file_urls=arguments.flag_of(given.get("file_urls", False), "file_urls"),
         headers=given.get("headers"),
     )
 

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
+from absolve.run import unchanged
 from absolve.run.output_folder import Below, LinkError, OpenFolder
 
 if TYPE_CHECKING:
@@ -43,34 +44,43 @@ def stdout() -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
+def writing(path: Path, *, like: Path | None = None, token: str = "") -> Iterator[IO[bytes]]:
     """Yield a binary file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
     The bytes go to a temporary file in the same folder, which is flushed to the disk and then renamed. If `path` is a
     symbolic link, its target is replaced. `like` is the file from which mode (made writable for its owner), times and
     extended attributes are copied, without privileges; by default a replaced file keeps its mode. Devices and pipes are
-    written directly. Raise OSError, for a read-only file too.
+    written directly. With a `token`, temporary files of killed runs with it are removed. Raise OSError, for a read-only
+    file too.
     """
     if is_device(path):
         with path.open("wb") as file:  # renaming would replace the device
             yield file
         return
-    with preparing(path, like=like) as (file, made):
+    with preparing(path, like=like, token=token) as (file, made):
         yield file
     settle(made)
+    if token:
+        sweep(made.folder(), (token,))
 
 
 class Made(NamedTuple):
     """A complete file under a temporary name, and its target path, which is not a symbolic link.
 
     `below`: the file in an output folder; both paths are then for messages only. `is_new`: the target must not exist;
-    otherwise a number is added to its name.
+    otherwise a number is added to its name. `replaces`: the target must still have this state.
     """
 
     temporary: str
     target: str
     below: Below | None = None
     is_new: bool = False
+    replaces: unchanged.FileState | None = None
+
+    def check(self) -> None:
+        """Raise ChangedError if the target is not the file that this one replaces."""
+        if self.replaces is not None:
+            unchanged.check(self.target, self.replaces)
 
     def folder(self) -> OpenFolder:
         """Return the folder of the file. Raise OSError if it cannot be opened, LinkError for a link to it."""
@@ -198,6 +208,7 @@ def settle(made: Made) -> None:
 def put(made: Made) -> None:
     """Rename a complete file to its target. On failure remove it and raise OSError."""
     try:
+        made.check()
         folder = made.folder()
         temporary, name = made.names
         if made.is_new:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
@@ -95,3 +95,24 @@ def once(found: Iterable[Input]) -> Iterator[Input]:
         if key not in seen:
             seen.add(key)
             yield input_
+
+
+def without_backups(found: Iterable[Input], suffix: str | None) -> Iterator[Input]:
+    """Yield the inputs without the backups that folders contain: of earlier runs, and of editors.
+
+    A backup has the name of a file beside it, with `suffix`, `.orig`, `.bak` or `~`, and perhaps a number. A file that
+    the user named is no backup.
+    """
+    suffixes = (*_OF_BACKUPS, suffix) if suffix is not None else _OF_BACKUPS
+    return (input_ for input_ in found if not (input_.found and _is_backup(input_.name, suffixes)))
+
+
+_OF_BACKUPS: Final = ("~", ".orig", ".bak")
+
+
+def _is_backup(name: str, suffixes: tuple[str, ...]) -> bool:
+    kept, dot, number = name.rpartition(".")
+    names = [name, kept] if dot and number.isdecimal() else [name]
+    return any(
+        one.endswith(suffix) and os.path.lexists(one.removesuffix(suffix)) for one in names for suffix in suffixes
+    )

@@ -99,6 +99,8 @@ class Publisher:
         """Rename complete files to their targets. On failure remove them and raise DocumentError."""
         self._put.add(job.input.name)
         try:
+            for made in ready.made:  # before a backup is put beside
+                made.check()
             if self._journal and ready.made and job.input.name not in self._noted:
                 self._journal.note(job, ready.made[-1])
                 self._journal.keep()

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import elsewhere, outputs, sources
+from absolve.run import elsewhere, outputs, sources, unchanged
 from absolve.run.load import Walked, is_document, walked
 from absolve.run.output_folder import Below, LinkError
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded
@@ -66,7 +66,19 @@ def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterato
 
     `strict`: raise errors that are no DocumentError and no OSError, such as those of the policy.
     """
-    return guarded(job.input.name, _rewritten(how, job), strict=strict or sys.flags.dev_mode)
+    results = _in_place(how, job) if how.in_place else _rewritten(how, job)
+    return guarded(job.input.name, results, strict=strict or sys.flags.dev_mode)
+
+
+def _in_place(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
+    """Yield the results for a file in place, which may replace it only as it was before it was read."""
+    before = unchanged.state_of(job.input.name)
+    for result in _rewritten(how, job):
+        if isinstance(result, FilesReady) and result.made:
+            *kept, made = result.made
+            yield result._replace(made=(*kept, made._replace(replaces=before)))
+        else:
+            yield result
 
 
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:

@@ -44,8 +44,7 @@ class Cells(NamedTuple):
 
     def _cell(self, cell: Any) -> Any:
         if isinstance(cell, (list, tuple)):
-            behind = self._replace(literal=False)  # only the first item begins the cell
-            return [*map(self._cell, cell[:1]), *map(behind._cell, cell[1:])]  # noqa: SLF001 - of its class
+            return [*map(self._cell, cell[:1]), *map(self._behind, cell[1:])]
         if not isinstance(cell, str):
             return cell
         if self.masked:
@@ -53,6 +52,11 @@ class Cells(NamedTuple):
         if self.printable:
             cell = shown.printable(cell)
         return literal(cell) if self.literal else cell
+
+    def _behind(self, cell: Any) -> Any:
+        """Return an item of a list that is not the first one, which alone begins the cell."""
+        plain = self._replace(literal=False)._cell(cell)  # noqa: SLF001 - of its class
+        return literal(f" {plain}")[1:] if self.literal and isinstance(plain, str) else plain
 
 
 def _has_user_information(rows: Columns) -> bool:

@@ -159,6 +159,12 @@ def test_the_length_of_a_content_type_is_limited(begin: bytes) -> None:
     assert rewritten(header + LINK) == header.replace(b"y\n", b"http://h.example/d/y\n", 1) + LINK
 
 
+def test_the_number_of_parameters_of_a_content_type_is_limited() -> None:
+    most = b"Content-Type: text/html" + b";a=b" * 256
+    assert codes(most + b"\n\n" + LINK) == []
+    assert codes(most + b";\n\n" + LINK) == [("long-field", 3, True)]
+
+
 def test_many_parameters_of_a_content_type_take_linear_time() -> None:
     began = time.perf_counter()
     rows(b"Content-Type: text/html" + b";a=b" * 1_000_000 + b"\n\n" + LINK)

@@ -44,6 +44,7 @@ _SIGNATURES: Final = {
 }
 _SEALED_PLACES: Final = {name: place._replace(stays="always") for name, place in headers.OF_MAIL.items()}
 _LONGEST: Final = 8192  # characters of a Content-Type: the time to parse one is quadratic
+_MOST: Final = 256  # parameters of one, for the same reason
 _AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2
 
 # Before the header: From lines of a mailbox or a mail server, and a byte order mark of an editor.
@@ -102,7 +103,7 @@ class _Walk:
         self._body = body
         self._options = options
         text = headers.first(data, found, "content-type")
-        self._is_long = text is not None and len(text) > _LONGEST
+        self._is_long = text is not None and (len(text) > _LONGEST or text.count(";") > _MOST)
         self._content = _content(None if self._is_long else text, default)
         signatures = (kind for name, kind in _SIGNATURES.items() if any(field.name == name for field in found))
         self._signature = "" if options.break_signatures else next(signatures, "")
@@ -119,7 +120,7 @@ class _Walk:
                 locations.append(event)
             yield event
         if self._is_long:
-            text = f"a body whose Content-Type has more than {_LONGEST} characters is left as it is"
+            text = f"a body whose Content-Type has more than {_LONGEST} characters, or {_MOST} parameters, stays"
             yield Finding("long-field", text, self._body, failed=True)
             return
         media_type = self._content.media_type

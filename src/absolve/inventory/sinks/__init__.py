@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, closest
 
 if TYPE_CHECKING:
     from absolve.core.protocols import Sink, WriterOfTables
@@ -75,8 +75,14 @@ def name_of(path: str) -> str:
     suffix = OTHERWISE.get(suffix, suffix)
     if suffix not in _SUFFIXES:
         text = f"{path}: no format has this suffix: choose from {', '.join(_SUFFIXES)}, or give --format"
-        raise UsageError(text, _MEANT.get(suffix, ""))
+        raise UsageError(text, _MEANT.get(suffix) or _meant(path, suffix))
     return suffix.removeprefix(".")
+
+
+def _meant(path: str, suffix: str) -> str:
+    """Return the question for the same name with the suffix that is most like a wrong one; empty if none is."""
+    found = closest(suffix.removeprefix("."), [one.removeprefix(".") for one in (*_SUFFIXES, *OTHERWISE)])
+    return f"did you mean {PurePath(path).with_suffix(f'.{found}')}?" if found is not None else ""
 
 
 def is_stream(name: str) -> bool:
