@@ -76,7 +76,6 @@ def of_walk(entity: Entity, *, bases: bool = True) -> Iterator[Diagnostic]:
         yield from about_bases(entity, "pass url=")
 
 
-
 def about_text(entity: Entity) -> Iterator[Diagnostic]:
     """Yield a diagnostic if the whole document is rather the name of a file, or a URL; no file is looked for."""
     if len(entity.data) > LONGEST_NAME or _MARKUP.search(entity.data):
