@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -314,3 +316,9 @@ def test_a_repair_leads_to_no_page_of_the_old_site(tmp_path: Path) -> None:
     assert "url=https://new.example/t.html'" in (site / "moves.html").read_text("utf-8")
     assert run(tmp_path, *options, "--fix").link("moves.html")["fix"] == "t.html"
     assert run(tmp_path, *options).found == {}
+
+
+def test_workers_import_none_of_the_packages_that_judge() -> None:
+    program = "import sys, absolve.cli.audit_worker; print({'duckdb', 'numpy', 'pyarrow'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout == "set()\n"

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit import load, url_lists
 from absolve.cli import many
 from absolve.cli import options as shared
+from absolve.cli.audit_worker import Sided, listed_of
 from absolve.core.errors import DocumentError
 from absolve.formats import registry
 from absolve.run import inputs, sources
-from absolve.run.links_task import ListOptions, listed
+from absolve.run.links_task import ListOptions
 from absolve.run.segment_inputs import spread
 from absolve.run.sources import STDIN
 
@@ -28,21 +29,12 @@ if TYPE_CHECKING:
     from absolve.audit.load import Kinds
     from absolve.cli.reporting import Report
     from absolve.run.inputs import Input
-    from absolve.run.pool.handoff import HandoffPort
-    from absolve.run.results import TaskResult
 
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
 # Files whose first bytes are not looked at for a container: most files of a site.
 _PLAIN: Final = tuple(".html .htm .xhtml .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split())
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
-
-
-class Sided(NamedTuple):
-    """An input of one of the two sites."""
-
-    side: str
-    input: Input
 
 
 class Sites(NamedTuple):
@@ -75,7 +67,7 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
                 url_lists.add(connection, side, name, kind, settings, report.finding)
     how = ListOptions(shared.reading(options), format="duckdb", beside=True)
     items = _items(options, found, report)
-    run_ = many.run(partial(_listed, how), items, _input, options, report, summed=str, handoffs=True)  # ends later
+    run_ = many.run(partial(listed_of, how), items, _input, options, report, summed=str, handoffs=True)  # ends later
     with closing(run_) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
@@ -83,10 +75,6 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
 
 def _input(item: Sided) -> Input:
     return item.input
-
-
-def _listed(how: ListOptions, item: Sided, port: HandoffPort | None = None) -> Iterator[TaskResult]:
-    return listed(how, item.input, port)
 
 
 def _items(options: argparse.Namespace, found: Sites, report: Report) -> Iterator[Sided]:
