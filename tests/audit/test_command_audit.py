@@ -279,8 +279,8 @@ def test_a_rule_that_leads_to_nothing_is_named(tmp_path: Path, capsys: pytest.Ca
     rules = tmp_path / "m.csv"
     rules.write_text("".join(f"/a{number or ''}.html,/none.html\n" for number in range(9)), "utf-8")
     _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules, status=1)
-    assert f"warning: {rules}:1: rule-to-nothing: nothing is where this rule leads: /a.html,/none.html" in err
-    assert "nothing is where 4 more rules lead" in err
+    assert f"warning: {rules}:1: rule-to-nothing: this rule moves a URL to where nothing is: /a.html,/none.html" in err
+    assert "4 more rules move a URL to where nothing is" in err
     assert err.count("rule-to-nothing") == 6
 
 

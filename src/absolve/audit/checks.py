@@ -44,10 +44,10 @@ def rules_to_nothing(connection: Any) -> Iterator[Diagnostic]:
     """Yield the rules whose target is not in the new site: the first few, and how many others."""
     found = connection.execute(_TO_NOTHING).fetchall()
     for file, line, rule, _ in found:
-        text = f"nothing is where this rule leads: {in_short(rule or '', 200)}"
+        text = f"this rule moves a URL to where nothing is: {in_short(rule or '', 200)}"
         yield Diagnostic("rule-to-nothing", text, file, line)
     if found and (more := found[0][3] - len(found)) > 0:
-        text = f"nothing is where {more:,} more rules lead: the table rules of an output has all"
+        text = f"{more:,} more rules move a URL to where nothing is: the table rules of an output has all"
         yield Diagnostic("rule-to-nothing", text, found[-1][0])
 
 
