@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import struct
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from audited import NEW, OLD, links, page, written
 
 from absolve.cli import audit_shown
 from absolve.core.printable import width
+from tests.terminals import in_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,27 +28,11 @@ _STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[!-~]*\x1b\\")
 
 def on_terminal(*arguments: object, columns: int = 80, color: bool = False) -> str:
     """Return what a terminal of this width receives from an audit."""
-    fcntl = pytest.importorskip("fcntl")
-    pty = pytest.importorskip("pty")
-    termios = pytest.importorskip("termios")
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     hidden = {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     environment |= {"TERM": "xterm", "PYTHONUTF8": "1"} | ({} if color else {"NO_COLOR": "1"})
     argv = [sys.executable, "-m", "absolve", "audit", *map(str, arguments)]
-    process = subprocess.Popen(argv, stdout=theirs, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment)
-    os.close(theirs)
-    found = b""
-    try:
-        while read := os.read(ours, 1 << 16):
-            found += read
-    except OSError:  # the other end is closed
-        pass
-    finally:
-        os.close(ours)
-        process.wait()
-    return found.decode().replace("\r\n", "\n")
+    return in_terminal(argv, environment, columns=columns, stderr=subprocess.DEVNULL)[1]
 
 
 @pytest.fixture

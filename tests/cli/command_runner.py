@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import os
 import re
-import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
-
-import pytest
+from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.cli import main
+from tests.terminals import in_terminal
+
+if TYPE_CHECKING:
+    import pytest
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PAGE = b"""<!-- saved from url=(0017)http://h/d/p.html -->
@@ -37,6 +38,10 @@ class Done(NamedTuple):
 MEASURED = """
 import re, resource, sys
 from absolve.cli import main
+from tests.terminals import in_terminal
+
+if TYPE_CHECKING:
+    import pytest
 if __name__ == "__main__":
     status = main(sys.argv[1:])
     ours = int(re.search("VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
@@ -89,22 +94,6 @@ def on_terminal(
     *arguments: str, columns: int = 80, environment: dict[str, str] | None = None, errors: bool = True
 ) -> str:
     """Return all that a terminal of this width receives, from both streams or without the standard error."""
-    fcntl = pytest.importorskip("fcntl")
-    pty = pytest.importorskip("pty")
-    termios = pytest.importorskip("termios")
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     argv = [sys.executable, "-m", "absolve", *arguments]
     given = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", **(environment or {})}
-    process = subprocess.Popen(argv, stdout=theirs, stderr=theirs if errors else None, stdin=subprocess.DEVNULL, env=given)
-    os.close(theirs)
-    found = b""
-    try:
-        while read := os.read(ours, 1 << 16):
-            found += read
-    except OSError:  # the other end is closed
-        pass
-    finally:
-        os.close(ours)
-        process.wait()
-    return found.decode().replace("\r\n", "\n")
+    return in_terminal(argv, given, columns=columns, stderr=None if errors else subprocess.DEVNULL)[1]

@@ -48,7 +48,7 @@ def where(request: pytest.FixtureRequest, site: Path) -> list[str]:
 
 def skipped(message: str) -> int:
     words = [line.split() for line in message.splitlines() if line.endswith(" skipped: done by an earlier run")]
-    return int(words[0][1]) if words else 0
+    return int(words[0][1].replace(",", "")) if words else 0
 
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])

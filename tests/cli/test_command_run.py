@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from absolve import cli
 from absolve.cli import many, progress, reporting
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
+from tests.terminals import in_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,17 +147,11 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
 def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     pytest.importorskip("rich")
     code = "import sys; from absolve.cli import main, progress; progress.PATIENCE = 0; sys.exit(main(sys.argv[1:]))"
-    ours, theirs = pty.openpty()
     argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "XDG_STATE_HOME": str(site.parent / "state")}
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=theirs, env=environment) as run:
-        os.close(theirs)
-        shown = b""
-        while piece := _read(ours):
-            shown += piece
-    os.close(ours)
-    assert run.returncode == 1
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    status, shown = in_terminal(argv, environment, stdout=subprocess.DEVNULL)
+    assert status == 1
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     assert re.search("3 (of 3 )?inputs, 0.0 MB, 1 failed", text)  # a thread counts the inputs meanwhile
     assert re.search(r"[0-9]/s", text)
     assert "unknown-media-type" in text
@@ -187,13 +181,6 @@ def test_the_bar_shows_done_total_rate_and_time_left(
     line = next(line for line in capsys.readouterr().err.splitlines() if shown in line)
     assert re.search(r"[0-9,]+/s +\S+ left", line)
     assert len(line) <= columns
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65_536)
-    except OSError:  # Linux: the writing end of the terminal is closed
-        return b""
 
 
 # --- bad inputs and outputs -------------------------------------------------------------------------------------------

@@ -1,0 +1,46 @@
+"""Run a process in a pseudo-terminal, and return what the terminal receives."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import threading
+
+import pytest
+
+
+def in_terminal(
+    argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None
+) -> tuple[int, str]:
+    """Return the exit status of a process and what a terminal of this width receives; a stream of None goes there.
+
+    This process holds the other end open, and writes an end mark there when the process has ended: on some systems
+    the last bytes are lost if the last process closes it.
+    """
+    fcntl = pytest.importorskip("fcntl")
+    pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
+    mark = b"\0end\0"
+    ours, theirs = pty.openpty()
+    try:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        streams = [theirs if stream is None else stream for stream in (stdout, stderr)]
+        with subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
+        ) as process:
+
+            def end() -> None:
+                process.wait()
+                os.write(theirs, mark)
+
+            waiting = threading.Thread(target=end)
+            waiting.start()
+            found = b""
+            while not found.endswith(mark):
+                found += os.read(ours, 1 << 16)
+            waiting.join()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return process.returncode, found.removesuffix(mark).decode().replace("\r\n", "\n")
