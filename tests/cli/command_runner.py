@@ -38,10 +38,6 @@ class Done(NamedTuple):
 MEASURED = """
 import re, resource, sys
 from absolve.cli import main
-from tests.terminals import in_terminal
-
-if TYPE_CHECKING:
-    import pytest
 if __name__ == "__main__":
     status = main(sys.argv[1:])
     ours = int(re.search("VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
