@@ -13,10 +13,11 @@ import pytest
 def in_terminal(
     argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None
 ) -> tuple[int, str]:
-    """Return the exit status of a process and what a terminal of this width receives; a stream of None goes there.
+    """Return the exit status of a process, and what a terminal of this width receives from it.
 
-    This process holds the other end open, and writes an end mark there when the process has ended: on some systems
-    the last bytes are lost if the last process closes it.
+    A stream that is None goes to the terminal. This process keeps its end of the terminal open until all is read,
+    and writes an end mark there when the process has ended: some systems lose the last bytes when the last process
+    that holds this end closes it.
     """
     fcntl = pytest.importorskip("fcntl")
     pty = pytest.importorskip("pty")
