@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from absolve.audit import outputs
 from absolve.cli import main
 
 URL = "https://new.example/"
@@ -400,3 +401,20 @@ def test_options_that_make_no_sense_are_usage_errors(audit: Audit, arguments: tu
 def test_a_password_in_an_option_is_in_no_output(audit: Audit, suffix: str) -> None:
     audit(audit.new, "--url", "https://user:passw@new.example/", "-o", f"r.{suffix}")
     assert b"passw@" not in (audit.folder / f"r.{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize("form", [name for name in outputs.FORMATS if outputs.is_stream(name)])
+def test_no_text_of_a_page_moves_the_cursor_of_a_terminal(audit: Audit, form: str) -> None:
+    hostile = "x\x9b31m\u202e\x7f"
+    (audit.new / f"{hostile}.html").write_text(f"<title>{hostile}</title><a href='{hostile}'>{hostile}</a>")
+    audit(audit.new, "--url", URL, "-o", "r.out", "--format", form)
+    assert not set("\x1b\x9b\u202e\x7f") & set((audit.folder / "r.out").read_text())
+
+
+def test_json_lines_have_escapes_and_exact_values(audit: Audit) -> None:
+    hostile = "x\x9b31m\u202e\xe9"
+    (audit.new / "hostile.html").write_text(f"<meta charset=utf-8><a href='{hostile}'>{hostile}</a>")
+    audit(audit.new, "--url", URL, "-o", "r.jsonl")
+    lines = (audit.folder / "r.jsonl").read_text().split("\n")[:-1]
+    assert hostile in {json.loads(line).get("reference") for line in lines}
+    assert any(r"x\u009b31m\u202eé" in line for line in lines)

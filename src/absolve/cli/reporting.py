@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
 def visible_json(lines: bytes) -> bytes:
     r"""Return lines of JSON for a terminal: the same values, with invisible characters escaped (`\u009b`)."""
-    return printable.printable(lines.decode(), keep="\n", escape=_json_escaped).encode()
-
-
-def _json_escaped(character: str) -> str:
-    import json
-
-    return json.dumps(character)[1:-1]
+    return printable.printable(lines.decode(), keep="\n", escape=printable.json_escaped).encode()
 
 
 def paint(text: str, style: str, *, on: bool) -> str:

@@ -51,6 +51,13 @@ def percent_escaped(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
+def json_escaped(character: str) -> str:
+    r"""Return a character as an escape of a JSON string (RFC 8259, 7; `\u009b`): an escape function for `printable`."""
+    import json  # most runs need none
+
+    return json.dumps(character)[1:-1]
+
+
 def _is_visible(text: str) -> bool:
     return text.isprintable() and (text.isascii() or not _NOT_DRAWN.search(text))
 
