@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import absolve
-from absolve.cli import main
+from absolve.cli import main, many
 from absolve.mirror.charset_edit import declaration
 from absolve.mirror.map import WORKING, Working
 from absolve.mirror.security_policy import forbidding
@@ -101,6 +101,21 @@ def test_a_foreign_file_in_the_way_stays(capture: Path) -> None:
     (capture.parent / "m/h/b.html").write_text("mine")
     assert mirrored(capture) == 1
     assert (capture.parent / "m/h/b.html").read_text() == "mine"
+
+
+def test_processes_that_start_before_the_plan_make_the_same_mirror(
+    capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = capture.parent / "m"
+    for jobs in ("1", "2"):
+        (root / "h").mkdir(parents=True)
+        (root / "h/b.html").write_text("mine")
+        monkeypatch.setattr(many, "WORTH_A_POOL", 0)
+        assert mirrored(capture, "--jobs", jobs) == 1
+        root.rename(capture.parent / jobs)
+    one, two = ({name: data for name, (data, _) in tree(capture.parent / jobs).items()} for jobs in "12")
+    assert one == two
+    assert one["h/b.html"] == b"mine"
 
 
 def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from absolve.mirror.capture import Captured, Where
-from absolve.mirror.map import BESIDE, WORKING, Finished, Row, Working, iso, opened, removed
+from absolve.mirror.map import BESIDE, WORKING, Finished, Row, Working, foreign, iso, opened, removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,7 +171,7 @@ def test_the_files_and_tokens_of_a_killed_run_are_ours_but_not_the_foreign_ones(
     assert later.is_ours("h/a.html")
     assert not later.is_ours("h/b.html")
     assert later.tokens() == {"0123abcd"}
-    assert working.foreign() == {"h/b.html"}
+    assert foreign(working.connection) == {"h/b.html"}
     later.close()
 
 

@@ -192,6 +192,7 @@ def run(
     counted: Callable[[Item, Counts], None] | None = None,
     systems: FileSystems | None = None,
     handoffs: bool = False,
+    is_large: bool = False,
 ) -> Generator[tuple[Item, Any]]:
     """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
@@ -210,7 +211,7 @@ def run(
             quiet=options.quiet or options.no_progress, streams=streams, count=_counting(options)
         ) as clock,
     ):
-        jobs, items = _processes(items, input_of, options)
+        jobs, items = _processes(items, input_of, options, is_large=is_large)
         size = 0
         with (
             closing(tasks.run(work, items, jobs, handoffs=handoffs)) as done,
@@ -315,12 +316,14 @@ def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
 
 
 def _processes(
-    items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace
+    items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace, *, is_large: bool
 ) -> tuple[int, Iterable[Item]]:
     """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
     jobs = processes(options)
     if jobs == 1 or STDIN in options.inputs or not (options.inputs or options.from_):
         return 1, items  # only the parent process has the standard input
+    if is_large:
+        return jobs, items
     items = iter(items)
     first: list[Item] = []
     size = 0

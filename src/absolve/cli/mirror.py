@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from absolve.cli.reporting import Report
     from absolve.mirror.sources import Source
@@ -171,10 +171,13 @@ def _into(
     working, is_new = _working(folder, state, resume=options.resume)
     with closing(working):
         working.add_tokens({how.token})
-        if is_new:
-            write.planned(working, sources, how, choice, report.finding)
-            write.see_foreign(working, folder.path)
-        _run(working, sources, how._replace(foreign=frozenset(working.foreign())), options, report)
+
+        def plan() -> None:
+            if is_new:
+                write.planned(working, sources, how, choice, report.finding)
+                write.see_foreign(working, folder.path)
+
+        _run(working, sources, how, options, report, plan)
         ending = write.finish(working, folder, choice.layout, report.aside, prunes=options.prune)
         for path in ending.foreign:
             text = "not part of this mirror; it stays (--prune removes what an earlier run made and nobody changed)"
@@ -211,17 +214,27 @@ def _run(
     how: MirrorOptions,
     options: argparse.Namespace,
     report: Report,
+    plan: Callable[[], None],
 ) -> None:
-    """Make the documents; files are renamed into place as they come."""
-    if options.jobs is None and working.documents()[1] < _SMALL:
-        options.jobs = 1
+    """Make the documents; files are renamed into place as they come. The plan is made while processes start."""
+    is_large = _size(sources) >= (_SMALL if options.jobs is None else many.WORTH_A_POOL)
+    if not is_large:
+        plan()
+        if options.jobs is None and working.documents()[1] < _SMALL:
+            options.jobs = 1
+
+    def batches() -> Iterator[Batch]:
+        if is_large:
+            plan()
+        yield from write.batches(working, sources)
 
     systems = FileSystems()
     if how.folder is not None:
         systems.watch(how.folder.path)
 
     def results() -> Iterator[tuple[Any, Any]]:
-        return many.run(partial(made, how), write.batches(working, sources), _input, options, report, systems=systems)
+        work = partial(made, how)
+        return many.run(work, batches(), _input, options, report, systems=systems, is_large=is_large)
 
     def put(piece: Any) -> None:
         if isinstance(piece, FilesReady):
@@ -229,6 +242,15 @@ def _run(
 
     with closing(systems):
         write.run_batches(working, results, put)
+
+
+def _size(sources: Sequence[Source]) -> int:
+    """Return the bytes of the files of a capture, as far as there are any."""
+    size = 0
+    for name in {input_.name for source in sources for input_ in source.inputs}:
+        with suppress(OSError, ValueError):
+            size += Path(name).stat().st_size
+    return size
 
 
 def _input(batch: Batch) -> Input:

@@ -10,6 +10,7 @@ import os
 import re
 import sqlite3
 import stat
+from collections import Counter
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -55,11 +56,11 @@ CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT 
 """
 _INSERT: Final = {
     "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "missing": "INSERT INTO missing VALUES (?, ?, 1, ?) ON CONFLICT DO UPDATE SET count = count + 1",
+    "missing": "INSERT INTO missing VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
     "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?)",
     "same": "INSERT OR IGNORE INTO same VALUES (?, ?, ?)",
     "pages": "INSERT INTO pages VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET title = excluded.title",
-    "linked": "INSERT INTO pages VALUES (?, NULL, 1) ON CONFLICT DO UPDATE SET linked = linked + 1",
+    "linked": "INSERT INTO pages VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET linked = linked + excluded.linked",
 }
 _RESOURCES: Final = """\
 SELECT url, path, status, media_type, digest, date, name, redirect FROM plan JOIN sources ON sources.number = source
@@ -107,6 +108,9 @@ class Working:
         self._db.execute("PRAGMA synchronous = OFF")  # a crash of the system loses no document: it is made again
         self._db.execute("BEGIN")
         self._pending = 0
+        self._linked: Counter[str] = Counter()  # added for many pages at once: see `_add_counts`
+        self._missing: Counter[tuple[str, str]] = Counter()
+        self._first: dict[tuple[str, str], str] = {}
 
     def create(self, state: dict[str, str]) -> None:
         """Create the tables, with the state that identifies a run."""
@@ -226,19 +230,16 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
     def tokens(self) -> set[str]:
         return {token for (token,) in self._db.execute("SELECT token FROM tokens")}
 
-    def foreign(self) -> set[str]:
-        return {path for (path,) in self._db.execute("SELECT path FROM foreign_files")}
-
     def finish(self, one: Finished) -> None:
         """Note what became of one document."""
         db = self._db
         db.execute("UPDATE plan SET digest = ? WHERE url = ?", (one.digest, one.url))
         if one.title is not None:
             db.execute(_INSERT["pages"], (one.path, one.title))
-        if one.linked:
-            db.executemany(_INSERT["linked"], ((path,) for path in one.linked))
-        if one.missing:
-            db.executemany(_INSERT["missing"], ((url, kind, one.path) for url, kind in one.missing))
+        self._linked.update(one.linked)
+        self._missing.update(one.missing)
+        for missing in one.missing:
+            self._first.setdefault(missing, one.path)
         if one.notes:
             db.executemany(_INSERT["notes"], ((one.path, *note) for note in one.notes))
         if one.same:
@@ -249,9 +250,17 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
 
     def commit(self) -> None:
         """Make what was written visible to other processes, and keep it if this one is killed."""
+        self._add_counts()
         self._db.execute("COMMIT")
         self._db.execute("BEGIN")
         self._pending = 0
+
+    def _add_counts(self) -> None:
+        self._db.executemany(_INSERT["linked"], self._linked.items())
+        counts = ((url, kind, count, self._first[url, kind]) for (url, kind), count in self._missing.items())
+        self._db.executemany(_INSERT["missing"], counts)
+        for noted in (self._linked, self._missing, self._first):
+            noted.clear()
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -260,10 +269,12 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query."""
+        self._add_counts()
         yield from self._db.execute(query, values)
 
     def write(self, target: Path) -> None:
         """Write the map as a new file: the tables in a fixed order."""
+        self._add_counts()
         with closing(sqlite3.connect(target, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = OFF")
             db.execute("PRAGMA synchronous = OFF")
@@ -281,7 +292,7 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
-            self._db.execute("COMMIT")
+            self.commit()
         self._db.close()
 
 
@@ -308,6 +319,11 @@ def opened(path: Path, *tables: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def foreign(db: sqlite3.Connection) -> frozenset[str]:
+    """Return the paths that a working copy notes as taken by files of others."""
+    return frozenset(path for (path,) in db.execute("SELECT path FROM foreign_files"))
 
 
 def working_copy(path: Path) -> Working | None:

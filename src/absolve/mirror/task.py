@@ -19,7 +19,7 @@ from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, 
 from absolve.formats import registry
 from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.map import Finished, opened
+from absolve.mirror.map import Finished, foreign, opened
 from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
@@ -29,7 +29,7 @@ from absolve.run.results import BytesRead, Failure, FilesReady, guarded
 from absolve.run.rewrite_task import unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -62,8 +62,8 @@ class Batch(NamedTuple):
 class MirrorOptions(NamedTuple):
     """How documents are made.
 
-    `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `foreign` are paths
-    of files that are in the way. `links_only`: nothing but links changes.
+    `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
+    but links changes.
     """
 
     reading: ReadOptions
@@ -74,7 +74,6 @@ class MirrorOptions(NamedTuple):
     severs: bool = False
     for_server: bool = False
     token: str = ""
-    foreign: frozenset[str] = frozenset()
     links_only: bool = False
 
 
@@ -86,11 +85,16 @@ class Made(NamedTuple):
 
 
 class _Open:
-    """What a process keeps between batches: the lookup in the map, relative references, and the reader of a source."""
+    """What a process keeps between batches: the lookup in the map, relative references, and the reader of a source.
+
+    `foreign` are the paths of files that are in the way.
+    """
 
     def __init__(self, how: MirrorOptions) -> None:
         is_normal = how.reading.settings.profile == "whatwg"
-        self.lookup = Lookup(opened(Path(how.map)), how.same, is_normal=is_normal)
+        map_ = opened(Path(how.map))
+        self.foreign = foreign(map_)
+        self.lookup = Lookup(map_, how.same, is_normal=is_normal)
         self.relatives = Relatives()
         self._how = how
         self._reader: tuple[int, Reader] | None = None
@@ -157,7 +161,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
     if how.folder is None:
         yield Made(item.path, data)
     else:
-        yield from _written(how, how.folder, item, data)
+        yield from _written(how.folder, item, data, how.token, kept.foreign)
     seen = policy.seen
     yield Finished(
         item.url,
@@ -244,16 +248,18 @@ def _failure(item: Item, error: Exception) -> Failure:
     return Failure(Diagnostic("internal-error", fault(error), item.url))
 
 
-def _written(how: MirrorOptions, folder: OutputFolder, item: Item, data: bytes) -> Iterator[TaskResult]:
+def _written(
+    folder: OutputFolder, item: Item, data: bytes, token: str, foreign: Collection[str]
+) -> Iterator[TaskResult]:
     target = Path(folder.path) / item.path
     try:
         if has(folder, item.path, data):
             return
-        if item.path in how.foreign:
+        if item.path in foreign:
             text = "a file that the mirror did not make is in the way, and stays"
             yield Failure(Diagnostic("foreign", text, str(target)))
             return
-        with outputs.preparing(target, token=how.token, below=Below(folder, item.path)) as (file, ready):
+        with outputs.preparing(target, token=token, below=Below(folder, item.path)) as (file, ready):
             file.write(data)
     except OSError as error:
         yield Failure(unwritable(target, error).diagnostic)
