@@ -284,6 +284,26 @@ def test_a_rule_that_leads_to_nothing_is_named(tmp_path: Path, capsys: pytest.Ca
     assert err.count("rule-to-nothing") == 6
 
 
+def test_a_line_that_is_no_rule_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": page()})
+    old = written(tmp_path / "old", {"a.html": page("x")})
+    rules = tmp_path / "m.csv"
+    rules.write_text("/a.html,/index.html\n" + "/b.html\n" * 7, "utf-8")
+    _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules)
+    assert f"warning: {rules}:2: map: this rule cannot be read: it has no target: /b.html" in err
+    assert f"warning: {rules}: map: 2 more rules cannot be read" in err
+
+
+def test_a_rule_that_a_form_cannot_express_names_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": page(), "b.html": page("<p>moved to another place</p>")})
+    old = written(tmp_path / "old", {"%0a.html": page("<p>moved to another place</p>")})
+    out = tmp_path / "x.conf"
+    given = ("--url", NEW, "--old", old, "--old-url", OLD, "--write-map", out)
+    _, err = printed(capsys, site, *given, status=1)
+    assert f"note: --write-map: left-out: {OLD}%250a.html -> {NEW}b.html: nginx cannot express it" in err
+    assert out.read_text("utf-8").startswith("# a rule to add: nginx cannot express it: ")
+
+
 def test_a_map_on_the_standard_output_has_the_format_of_the_first_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = written(tmp_path / "new", {"index.html": page(), "a2.html": page("a!")})
     (tmp_path / "_redirects").write_text("/a.html /a1.html\n/a1.html /a2.html\n", "utf-8")

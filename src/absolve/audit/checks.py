@@ -34,21 +34,29 @@ FROM judged_urls
 
 
 _MOST_RULES: Final = 5  # that are named; the table of rules has all
-_TO_NOTHING: Final = f"""
-SELECT file, line, text, count(*) OVER () FROM rules WHERE finding = 'leads to nothing'
-ORDER BY file, line LIMIT {_MOST_RULES}
+_NAMED: Final = f"""
+SELECT file, line, text, problem, count(*) OVER () FROM rules WHERE {{}} ORDER BY file, line LIMIT {_MOST_RULES}
 """  # noqa: S608 - a number of ours
+
+
+def unread_rules(connection: Any) -> Iterator[Diagnostic]:
+    """Yield the lines of maps that are no rules: the first few, and how many others."""
+    return _named(connection, "problem IS NOT NULL", "map", "cannot be read")
 
 
 def rules_to_nothing(connection: Any) -> Iterator[Diagnostic]:
     """Yield the rules whose target is not in the new site: the first few, and how many others."""
-    found = connection.execute(_TO_NOTHING).fetchall()
-    for file, line, rule, _ in found:
-        text = f"this rule moves a URL to where nothing is: {in_short(rule or '', 200)}"
-        yield Diagnostic("rule-to-nothing", text, file, line)
-    if found and (more := found[0][3] - len(found)) > 0:
-        text = f"{more:,} more rules move a URL to where nothing is: the table rules of an output has all"
-        yield Diagnostic("rule-to-nothing", text, found[-1][0])
+    return _named(connection, "finding = 'leads to nothing'", "rule-to-nothing", "{} a URL to where nothing is")
+
+
+def _named(connection: Any, which: str, code: str, words: str) -> Iterator[Diagnostic]:
+    found = connection.execute(_NAMED.format(which)).fetchall()
+    for file, line, rule, problem, _ in found:
+        why = f"{problem}: " if problem is not None else ""
+        yield Diagnostic(code, f"this rule {words.format('moves')}: {why}{in_short(rule or '', 200)}", file, line)
+    if found and (more := found[0][4] - len(found)) > 0:
+        text = f"{more:,} more rules {words.format('move')}: the table rules of an output has all"
+        yield Diagnostic(code, text, found[-1][0])
 
 
 def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:

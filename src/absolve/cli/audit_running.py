@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         conclude.conclude(connection, question, rules.rows(), failing, rules.text)
         for note in rules.all.notes:
             report.aside(Diagnostic("map", note, "--map"))
-        for diagnostic in checks.rules_to_nothing(connection):
+        for diagnostic in (*checks.unread_rules(connection), *checks.rules_to_nothing(connection)):
             report.aside(diagnostic)
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))
@@ -303,7 +303,8 @@ def _write_map(name: str, form: str, connection: Any, rules: maps.Rules, report:
     added = connection.execute("SELECT url, final FROM urls WHERE verdict = 'moved' ORDER BY url").fetchall()
     written = maps.written(form, rules, added)
     for rule, reason in written.left_out:
-        report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", rule.file, rule.line))
+        place = (rule.file, rule.line) if rule.file else ("--write-map", None)
+        report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", *place))
     if name == run_outputs.STDOUT:
         with run_outputs.stdout() as file:
             file.write(written.data)

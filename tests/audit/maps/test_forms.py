@@ -84,6 +84,9 @@ def test_a_rule_is_written_in_a_form(form: str, given: Rule, expected: list[str]
         ("nginx", rule(host="old.example")),
         ("nginx", rule(target=("/$b",))),
         ("nginx", rule(source='/a"')),
+        ("nginx", rule(source="/%250a")),  # servers compare decoded paths: it would never apply
+        ("nginx", rule(how=PREFIX, source="/a%2Fb", target=("/b", 2))),
+        ("apache", rule(source="/%250a")),
         ("nginx", rule(status=200)),
         ("nginx", rule(status=300)),
         ("nginx", rule(target=("/b#c",))),

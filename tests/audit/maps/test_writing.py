@@ -39,7 +39,7 @@ def test_added_rules_come_first(form: str) -> None:
 
 
 CHAIN = {
-    "csv": ("# mine\nold;new\n/a;/b\n/b;/c;302\n/odd\n", "# mine\nold;new\n/a,/c,302\n/b;/c;302\n/odd\n"),
+    "csv": ("# mine\nold;new\n/a;/b\n/b;/c;302\n/odd\n", "# mine\nold;new\n/a;/c;302\n/b;/c;302\n/odd\n"),
     "netlify": ("# mine\n\n/a /b # why\n/b /c\n/x/* /y/:splat 301!\n/q", "# mine\n\n/a /c 301\n/b /c\n/x/* /y/:splat 301!\n/q\n"),
     "cloudflare": ("/a /b 301\n/b /c 301\n/x/:y /z/:y", "/a /c 301\n/b /c 301\n/x/:y /z/:y\n"),
     "apache": (
@@ -71,8 +71,10 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
 @pytest.mark.parametrize(
     ("form", "text", "added"),
     [
-        ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n,301\n/a,/b\n"),
-        ("csv", "/a,/b", "/w,/n,301\n/a,/b\n"),
+        ("csv", "old,new\n/a,/b\n", "old,new\n/w,/n\n/a,/b\n"),
+        ("csv", "old,new,status\n/a,/b,302\n", "old,new,status\n/w,/n,301\n/a,/b,302\n"),
+        ("csv", "old\tnew\n/a\t/b\n", "old\tnew\n/w\t/n\n/a\t/b\n"),
+        ("csv", "/a,/b", "/w,/n\n/a,/b\n"),
         ("netlify", "# note\n/a /b\n", "# note\n/w /n 301\n/a /b\n"),
         ("apache", "Redirect /a /b\n", 'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n'),
         (
@@ -100,7 +102,7 @@ def test_without_a_map_the_added_rules_are_the_map() -> None:
 
 @pytest.mark.parametrize(("form", "line"), [("csv", "/w,/n,301!"), ("netlify", "/w /n 301!")])
 def test_an_added_rule_is_forced_where_a_file_is_in_the_way(form: str, line: str) -> None:
-    made = rules("/a,/b\n", "map.csv")
+    made = rules("/a,/b,301\n", "map.csv")
     made.chain(OLD + "a", {NEW + "w"}.__contains__)
     text, back = written(made, form, (OLD + "w", NEW + "n"), (OLD + "v", NEW + "m"))
     assert text.splitlines()[:2] == [line, line.replace("w", "v").replace("/n", "/m").replace("!", "")]

@@ -6,14 +6,12 @@ back by the readers of this package with the same result.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PREFIX, REGEX
 from absolve.audit.maps.request import encoded
-from absolve.audit.maps.spreadsheet import with_rest
+from absolve.audit.maps.spreadsheet import csv_row, with_rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +22,7 @@ _UNSAFE: Final = re.compile(r"[\s\"<>\\`{}\x00-\x20\x7f]")  # what the URL Stand
 _ENDING: Final = re.compile(r"(\\\\)|\\?([\x00-\x20\"\x7f])")
 _UNQUOTABLE: Final = re.compile(r"[\x00-\x1f\x7f\"]")  # in a string of nginx
 _PLACEHOLDER: Final = re.compile(r"[*:]")
+_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _CLOUDFLARE: Final = frozenset({200, 301, 302, 303, 307, 308})
 _STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
@@ -58,6 +57,11 @@ def pattern_of(rule: Rule) -> str | None:
     return f"^{re.escape(rule.source)}{rest}$"
 
 
+def _has_escape(rule: Rule) -> bool:
+    """Return whether a path keeps an escape: Apache and nginx compare paths without any, so no text of theirs is it."""
+    return rule.how != REGEX and _ESCAPE.search(rule.source.partition("?")[0]) is not None
+
+
 # --- CSV --------------------------------------------------------------------------------------------------------------
 
 
@@ -68,24 +72,18 @@ def csv_lines(rule: Rule) -> list[str] | None:
     status = f"{rule.status}{'!' if rule.forced and rule.host is None else ''}"
     if rule.how == EXACT:
         is_forced = rule.host is None or rule.forced
-        return [_row(_old(rule, _path(rule.source)), _new(rule, str), status)] if is_forced else None
+        return [csv_row(_old(rule, _path(rule.source)), _new(rule, str), status)] if is_forced else None
     first = rule.target[0] if rule.target else None
     if rule.how == PREFIX and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
         is_forced = rule.host is None or rule.forced
-        return [_row(_old(rule, _path(rule.source)), escaped(first), status, PREFIX)] if is_forced else None
+        return [csv_row(_old(rule, _path(rule.source)), escaped(first), status, PREFIX)] if is_forced else None
     pattern = rule.source if rule.whole_url else pattern_of(rule)
     if pattern is None or rule.host is not None or not (rule.whole_url or pattern.startswith("^/")):
         return None
     # A row matches the whole path; other forms search in it.
     whole = pattern if rule.whole_url or rule.how != REGEX else f"^/(?s:{pattern[2:]}(?s:.*))"
     new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
-    return [_row(whole, new, status, "regex")]
-
-
-def _row(*cells: str) -> str:
-    held = io.StringIO()
-    csv.writer(held, lineterminator="").writerow(cells)
-    return held.getvalue()
+    return [csv_row(whole, new, status, "regex")]
 
 
 # --- _redirects -------------------------------------------------------------------------------------------------------
@@ -139,7 +137,7 @@ def apache_lines(rule: Rule) -> list[str] | None:
     path, mark, query = rule.source.partition("?") if rule.how == EXACT else (rule.source, "", "")
     pattern = pattern_of(rule._replace(source=path))
     flags = _apache_flags(rule)
-    if rule.parameters or pattern is None or flags is None:
+    if rule.parameters or pattern is None or flags is None or _has_escape(rule):
         return None
     lines = []
     if rule.host is not None:
@@ -201,7 +199,7 @@ def nginx_lines(rule: Rule) -> list[str] | None:
         is_constant = rule.forced and "$" not in rule.source  # nginx expands variables here
         return [f'if ($request_uri = "{_path(rule.source)}") {{ {body} }}'] if is_constant else None
     pattern = pattern_of(rule)
-    if body is None or pattern is None:
+    if body is None or pattern is None or _has_escape(rule):
         return None
     if not rule.forced:
         body = f"if (!-e $request_filename) {{ {body} }}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.apache_config import words
 from absolve.audit.maps.forms import escaped
+from absolve.audit.maps.spreadsheet import fitting
 from absolve.audit.maps.text import decoded
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ def edited(
     text = decoded(found.data).encode("utf-8", "replace").decode()
     if found.format == "nginx":
         return _inserted_in_blocks(_spans(text, flat), added, _SERVER)
+    if found.format == "csv":
+        fitted = fitting(text)
+        added = [fitted(row) for row in added]
     lines = text.splitlines(keepends=True)
     for one in flat:
         rule = one.rule
@@ -39,6 +43,8 @@ def edited(
         end = lines[rule.line - 1][len(lines[rule.line - 1].rstrip("\r\n")) :] or "\n"
         if one.is_changed:
             made = _apache(one) if found.format == "apache" else lines_of(rule)
+            if made is not None and found.format == "csv":
+                made = [fitted(row) for row in made]
             if made is not None:
                 lines[rule.line - 1] = end.join(made) + end
         elif one.left_out == "it goes in a circle":

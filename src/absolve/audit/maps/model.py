@@ -59,8 +59,8 @@ class Rule(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The name of the file with the line number, for messages."""
-        return f"{self.file}:{self.line}"
+        """The name of the file with the line number, for messages; a rule that an audit adds has none."""
+        return f"{self.file}:{self.line}" if self.file else "a rule to add"
 
     @property
     def is_rewrite(self) -> bool:

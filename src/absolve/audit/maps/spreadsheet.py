@@ -8,7 +8,9 @@ where the new site has a file of this path, other rules do not.
 from __future__ import annotations
 
 import csv
+import io
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import patterns
@@ -20,7 +22,7 @@ from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
 _GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
@@ -45,7 +47,7 @@ def read(name: str, data: bytes) -> RuleSet:
 def _by_line(name: str, text: str) -> LineRules:
     """Return the rules of a map without quotes: each has a line of its own."""
     text = text.replace("\r\n", "\n")
-    delimiter = _delimiter(text)
+    delimiter = delimiter_of(text)
 
     def read_line(number: int, line: str) -> Rule:
         found = simple.fullmatch(line) if len(line) <= LONGEST else None
@@ -66,7 +68,7 @@ def _by_line(name: str, text: str) -> LineRules:
 
 
 def _rules(name: str, text: str) -> Iterator[Rule]:
-    delimiter = _delimiter(text)
+    delimiter = delimiter_of(text)
     rows = csv.reader(text.splitlines(keepends=True) if "\r" in text else text.split("\n"), delimiter=delimiter)
     is_first = True
     while True:
@@ -88,6 +90,28 @@ def _rules(name: str, text: str) -> Iterator[Rule]:
         yield _rule(name, number, row, delimiter)
 
 
+def fitting(text: str) -> Callable[[str], str]:
+    """Return a function that gives a row the separator of a map, and no status if its first row has two columns."""
+    delimiter = delimiter_of(text)
+    rows = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    width = 0
+    with suppress(csv.Error):
+        width = next((len(cells) for row in rows if (cells := _cells(row)) and not cells[0].startswith("#")), 0)
+
+    def fitted(row: str) -> str:
+        cells = next(csv.reader([row]))
+        return csv_row(*(cells[:2] if width == 2 and cells[2:] == ["301"] else cells), delimiter=delimiter)
+
+    return fitted
+
+
+def csv_row(*cells: str, delimiter: str = ",") -> str:
+    """Return a row of CSV without its line end."""
+    held = io.StringIO()
+    csv.writer(held, lineterminator="", delimiter=delimiter).writerow(cells)
+    return held.getvalue()
+
+
 def _cells(row: Sequence[str]) -> list[str]:
     """Return the cells of a row without white space around them, and without empty ones at the end."""
     found = [cell.strip() for cell in row]
@@ -96,7 +120,7 @@ def _cells(row: Sequence[str]) -> list[str]:
     return found
 
 
-def _delimiter(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """Return the separator of the first rows: the one of which there are most."""
     head = text[:_SNIFFED]
     return max(",;\t", key=head.count)
