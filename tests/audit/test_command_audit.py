@@ -204,6 +204,21 @@ def test_no_output_replaces_a_file_of_a_folder_that_is_read(
     assert (site / "index.html").read_text() == page()
 
 
+@pytest.mark.parametrize("name", ["report.html", "b.csv"])
+@pytest.mark.parametrize("is_dangling", [False, True])
+def test_no_output_follows_a_link_in_a_folder_that_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, is_dangling: bool
+) -> None:
+    """The folder may come from others, and the link lead anywhere."""
+    site = written(tmp_path / "site", {"index.html": page()})
+    target = tmp_path / "mine.txt"
+    (site / name.replace(".csv", ".links.csv")).symlink_to(target)
+    if not is_dangling:
+        target.write_text("mine")
+    assert "is a file of the input" in printed(capsys, site, "--url", NEW, "-o", site / name, status=2)[1]
+    assert target.exists() != is_dangling
+
+
 def test_a_repair_writes_no_password_of_a_capture() -> None:
     connection = duckdb.connect()
     connection.execute(

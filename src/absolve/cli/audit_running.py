@@ -143,7 +143,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise UsageError(f"the outputs {other} and {path} are the same file")
     if clash := run_outputs.clash(files, _inputs(options)):
         raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
-    for path in filter(Path.is_file, files):
+    for path in (path for path in files if path.is_file() or path.is_symlink()):
         if (name := inputs.folder_around(path, _inputs(options))) is not None:
             raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
 

@@ -151,7 +151,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
     targets = [Path(path) for path in (options.zip, options.missing) if path is not None]
     if found := outputs.clash(targets, many.names(options)):
         raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
-    for path in filter(Path.is_file, targets):
+    for path in (path for path in targets if path.is_file() or path.is_symlink()):
         if (name := folder_around(path, many.names(options))) is not None:
             raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
 

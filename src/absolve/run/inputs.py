@@ -89,8 +89,13 @@ def named(
 
 
 def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
-    """Return the first of these names that is a folder which the path is inside, under any name; else None."""
-    above = [folder for folder in Path(os.path.realpath(path)).parents if folder.exists()]
+    """Return the first of these names that is a folder which the path is inside, under any name; else None.
+
+    A symbolic link is inside the folder where it is, and inside that of its target.
+    """
+    real = Path(os.path.realpath(path))
+    itself = Path(os.path.realpath(Path(path).parent), real.name)
+    above = [folder for folder in dict.fromkeys((*real.parents, *itself.parents)) if folder.exists()]
     return next((name for name in filter(is_folder, names) if any(map(Path(name).samefile, above))), None)
 
 
