@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import shtab
 
 from absolve.cli.running import parser as whole_parser
+from absolve.run.links_task import columns_of
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, report: Report) -> None:
     del report  # no input, so no diagnostics
     whole = whole_parser()
-    for command in whole.commands.values():
+    for name, command in whole.commands.items():
         for action in (*command.all_options(), *command.positionals()):
             if getattr(action, "completes_files", False):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
             action.choices = action.choices or getattr(action, "completes_words", None)
+            if action.dest == "columns":
+                action.choices = columns_of(name)
     print(shtab.complete(whole, options.shell))
