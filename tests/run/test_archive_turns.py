@@ -194,6 +194,13 @@ def test_splitting_generated_archives_anywhere_gives_the_same_results(
     same_in_parts(path, {int(cut * len(data)) for cut in cuts} - {0}, url=url, **how)
 
 
+def test_splitting_behind_a_first_record_that_is_broken_gives_the_same_results(path: Path) -> None:
+    """The record behind it has a diagnostic and no link: it is walked in all ranges, or in none."""
+    second = BITS["a revisit"].replace(b"WARC-Target-URI: ", b"WARC-Target-URI:\0")
+    path.write_bytes(b"\0" + BITS["a request"][1:] + second)
+    same_in_parts(path, [50], [200])
+
+
 @given(st.lists(st.sampled_from(sorted(BITS)), min_size=2, max_size=8), st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_splitting_corrupted_archives_anywhere_gives_the_same_results(path: Path, bits: list[str], draw: st.DataObject) -> None:

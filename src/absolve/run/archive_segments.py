@@ -98,8 +98,8 @@ def stretches(
 
     `url` is the retrieval URL that the user gives for all records; `url_source` names the option. Bytes that cannot be
     read are reported and yielded unchanged; a record larger than the settings allow is yielded in several segments. A
-    record without links is not walked, unless `every` is true; the first record of the file is always walked, since
-    diagnostics about the whole archive belong to it.
+    record without links is not walked, unless `every` is true; a record at the start of the file is always walked,
+    since diagnostics about the whole archive belong to it.
     """
     seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else each record has a diagnostic
     if within.start:
@@ -108,7 +108,7 @@ def stretches(
     end = within.end
     position = END
     most = settings.max_size
-    entity: Entity | None = None
+    entity: Entity
     for piece in pieces(file, settings.max_decompressed, start=within.start):
         if piece.records is None:
             if _is_dictionary(piece):
@@ -118,7 +118,7 @@ def stretches(
         if piece.offset >= end:
             position = piece.offset
             break
-        if (entity is not None or within.start) and seen and len(piece.records) <= most:
+        if piece.offset and seen and len(piece.records) <= most:
             documents = bare(piece.records, settings)
             if documents >= 0:
                 before += documents
