@@ -90,7 +90,7 @@ def test_names_of_files_are_completed_in_every_shell(absolve: Runner) -> None:
 def test_the_words_of_an_option_are_in_every_script(absolve: Runner, shell: str) -> None:
     """Each command and option with choices has all of them in one line, in the syntax of the shell."""
     lines = absolve("completion", shell).out.decode().replace("'", "").replace(",", "").splitlines()
-    some = "rfc1808 rfc3986 whatwg", "same-document internal external other", "auto always never"
+    some = " ".join(PROFILES), "same-document internal external other", "auto always never"
     for words in (*some, " ".join(COLUMNS), " ".join(DOCUMENT_COLUMNS)):
         assert any(f"({words})" in line or f'"{words}"' in line for line in lines), words
 
