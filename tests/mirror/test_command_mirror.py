@@ -118,6 +118,31 @@ def test_processes_that_start_before_the_plan_make_the_same_mirror(
     assert one["h/b.html"] == b"mine"
 
 
+def test_files_that_stay_are_named_up_to_twenty_and_then_counted(
+    capture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (capture.parent / "m").mkdir()
+    for number in range(23):
+        (capture.parent / f"m/{number}.txt").write_text("mine")
+    assert main(["mirror", str(capture), "-o", str(capture.parent / "m")]) == 0
+    err = capsys.readouterr().err
+    assert err.count(".txt: stays: ") == 20
+    assert "note: stays: 3 more inputs (--verbose lists all)" in err
+
+
+def test_a_page_without_a_url_is_named_if_it_has_links_that_need_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/a.html").write_text("<a href=b.html>b</a> <a href=/b.html>b</a>")
+    (tmp_path / "site/b.html").write_text("<a href=a.html>a</a> <a href=//h/x>x</a>")
+    for more, expected in (([], 1), (["--url", "http://h/"], 0)):
+        assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m"), *more]) == 0
+        err = capsys.readouterr().err
+        assert err.count("a.html: no-base: no URL is known") == expected
+        assert "b.html: no-base" not in err
+
+
 def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None:
     (capture.parent / "out").mkdir()
     (capture.parent / "m").mkdir()

@@ -182,6 +182,7 @@ def _into(
         for path in ending.foreign:
             text = "not part of this mirror; it stays (--prune removes what an earlier run made and nobody changed)"
             report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
+        report.rest()
         finish_run(working, options, report)
     maps.removed(Path(folder.path))
 

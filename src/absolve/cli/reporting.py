@@ -177,6 +177,7 @@ class Report:
                 text = f"{more:,} more input{'s'[: more > 1]} (--verbose lists all)"
                 self._print(f"{code}: {text}", code, count.level)
                 self.hint(hints.SHARED.get(code))
+        self.counts.clear()
 
     def took(self, seconds: float) -> None:
         """Print once, in a run that takes long (`LONG`) and is interpreted, how absolve gets faster."""

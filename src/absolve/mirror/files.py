@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
-from absolve.core.errors import DocumentError
-from absolve.core.model import PACKAGE_ROOT
+from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.model import PACKAGE_ROOT, Link
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import extensions
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.core.model import Document
+    from absolve.document.entity import Entity
     from absolve.mirror.payloads import Posted
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
 _FOLDER: Final = "_/"  # one folder for all files without a URL, so that links between them stay as they are
+_NO_BASE: Final = "no URL is known: links that begin with / stay, and lead nowhere from a file (give --url)"
 _SAVED: Final = ("_files", ".files", "-Dateien", "_html")  # folders that browsers put the parts of a saved page into
 
 
@@ -49,12 +51,14 @@ class FilesReader:
         for index, input_ in enumerate(self._inputs):
             try:
                 document = read(input_, self._how)
-                url, media_type = self._facts(document)
+                url, media_type, has_rooted = self._facts(document)
             except DocumentError as error:
                 yield Broken(error.diagnostic._replace(failed=True))
                 continue
             if url is not None and registry.kind_of(media_type) == registry.HTML:
                 pages[input_.place] = url
+            if has_rooted:
+                yield Broken(Diagnostic("no-base", _NO_BASE, input_.name))
             found.append((index, url, media_type))
         for index, url, media_type in found:
             input_ = self._inputs[index]
@@ -64,17 +68,18 @@ class FilesReader:
                 where = Where(self._number, index, 0)
                 yield Captured(normal, 200, _date(input_.name), media_type, where, size=_size(input_.name))
 
-    def _facts(self, document: Document) -> tuple[str | None, str]:
-        """Return the URL of a file, if it is known, and its media type."""
+    def _facts(self, document: Document) -> tuple[str | None, str, bool]:
+        """Return the URL of a file, if it is known, its media type, and whether it has links that need the URL."""
         media_type = document.media_type or self._media_type(document)
         kind = registry.kind_of(media_type)
         document.media_type = media_type if kind in registry.WALKERS and is_walked(media_type) else registry.OTHER
         try:
-            own = walk(document, self._how.settings).bases.own.url
+            entity = walk(document, self._how.settings)
         except DocumentError:  # its links are not read; its URL may still be known
             document.media_type = registry.OTHER
-            own = walk(document, self._how.settings).bases.own.url
-        return own or None, media_type
+            entity = walk(document, self._how.settings)
+        own = entity.bases.own.url
+        return own or None, media_type, not entity.bases.base.url and _has_rooted(entity)
 
     @staticmethod
     def _media_type(document: Document) -> str:
@@ -91,6 +96,12 @@ class FilesReader:
             document = read(self._inputs[where.offset], self._how)
             media_type = document.media_type or self._media_type(document)
             yield where, Payload(bytes(document.data), media_type, document.charset, document.claims)
+
+
+def _has_rooted(entity: Entity) -> bool:
+    """Return whether a document has a link that begins with a slash: below which folder is not known without a URL."""
+    data = entity.data
+    return any(type(event) is Link and data[event.start : event.start + 1] == b"/" for event in entity.events)
 
 
 def _beside(place: str, pages: dict[str, str]) -> str | None:

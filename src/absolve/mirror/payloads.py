@@ -47,7 +47,7 @@ class Posted(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A record that cannot be read: it is not held."""
+    """What is wrong with a record, which is not held if it failed."""
 
     diagnostic: Diagnostic
 
