@@ -31,8 +31,8 @@ COMPILED = {
     "absolve.core.byte_scan": 2,  # 15.62, CSS
     "absolve.core.column_buffers": 2,  # 4.43, Arrow
     "absolve.core.model": 2,  # 1.87, tiny ones
-    "absolve.document.base_layers": 2,  # 0.39, tiny ones
-    "absolve.document.entity": 2,  # 1.83, tiny ones
+    "absolve.document.base_layers": 1,  # 0.39, tiny ones
+    "absolve.document.entity": 1,  # 1.83, tiny ones
     "absolve.document.resolved": 2,  # 2.46, tiny ones
     "absolve.document.walk": 2,  # 4.37, tiny ones
     "absolve.encodings.character_references": 1,  # 0.16, Arrow
@@ -62,7 +62,7 @@ COMPILED = {
     "absolve.formats.html.values": 2,  # 3.34, one document
     "absolve.formats.html.walker": 2,  # 6.14, scan
     "absolve.formats.http.linkless": 1,  # 0.45, WARC listed
-    "absolve.formats.json.json_ld": 2,  # 8.66, JSON-LD
+    "absolve.formats.json.json_ld": 1,  # 8.66, JSON-LD
     "absolve.formats.json.tokens": 2,  # 12.22, HAR
     "absolve.formats.mail.quoted_printable": 2,  # 8.00, MHTML
     "absolve.formats.warc.gzip_members": 1,  # 0.08, WARC.gz listed
@@ -70,19 +70,19 @@ COMPILED = {
     "absolve.formats.warc.reader": 1,  # 0.28, WARC listed
     "absolve.formats.warc.reader_window": 1,  # 0.16, WARC listed
     "absolve.formats.warc.walker": 1,  # 0.95, WARC
-    "absolve.formats.xml.codings": 2,  # 2.31, a feed
+    "absolve.formats.xml.codings": 1,  # 2.31, a feed
     "absolve.formats.xml.limits": 2,  # 3.48, XHTML
     "absolve.formats.xml.names": 2,  # 3.47, a sitemap
-    "absolve.formats.xml.shortened": 3,  # 0.93, WARC listed
+    "absolve.formats.xml.shortened": 1,  # 0.93, WARC listed
     "absolve.formats.xml.tags": 2,  # 3.51, XHTML
-    "absolve.formats.xml.values": 2,  # 2.04, a sitemap
+    "absolve.formats.xml.values": 1,  # 2.04, a sitemap
     "absolve.formats.xml.walker": 2,  # 5.83, XHTML
     "absolve.inventory.arrow_batches": 1,  # 1.53, Arrow
-    "absolve.inventory.base_facts": 2,  # 0.24, Arrow
+    "absolve.inventory.base_facts": 1,  # 0.24, Arrow
     "absolve.inventory.columns": 2,  # 6.88, a site listed
     "absolve.inventory.facts": 3,  # 2.90, Arrow
     "absolve.inventory.problems": 1,  # 1.58, whatwg listed
-    "absolve.inventory.tag_text": 2,  # 0.96, WARC listed
+    "absolve.inventory.tag_text": 1,  # 0.96, WARC listed
     "absolve.rewriting.edits": 2,  # 3.17, one document
     "absolve.rewriting.encode": 2,  # 0.34, one document
     "absolve.rewriting.policy": 1,  # 0.02, whatwg pages
