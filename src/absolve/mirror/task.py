@@ -26,7 +26,7 @@ from absolve.mirror.sources import reader_of
 from absolve.run import outputs
 from absolve.run.output_folder import Below
 from absolve.run.results import BytesRead, Failure, FilesReady, guarded
-from absolve.run.rewrite_task import unwritable
+from absolve.run.rewritten_files import unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from absolve.run import outputs
 from absolve.run.results import Failure, FilesReady
-from absolve.run.rewrite_task import unwritable
+from absolve.run.rewritten_files import unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from absolve.core.errors import DocumentError
 from absolve.run import interrupts, outputs
 from absolve.run.output_folder import OpenFolder
-from absolve.run.rewrite_task import unwritable
+from absolve.run.rewritten_files import unwritable
 from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:

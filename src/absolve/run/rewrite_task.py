@@ -7,7 +7,6 @@ parent process renames the files (`publish`).
 from __future__ import annotations
 
 import io
-import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,10 +17,19 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
 from absolve.run import elsewhere, outputs, sources, unchanged
 from absolve.run.load import Walked, is_document, walked
-from absolve.run.output_folder import Below, LinkError
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded
+from absolve.run.rewritten_files import (
+    backups,
+    copied,
+    is_device,
+    made_file,
+    made_in_place,
+    prepared,
+    real_path,
+    target_of,
+    unwritable,
+)
 from absolve.run.segment_inputs import each, is_archive, left
-from absolve.run.sources import STDIN, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,7 +93,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     head = sources.head(job.input.name) if job.input.found else None
     if head is not None and not is_document(job.input.name, head, how.reading):
         if job.target is not None:
-            yield _copied(how, job)
+            yield copied(how, job)
         return
     if is_archive(job.input, how.reading, head):
         yield from _archive(how, job)
@@ -128,11 +136,11 @@ def _result(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[
     """Yield the new bytes of a document as a file or for the standard output; nothing if unchanged in place."""
     if how.in_place:
         if data != old:
-            yield _made_in_place(how, Path(job.input.name), old, data)
+            yield made_in_place(how, Path(job.input.name), old, data)
     elif job.target is None:
         yield StdoutBytes(data)
     else:
-        yield _made(how, job, data)
+        yield made_file(how, job, data)
 
 
 def _spilled(how: RewriteOptions, job: Job, found: Walked, tally: rewriter.Tally) -> Iterator[TaskResult]:
@@ -183,17 +191,17 @@ class _Spill:
 
     def _opened(self) -> IO[bytes]:
         how, job = self._how, self._job
-        prepared: AbstractContextManager[tuple[IO[bytes], outputs.Made]]
+        output: AbstractContextManager[tuple[IO[bytes], outputs.Made]]
         if how.in_place:
-            real = _real(self.path)
-            prepared = outputs.preparing(real, like=real, token=how.token)
-        elif job.target is None or _is_device(how, job):
+            real = real_path(self.path)
+            output = outputs.preparing(real, like=real, token=how.token)
+        elif job.target is None or is_device(how, job):
             import tempfile  # imported here: only large documents need it
 
             return self.stack.enter_context(tempfile.TemporaryFile())
         else:
-            prepared = _prepared(how, job)
-        file, self.made = self.stack.enter_context(prepared)
+            output = prepared(how, job)
+        file, self.made = self.stack.enter_context(output)
         return file
 
     def shown(self) -> Iterator[TaskResult]:
@@ -218,7 +226,7 @@ class _Spill:
             outputs.discard(made)
         elif self._how.in_place and self._how.backup is not None:
             try:
-                kept = _kept(self._how, Path(made.target), io.BytesIO(self._old))
+                kept = backups(self._how, Path(made.target), io.BytesIO(self._old))
             except OSError:
                 outputs.discard(made)
                 raise
@@ -323,14 +331,14 @@ class _Filling:
 def _archive_to(how: RewriteOptions, job: Job, pieces: Iterator[TaskResult | _Written]) -> Iterator[TaskResult]:
     filling = _Filling()
     try:
-        if _is_device(how, job):
-            with outputs.writing(_target(job)) as file:
+        if is_device(how, job):
+            with outputs.writing(target_of(job)) as file:
                 yield from filling.fill(file, pieces)
             return
-        with _prepared(how, job) as (file, made):
+        with prepared(how, job) as (file, made):
             yield from filling.fill(file, pieces)
     except OSError as error:
-        raise unwritable(_target(job), error) from error
+        raise unwritable(target_of(job), error) from error
     yield FilesReady((made,))
 
 
@@ -338,7 +346,7 @@ def _archive_in_place(how: RewriteOptions, path: Path, pieces: Iterator[TaskResu
     filling = _Filling()
     ready: list[outputs.Made] = []
     try:
-        real = _real(path)
+        real = real_path(path)
         with outputs.preparing(real, like=real, token=how.token) as (file, made):
             yield from filling.fill(file, pieces)
         ready.append(made)
@@ -347,106 +355,9 @@ def _archive_in_place(how: RewriteOptions, path: Path, pieces: Iterator[TaskResu
             return
         if how.backup is not None:
             with real.open("rb") as old:
-                ready[:0] = _kept(how, real, old)
+                ready[:0] = backups(how, real, old)
     except OSError as error:
         for one in ready:
             outputs.discard(one)
         raise unwritable(path, error) from error
     yield FilesReady(tuple(ready))
-
-
-# --- files ------------------------------------------------------------------------------------------------------------
-
-
-def _target(job: Job) -> Path:
-    """Return the path of a job's output, for messages."""
-    return Path(job.target or outputs.STDOUT)
-
-
-def _is_device(how: RewriteOptions, job: Job) -> bool:
-    """Return whether a job's output is a device or a pipe, which is written only if the user named it as OUT."""
-    return how.inside is None and outputs.is_device(_target(job))
-
-
-def _prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
-    """Return `outputs.preparing` for a job's output: a temporary file in the target's folder."""
-    source = job.input.name
-    like = source if source != STDIN and os.path.isfile(source) else None  # noqa: PTH113 - faster, for very many
-    if how.inside is not None:
-        target = job.target or outputs.STDOUT
-        return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))
-    path = _target(job)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return outputs.preparing(path, like=like, token=how.token)
-
-
-def _made(how: RewriteOptions, job: Job, data: bytes) -> FilesReady:
-    try:
-        if _is_device(how, job):
-            outputs.write(_target(job), data)
-            return FilesReady(())
-        with _prepared(how, job) as (file, made):
-            file.write(data)
-    except OSError as error:
-        raise unwritable(_target(job), error) from error
-    return FilesReady((made,))
-
-
-def _made_in_place(how: RewriteOptions, path: Path, old: bytes, data: bytes) -> FilesReady:
-    """Write a file in place: the target of a symbolic link is replaced; other hard links keep the old bytes."""
-    made: list[outputs.Made] = []
-    try:
-        real = _real(path)
-        if how.backup is not None:
-            made += _kept(how, real, io.BytesIO(old))
-        with outputs.preparing(real, like=real, token=how.token) as (file, new):
-            file.write(data)
-        made.append(new)
-    except OSError as error:
-        for one in made:
-            outputs.discard(one)
-        raise unwritable(path, error) from error
-    return FilesReady(tuple(made))
-
-
-def _real(path: Path) -> Path:
-    """Return the file to replace in place, with links resolved. Raise OSError if it is special or read-only."""
-    real = path.resolve()
-    if not real.is_file():
-        raise OSError(0, "this is not a regular file")
-    outputs.check_writable(real)
-    return real
-
-
-def _kept(how: RewriteOptions, real: Path, old: IO[bytes]) -> Iterator[outputs.Made]:
-    """Yield a new backup of a file with these bytes; nothing if a backup of an earlier run has the same bytes."""
-    from shutil import copyfileobj
-
-    path = real.with_name(f"{real.name}{how.backup}")
-    for name in outputs.numbered(str(path)):
-        if outputs.has(name, old):
-            return
-        if not os.path.lexists(name):
-            break
-    old.seek(0)
-    with outputs.preparing(path, like=real, token=how.token, is_new=True) as (file, made):
-        copyfileobj(old, file)
-    yield made
-
-
-def _copied(how: RewriteOptions, job: Job) -> FilesReady:
-    """Copy a file that is not a document. Raise DocumentError, which names the file or its output."""
-    from shutil import copyfileobj
-
-    with opened(job.input.name) as old:
-        try:
-            with _prepared(how, job) as (file, made):
-                copyfileobj(old, file)
-        except OSError as error:
-            raise unwritable(_target(job), error) from error
-    return FilesReady((made,))
-
-
-def unwritable(path: Path, error: OSError) -> DocumentError:
-    code = "outside" if isinstance(error, LinkError) else "unwritable"
-    return DocumentError(Diagnostic(code, error.strerror or str(error), str(path)))
