@@ -13,14 +13,24 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.captures import Capture
 from absolve.core.errors import CodingError
-from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Link, Part
+from absolve.core.model import RETRIEVAL, Part
 from absolve.document.base_layers import around_part
-from absolve.document.resolved import Resolved, shown
+from absolve.document.resolved import shown
 from absolve.document.walk import inner_at
 from absolve.formats import registry
-from absolve.inventory.problems import is_useless
-from absolve.urls.base import TOO_LONG
-from absolve.urls.predicates import has_scheme, is_malformed
+from absolve.inventory.surroundings import (
+    CONTAINERS,
+    NOTHING,
+    WRAPPERS,
+    Around,
+    alternates,
+    base_problems,
+    canonical,
+    codes_in,
+    located,
+    path_of,
+    wrapped_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,20 +69,9 @@ DOCUMENT_COLUMNS: Final = DocumentRow._fields
 AT_ONCE: Final = 4096  # rows, and a bound of their memory, before they are written
 MOST_TEXT: Final = 4 << 20
 _ROW: Final = 1000  # bytes of a row without its anchors (estimate)
-_MOST_ALTERNATES: Final = 1 << 20  # characters of the URLs of one document
 _ANCHOR: Final = 80  # bytes of an anchor (estimate)
-_NO_CAPTURE: Final = Capture()
-_HTTP: Final = frozenset({registry.HTTP, "application/http"})
-_CONTAINERS: Final = frozenset({registry.MAILBOX})
-_WRAPPERS: Final = frozenset(
-    {
-        *(_HTTP | set(registry.MAIL) - _CONTAINERS),
-        *("application/har-entry", "message/part", "message/part-of-digest"),
-    }
-)
 # Parts without a step that may have documents inside: a comment, a document in another charset, a compressed member.
 _NESTING: Final = frozenset({registry.HTML, registry.XML, registry.RECORDS})
-_WHITE_SPACE: Final = "\t\n\f\r "
 
 
 class CapturedDocument(NamedTuple):
@@ -88,20 +87,6 @@ class CapturedDocument(NamedTuple):
     capture: Capture
 
 
-class _Around(NamedTuple):
-    """What the entities around a document state about it; `member` is the byte offset of the compressed member."""
-
-    url: str | None = None
-    url_source: str | None = None
-    links: int = 0
-    codes: tuple[str, ...] = ()
-    capture: Capture = _NO_CAPTURE
-    member: int | None = None
-
-
-_NOTHING: Final = _Around()
-
-
 class Documents:
     """The rows of one input: call `begin`, then `enter` and `leave` for each part in document order, or use `inside`.
 
@@ -111,7 +96,7 @@ class Documents:
 
     def __init__(self, document: str) -> None:
         self._document = document
-        self._around: list[_Around] = []
+        self._around: list[Around] = []
         self.weight = 0
         self.rows: list[DocumentRow] = []
 
@@ -134,7 +119,7 @@ class Documents:
     def begin(self, entity: Entity) -> CapturedDocument | None:
         """Add the row of the outermost document, if it has one."""
         self._around = []
-        return self._open(entity, None, _NOTHING)
+        return self._open(entity, None, NOTHING)
 
     def enter(self, entity: Entity, index: int, inner: Inner | None) -> CapturedDocument | None:
         """Add the row of the document in the event at this index, if it has one; `leave` it before the next one."""
@@ -145,10 +130,10 @@ class Documents:
             self._around.append(around._replace(member=part.start) if is_member else around)
             return None
         if part.capture is not None:
-            around = _Around(capture=part.capture, member=around.member)
+            around = Around(capture=part.capture, member=around.member)
         if inner is not None:
             return self._open(inner.entity, part, around)
-        self._around.append(_NOTHING)
+        self._around.append(NOTHING)
         return self._add(*unwalked(entity, part, around, self._document))
 
     def leave(self) -> None:
@@ -169,19 +154,19 @@ class Documents:
                 yield from self.inside(inner.entity)
             self.leave()
 
-    def _open(self, entity: Entity, part: Part | None, around: _Around) -> CapturedDocument | None:
+    def _open(self, entity: Entity, part: Part | None, around: Around) -> CapturedDocument | None:
         """Add the row of a walked entity, if it has one, and keep what it states about the documents inside."""
-        if registry.WALKERS[entity.media_type].archive or entity.media_type in _CONTAINERS:
-            self._around.append(_NOTHING)
+        if registry.WALKERS[entity.media_type].archive or entity.media_type in CONTAINERS:
+            self._around.append(NOTHING)
             return None
-        if entity.media_type not in _WRAPPERS:
-            self._around.append(_NOTHING)
+        if entity.media_type not in WRAPPERS:
+            self._around.append(NOTHING)
             return self._add(*walked(entity, part, around, self._document))
-        around = _wrapped(entity, around)
+        around = wrapped_by(entity, around)
         if entity.events.parts == 1:
             self._around.append(around)
             return None
-        self._around.append(_Around(capture=Capture(date=around.capture.date)))
+        self._around.append(Around(capture=Capture(date=around.capture.date)))
         return self._add(*wrapper(entity, around, self._document))
 
     def _add(
@@ -207,7 +192,7 @@ def each(entity: Entity, document: str | None = None) -> Iterator[CapturedDocume
 
 
 def walked(
-    entity: Entity, part: Part | None, around: _Around, document: str
+    entity: Entity, part: Part | None, around: Around, document: str
 ) -> tuple[DocumentRow, bytes, Entity, Capture]:
     """Return the row of a document that was walked."""
     data = entity.data
@@ -216,7 +201,7 @@ def walked(
     row = _row(
         document,
         entity.path,
-        _located(entity, around),
+        located(entity, around),
         around.capture,
         declared if declared != registry.OTHER else registry.other_type(entity.name),
         charset=entity.charset.name if is_text else None,
@@ -225,14 +210,14 @@ def walked(
         links=entity.links + around.links,
         problems=(*base_problems(entity), *around.codes, *(finding.code for finding in entity.findings)),
         facts=entity.facts,
-        canonical=_canonical(entity),
-        alternates=tuple(_alternates(entity)),
+        canonical=canonical(entity),
+        alternates=tuple(alternates(entity)),
     )
     return row, data, entity, around.capture
 
 
 def wrapper(
-    entity: Entity, around: _Around, document: str
+    entity: Entity, around: Around, document: str
 ) -> tuple[DocumentRow, bytes | None, Entity, Capture]:
     """Return the row of a message or entry without one body: a redirect, a message of several parts."""
     empty = b"" if around.capture.size == 0 and around.capture.kind != "revisit" else None
@@ -252,10 +237,10 @@ def wrapper(
 
 
 def unwalked(
-    outer: Entity, part: Part, around: _Around, document: str
+    outer: Entity, part: Part, around: Around, document: str
 ) -> tuple[DocumentRow, bytes | None, None, Capture]:
     """Return the row of a document without a walker, or one that could not be walked."""
-    codes = [*around.codes, *_codes_in(outer, part)]
+    codes = [*around.codes, *codes_in(outer, part)]
     data = None
     try:
         if around.capture.kind != "revisit":  # its payload is in another record
@@ -271,7 +256,7 @@ def unwalked(
     parameters = registry.essence_of(part.media_type)[1]
     row = _row(
         document,
-        _path(outer, part, around.member),
+        path_of(outer, part, around.member),
         around,
         around.capture,
         part.media_type,
@@ -287,7 +272,7 @@ def unwalked(
 def _row(
     document: str,
     path: str,
-    around: _Around,
+    around: Around,
     capture: Capture,
     media_type: str,
     *,
@@ -346,128 +331,3 @@ def _date(date: str) -> str | None:
 def _text(text: str | None) -> str | None:
     """Return a text that any sink can write, None for an empty one."""
     return shown(text) if text else None
-
-
-# --- what entities state ----------------------------------------------------------------------------------------------
-
-
-def _wrapped(entity: Entity, around: _Around) -> _Around:
-    """Return what a message or entry, and the entities around it, state about its body."""
-    own: Capture = entity.capture if entity.capture is not None else _NO_CAPTURE
-    outer = around.capture
-    date = outer.date or own.date if entity.media_type in _HTTP else own.date or outer.date
-    capture = outer._replace(
-        status=own.status if own.status is not None else outer.status,
-        date=date,
-        media_type=own.media_type or outer.media_type,
-        size=own.size,
-        method=own.method or outer.method,
-        name=own.name or outer.name,
-    )
-    codes = (*around.codes, *_own_codes(entity))
-    located = _located(entity, around) if around.url is None else around
-    if located.url is None and entity.media_type not in _HTTP:
-        located = _content_location(entity, own)
-    return _Around(located.url, located.url_source, around.links + entity.links, codes, capture)
-
-
-def _located(entity: Entity, around: _Around) -> _Around:
-    """Return the URL that the entities around a document give it, else its own retrieval URL."""
-    own = entity.bases.own
-    if around.url is not None or own.layer is not RETRIEVAL:
-        return around
-    return around._replace(url=own.url, url_source=own.source)
-
-
-def _content_location(entity: Entity, own: Capture) -> _Around:
-    """Return the URL that the header of a message gives its body: Content-Location, else Content-ID (RFC 2557)."""
-    for event in entity.events:
-        if type(event) is Part:
-            break
-        if type(event) is Link and event.place.attribute == "content-location":
-            target = Resolved(entity, event).target
-            if target is not None:
-                return _Around(target, "Content-Location header")
-    return _Around(own.name, "Content-ID header") if own.name else _NOTHING
-
-
-def _own_codes(entity: Entity) -> tuple[str, ...]:
-    """Return the codes of the findings of a message, without those inside one of several parts."""
-    if entity.events.parts <= 1 or not entity.findings:
-        return tuple(finding.code for finding in entity.findings)
-    spans = [(event.start, event.end) for event in entity.events if type(event) is Part]
-    return tuple(
-        finding.code
-        for finding in entity.findings
-        if not any(start <= finding.position < end for start, end in spans)
-    )
-
-
-def _codes_in(outer: Entity, part: Part) -> Iterator[str]:
-    """Yield the codes of the findings about a part, if the outer entity is not in its row."""
-    if outer.media_type not in _WRAPPERS or outer.events.parts > 1:
-        for finding in outer.findings:
-            if part.start <= finding.position < max(part.end, part.start + 1):
-                yield finding.code
-
-
-def base_problems(entity: Entity) -> Iterator[str]:
-    """Yield the problem codes of the base of a document, those of its claims' rows (docs/decisions.md, I2)."""
-    base = entity.bases.base
-    for fate in base.chain:
-        if fate.verdict == TOO_LONG:
-            yield TOO_LONG
-        if fate.base.layer is not EMBEDDED:
-            continue
-        if fate.verdict == "ignored":
-            yield "ignored-base"
-        elif fate.verdict in {"unsuitable", TOO_LONG} or is_useless(fate.url):
-            yield "unsuitable-base"
-        if fate.verdict != "ignored" and fate.base.reference and not has_scheme(fate.base.reference):
-            yield "relative-base"
-
-
-def _canonical(entity: Entity) -> str | None:
-    """Return the URL of the canonical link; None without one, or if it has none."""
-    return _absolute(entity, entity.facts.canonical) if entity.facts is not None else None
-
-
-def _alternates(entity: Entity) -> Iterator[str]:
-    """Yield language and URL of each alternate that has a URL, while all of them are not too long."""
-    left = _MOST_ALTERNATES
-    for language, reference in entity.facts.alternates if entity.facts is not None else ():
-        url = _absolute(entity, reference)
-        if url is not None:
-            left -= len(url)
-            if left < 0:
-                return
-            yield shown(f"{language.replace(' ', '')}={url}")
-
-
-def _absolute(entity: Entity, reference: str) -> str | None:
-    """Return the URL of a reference of a page about itself; None if it has none."""
-    reference = reference.strip(_WHITE_SPACE)
-    if not reference or (entity.bases.base is DEFAULT and not has_scheme(reference)):
-        return None
-    found = entity.base_context(None).resolver(reference)
-    return found if found and not is_malformed(found) and len(found) <= entity.settings.max_url else None
-
-
-def _path(outer: Entity, part: Part, member: int | None) -> str:
-    """Return the entity path of a document that was not walked: its step has no number in the count of those that were.
-
-    The one body of a message or entry is always the first; any other has its byte offset.
-    """
-    number = "1"
-    if outer.media_type not in _WRAPPERS or outer.events.parts > 1:
-        number = f"@{part.start}"
-        if outer.origin is not None:
-            start = outer.origin(part.start)
-            if start != outer.origin(0):
-                number = f"@{start}"
-            else:  # all offsets in a compressed member map to its first byte
-                member = start
-        if member is not None:
-            number = f"@{member}+{part.start}"
-    step = f"{part.name}[{number}]"
-    return f"{outer.path}/{step}" if outer.path else step
