@@ -75,6 +75,10 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
         ("csv", "old,new,status\n/a,/b,302\n", "old,new,status\n/w,/n,301\n/a,/b,302\n"),
         ("csv", "old\tnew\n/a\t/b\n", "old\tnew\n/w\t/n\n/a\t/b\n"),
         ("csv", "/a,/b", "/w,/n\n/a,/b\n"),
+        ("csv", "old,new\r\n/a,/b\r\n", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
+        ("csv", '# c\n"old","new"\n/a,/b\n', '# c\n"old","new"\n/w,/n\n/a,/b\n'),
+        ("csv", "\ufeffold;new\n/a;/b\n", "\ufeffold;new\n/w;/n\n/a;/b\n"),
+        ("netlify", "# \x0c\x85\u2028\n/a /b\n", "# \x0c\x85\u2028\n/w /n 301\n/a /b\n"),
         ("netlify", "# note\n/a /b\n", "# note\n/w /n 301\n/a /b\n"),
         ("apache", "Redirect /a /b\n", 'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n'),
         (
@@ -92,6 +96,13 @@ def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> N
     new, back = written(made, form, (OLD + "w", NEW + "n"))
     assert lead(back, "/w") == "/n"
     assert new == added
+
+
+def test_bytes_of_a_map_that_are_no_utf_8_stay() -> None:
+    data = b"# caf\xe9\n/a,/b\n/caf\xe9,/c\n"
+    made = maps.Rules([maps.read(Path("map.csv"), data)], OLD, NEW)
+    assert maps.written("csv", made, [(OLD + "w", NEW + "n")]).data == data.replace(b"/a,", b"/w,/n\n/a,")
+    assert maps.written("csv", made, [(OLD + "\ud800", NEW + "n")]).data.count(b"\n") == 4
 
 
 def test_without_a_map_the_added_rules_are_the_map() -> None:

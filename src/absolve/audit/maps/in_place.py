@@ -6,6 +6,8 @@ those that go in a circle become comments.
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from absolve.audit.maps.model import Rule, RuleSet
 
 _COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_HEADER: Final = re.compile(r"[^/:,;\t]*(?:[,\t][^/:]*|;[^/:]*[^/:;\s])")  # of a table; a directive ends with `;`
+_LOOKED_AT: Final = 1 << 16
 _SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*$")
 _SERVER: Final = re.compile(r"(?m)(?:^|(?<=[\s;}]))server\s*\{")
 
@@ -28,14 +32,23 @@ _SERVER: Final = re.compile(r"(?m)(?:^|(?<=[\s;}]))server\s*\{")
 def edited(
     found: RuleSet, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None], added: Sequence[str]
 ) -> str:
-    """Return the text of a map with its changed rules, and added lines before its first rule."""
-    text = decoded(found.data).encode("utf-8", "replace").decode()
+    """Return the text of a map with its changed rules, and added lines before its first rule.
+
+    Bytes that are no UTF-8 are lone surrogates in it (PEP 383), and a byte order mark is its first character.
+    """
+    mark = "\ufeff" if found.data.startswith(codecs.BOM_UTF8) else ""
+    return mark + _edited(found, decoded(found.data), flat, lines_of, added)
+
+
+def _edited(
+    found: RuleSet, text: str, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None], added: Sequence[str]
+) -> str:
     if found.format == "nginx":
         return _inserted_in_blocks(_spans(text, flat), added, _SERVER)
     if found.format == "csv":
         fitted = fitting(text)
         added = [fitted(row) for row in added]
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text, newline=""))
     for one in flat:
         rule = one.rule
         if not 0 < rule.line <= len(lines):
@@ -56,20 +69,19 @@ def edited(
 
 
 def _inserted(text: str, added: Sequence[str]) -> str:
-    """Return a text with lines before its first rule, behind the comments at its beginning."""
+    """Return a text with lines before its first rule: behind the comments, and the header of a table, at its start."""
     if not added:
         return text
-    start = 0
-    first, end, _ = text.partition("\n")
-    if re.fullmatch(r"[^/:,]*(?:[,;\t][^/:]*)+", first.strip()):  # the header of a table
-        start = len(first) + len(end)
-    else:
-        comments = _COMMENTS.match(text)
-        start = comments.end() if comments is not None else 0
+    comments = _COMMENTS.match(text)
+    start = comments.end() if comments is not None else 0
+    first, end, _ = text[start:].partition("\n")
+    if _HEADER.fullmatch(first.strip()):
+        start += len(first) + len(end)
     before = text[:start]
+    line_end = "\r\n" if "\r\n" in text[:_LOOKED_AT] else "\n"
     if before and not before.endswith("\n"):
-        before += "\n"
-    return before + "".join(f"{line}\n" for line in added) + text[start:]
+        before += line_end
+    return before + "".join(f"{line}{line_end}" for line in added) + text[start:]
 
 
 def _inserted_in_blocks(text: str, added: Sequence[str], block: re.Pattern[str]) -> str:

@@ -69,7 +69,7 @@ def _by_line(name: str, text: str) -> LineRules:
 
 def _rules(name: str, text: str) -> Iterator[Rule]:
     delimiter = delimiter_of(text)
-    rows = csv.reader(text.splitlines(keepends=True) if "\r" in text else text.split("\n"), delimiter=delimiter)
+    rows = csv.reader(io.StringIO(text, newline="") if "\r" in text else text.split("\n"), delimiter=delimiter)
     is_first = True
     while True:
         number = rows.line_num + 1
@@ -93,7 +93,7 @@ def _rules(name: str, text: str) -> Iterator[Rule]:
 def fitting(text: str) -> Callable[[str], str]:
     """Return a function that gives a row the separator of a map, and no status if its first row has two columns."""
     delimiter = delimiter_of(text)
-    rows = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     width = 0
     with suppress(csv.Error):
         width = next((len(cells) for row in rows if (cells := _cells(row)) and not cells[0].startswith("#")), 0)

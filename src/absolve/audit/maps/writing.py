@@ -129,7 +129,16 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
             first = []
     if not texts:
         texts.append("\n".join([*_head(form), *first]))
-    return Written("".join(text if text.endswith("\n") else f"{text}\n" for text in texts).encode(), left_out)
+    texts[1:] = [text.removeprefix("\ufeff") for text in texts[1:]]
+    return Written(_in_bytes("".join(text if text.endswith("\n") else f"{text}\n" for text in texts)), left_out)
+
+
+def _in_bytes(text: str) -> bytes:
+    """Return a text in UTF-8, with the bytes of maps that are none; other lone surrogates are replaced."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def _head(form: str) -> list[str]:
