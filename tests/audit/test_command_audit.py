@@ -305,8 +305,8 @@ def test_a_line_that_is_no_rule_is_named(tmp_path: Path, capsys: pytest.CaptureF
     rules = tmp_path / "m.csv"
     rules.write_text("/a.html,/index.html\n" + "/b.html\n" * 7, "utf-8")
     _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules)
-    assert f"warning: {rules}:2: map: this rule cannot be read: it has no target: /b.html" in err
-    assert f"warning: {rules}: map: 2 more rules cannot be read" in err
+    assert f"warning: {rules}:2: map: this line cannot be read: it has no target: /b.html" in err
+    assert f"warning: {rules}: map: 2 more lines cannot be read" in err
 
 
 def test_a_rule_that_a_form_cannot_express_names_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,25 +37,26 @@ _MOST_RULES: Final = 5  # that are named; the table of rules has all
 _NAMED: Final = f"""
 SELECT file, line, text, problem, count(*) OVER () FROM rules WHERE {{}} ORDER BY file, line LIMIT {_MOST_RULES}
 """  # noqa: S608 - a number of ours
+_TO_NOTHING: Final = "rule moves a URL to where nothing is", "rules move a URL to where nothing is"
 
 
 def unread_rules(connection: Any) -> Iterator[Diagnostic]:
     """Yield the lines of maps that are no rules: the first few, and how many others."""
-    return _named(connection, "problem IS NOT NULL", "map", "cannot be read")
+    return _named(connection, "problem IS NOT NULL", "map", "line cannot be read", "lines cannot be read")
 
 
 def rules_to_nothing(connection: Any) -> Iterator[Diagnostic]:
     """Yield the rules whose target is not in the new site: the first few, and how many others."""
-    return _named(connection, "finding = 'leads to nothing'", "rule-to-nothing", "{} a URL to where nothing is")
+    return _named(connection, "finding = 'leads to nothing'", "rule-to-nothing", *_TO_NOTHING)
 
 
-def _named(connection: Any, which: str, code: str, words: str) -> Iterator[Diagnostic]:
+def _named(connection: Any, which: str, code: str, this: str, these: str) -> Iterator[Diagnostic]:
     found = connection.execute(_NAMED.format(which)).fetchall()
     for file, line, rule, problem, _ in found:
         why = f"{problem}: " if problem is not None else ""
-        yield Diagnostic(code, f"this rule {words.format('moves')}: {why}{in_short(rule or '', 200)}", file, line)
+        yield Diagnostic(code, f"this {this}: {why}{in_short(rule or '', 200)}", file, line)
     if found and (more := found[0][4] - len(found)) > 0:
-        text = f"{more:,} more rules {words.format('move')}: the table rules of an output has all"
+        text = f"{more:,} more {these}: the table rules of an output has all"
         yield Diagnostic(code, text, found[-1][0])
 
 
