@@ -85,6 +85,20 @@ def test_wrong_usage_writes_nothing(
     assert page.read_bytes() == PAGE
 
 
+@pytest.mark.parametrize("command", ["links", "documents"])
+@pytest.mark.parametrize("name", ["out.csv", "out.sqlite"])
+def test_no_output_follows_a_link_in_an_input_folder(absolve: Runner, tmp_path: Path, command: str, name: str) -> None:
+    """The folder may come from others, and the link lead anywhere."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/page.html").write_bytes(PAGE)
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "site" / name).symlink_to(tmp_path / "mine.txt")
+    done = absolve(command, tmp_path / "site", "-o", tmp_path / "site" / name)
+    assert done.status == 2
+    assert "is a symbolic link in the input" in done.err
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
 def test_an_output_that_cannot_be_written_is_reported_by_name(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("links", page, "-o", tmp_path / "none" / "out.csv")
     assert (done.status, done.err) == (1, f"error: {tmp_path / 'none' / 'out.csv'}: unwritable: No such file or directory\n")

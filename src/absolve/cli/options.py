@@ -15,7 +15,7 @@ from absolve.core.errors import UsageError, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
-from absolve.run import outputs, sources
+from absolve.run import inputs, outputs, sources
 from absolve.run.load import ReadOptions
 from absolve.urls import PROFILES
 
@@ -317,6 +317,8 @@ def opened(
     path = Path(options.output)
     if found := outputs.clash([path], names):
         raise UsageError(f"the output {options.output} is also an input ({found[1]}): choose another file")
+    if path.is_symlink() and (folder := inputs.folder_around(path, names)) is not None:  # it may lead anywhere
+        raise UsageError(f"the output {options.output} is a symbolic link in the input {folder}: choose another file")
     return outputs.writing(path, token=token) if stream else outputs.replacing(path)
 
 
