@@ -261,7 +261,7 @@ def cythonized(wanted: list[Extension], processes: int, *, force: bool) -> None:
     cythonize(
         wanted,
         build_dir="build",
-        # Without auto_pickle a unit is a tenth less C: no object of a compiled class goes to another process.
+        # Without auto_pickle a unit is a tenth less C: what goes to another process has a __reduce__ of its own.
         compiler_directives={"language_level": 3, "emit_code_comments": False, "auto_pickle": False},
         force=force or None,
         nthreads=processes,

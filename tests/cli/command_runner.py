@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.cli import main
+from absolve.urls import PROFILES
 from tests.terminals import in_terminal
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ PAGE = b"""<!-- saved from url=(0017)http://h/d/p.html -->
 <a href="http://g/">g</a>\r
 """
 ABSOLUTE = PAGE.replace(b"'x.html", b"'http://h/d/x.html")
+*_OTHERS, _LAST = PROFILES
+PROFILE_WORDS = f"{', '.join(_OTHERS)} or {_LAST}"  # as messages list them
 
 
 class Done(NamedTuple):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_runner import PROFILE_WORDS
 
 from absolve.cli.running import configured, found_for, parser
 
@@ -90,7 +91,7 @@ def test_the_environment_selects_another_configuration_file_or_none(absolve: Run
         ("colour = 'red'", "unknown option 'colour'"),
         ("[rewrite]\ncolumns = 'kind'", "rewrite has no option 'columns'"),
         ("[rewrites]\nlazy = true", "the table [rewrites] is not named for a command"),
-        ("profile = 'rfc9999'", "--profile takes rfc1808, "),
+        ("profile = 'rfc9999'", f"--profile takes {PROFILE_WORDS}, not 'rfc9999'"),
         ("lazy = 'yes'", "true or false, not 'yes'"),
         ("url = true", "must be a string or a number, not True"),
         ("max-depth = 101", "must be a number from"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import FIXTURES, PAGE, Runner
+from command_runner import FIXTURES, PAGE, PROFILE_WORDS, Runner
 
 import absolve as library
 from absolve.document.walk import walk
@@ -69,7 +69,7 @@ def test_unreadable_inputs_are_reported_and_the_rest_is_listed(absolve: Runner, 
         (("--url", ""), "absolute URL, not ''"),
         (("--max-depth", "-1"), "--max-depth: must be a number from 0 to 100"),
         (("--max-depth", "101"), "--max-depth: must be a number from 0 to 100"),
-        (("--profile", "rfc2396"), "--profile takes rfc1808, "),
+        (("--profile", "rfc2396"), f"--profile takes {PROFILE_WORDS}"),
         (("--prof", "rfc1808"), "unknown option --prof"),
     ],
     ids=str,

@@ -130,17 +130,27 @@ def test_files_that_stay_are_named_up_to_twenty_and_then_counted(
     assert "note: stays: 3 more inputs (--verbose lists all)" in err
 
 
+def test_the_number_of_other_inputs_with_a_warning_is_printed_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "site").mkdir()
+    for number in range(3):
+        (tmp_path / f"site/{number}.html").write_text("<a href=/b.html>b</a>")
+    assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m")]) == 0
+    assert capsys.readouterr().err.count("warning: no-base: 2 more inputs") == 1
+
+
 def test_a_page_without_a_url_is_named_if_it_has_links_that_need_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site/a.html").write_text("<a href=b.html>b</a> <a href=/b.html>b</a>")
-    (tmp_path / "site/b.html").write_text("<a href=a.html>a</a> <a href=//h/x>x</a>")
-    for more, expected in (([], 1), (["--url", "http://h/"], 0)):
-        assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m"), *more]) == 0
-        err = capsys.readouterr().err
-        assert err.count("a.html: no-base: no URL is known") == expected
-        assert "b.html: no-base" not in err
+    (tmp_path / "site/b.html").write_text("<a href=a.html>a</a> <a href=http://h/x>x</a> <a href=#/>f</a>")
+    (tmp_path / "site/c.html").write_text("<a href=//h/x>x</a>")
+    for more, expected in (([], ["a.html", "c.html"]), (["--url", "http://h/"], [])):
+        assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m"), "-v", *more]) == 0
+        lines = [line for line in capsys.readouterr().err.splitlines() if ": no-base: no URL is known: " in line]
+        assert [line.partition(": no-base")[0].rpartition("/")[2] for line in lines] == expected
 
 
 def test_no_symbolic_link_leads_a_write_out_of_the_folder(capture: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from absolve.mirror.names import clipped, decoded, fold, is_reserved, letters, refused, safe
@@ -29,6 +29,7 @@ from absolve.mirror.names import clipped, decoded, fold, is_reserved, letters, r
         ("AUX.html", "_AUX.html"),
         ("lpt1.", "lpt1_"),
         ("progra~1", "_progra~1"),
+        ("0~0", "______0~0"),
         (".htaccess", "_.htaccess"),
         (".Git", "_.Git"),
         (".absolve-x", "_.absolve-x"),
@@ -42,6 +43,7 @@ def test_a_segment_gives_a_name_that_stays_readable(segment: str, name: str) -> 
 
 
 @given(st.text(max_size=40))
+@example("0~0")
 def test_no_name_is_refused_or_reserved(segment: str) -> None:
     name = safe(segment).text
     assert refused(name) is None

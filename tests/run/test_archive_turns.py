@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from absolve.cli.totals import Totals
+from absolve.core.errors import Diagnostic
 from absolve.document.settings import Settings
 from absolve.formats.warc.resync import first_record
 from absolve.inventory.documents import DOCUMENT_COLUMNS
@@ -192,6 +193,13 @@ def test_splitting_generated_archives_anywhere_gives_the_same_results(
     data = b"".join([BITS[bit] for bit in bits])
     path.write_bytes(data)
     same_in_parts(path, {int(cut * len(data)) for cut in cuts} - {0}, url=url, **how)
+
+
+def test_a_record_without_links_is_walked_at_the_start_of_the_file_alone(path: Path) -> None:
+    revisit = BITS["a revisit"].replace(b"WARC-Target-URI: ", b"WARC-Target-URI:\0")
+    path.write_bytes(revisit + revisit)
+    results = listed(ListOptions(ReadOptions(Settings())), Input(str(path), path.name, None))
+    assert [one.code for one in results if isinstance(one, Diagnostic)] == ["control-character"]
 
 
 def test_splitting_behind_a_first_record_that_is_broken_gives_the_same_results(path: Path) -> None:

@@ -19,7 +19,6 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal, screen
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.run import inputs
 from absolve.run import outputs as run_outputs
 from absolve.run.sources import unreadable
 
@@ -143,9 +142,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise UsageError(f"the outputs {other} and {path} are the same file")
     if clash := run_outputs.clash(files, _inputs(options)):
         raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
-    for path in (path for path in files if path.is_file() or path.is_symlink()):
-        if (name := inputs.folder_around(path, _inputs(options))) is not None:
-            raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
+    shared.check_outside(files, _inputs(options))
 
 
 def _check_stdout(options: argparse.Namespace) -> None:

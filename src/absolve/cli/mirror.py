@@ -26,7 +26,6 @@ from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import MORE, NONE, Equivalences
 from absolve.run import outputs
-from absolve.run.inputs import folder_around
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
 from absolve.run.syncfs import FileSystems
@@ -151,9 +150,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
     targets = [Path(path) for path in (options.zip, options.missing) if path is not None]
     if found := outputs.clash(targets, many.names(options)):
         raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
-    for path in (path for path in targets if path.is_file() or path.is_symlink()):
-        if (name := folder_around(path, many.names(options))) is not None:
-            raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
+    shared.check_outside(targets, many.names(options))
 
 
 # --- into a folder ----------------------------------------------------------------------------------------------------

@@ -322,6 +322,13 @@ def opened(
     return outputs.writing(path, token=token) if stream else outputs.replacing(path)
 
 
+def check_outside(paths: Iterable[Path], names: list[str]) -> None:
+    """Raise UsageError for an output that is a file, or a symbolic link, in an input folder."""
+    for path in paths:
+        if (path.is_file() or path.is_symlink()) and (name := inputs.folder_around(path, names)) is not None:
+            raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
+
+
 def reading(options: argparse.Namespace) -> ReadOptions:
     """Return the options for reading inputs. Raise UsageError as `settings` does."""
     return ReadOptions(settings(options), options.media_type, options.charset, options.file_urls)

@@ -65,7 +65,7 @@ def safe(segment: str) -> Name:
     """Return the name for a segment of a URL's path, of any length."""
     text = decoded(segment)
     name = text if _PLAIN.fullmatch(text) and not text.endswith(".") else _replaced(text)
-    if is_reserved(name):
+    while is_reserved(name):  # more than once for a short name: one `_` before `a~1` makes another
         name = f"_{name}"
     return Name(name, name == text)
 

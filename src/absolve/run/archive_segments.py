@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.core.model import Finding
-    from absolve.document.entity import Entity
     from absolve.document.walk import Settings
     from absolve.formats.warc.reader import RawSegment
 
@@ -108,7 +107,6 @@ def stretches(
     end = within.end
     position = END
     most = settings.max_size
-    entity: Entity
     for piece in pieces(file, settings.max_decompressed, start=within.start):
         if piece.records is None:
             if _is_dictionary(piece):

@@ -98,6 +98,11 @@ def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> N
     assert new == added
 
 
+def test_only_line_feeds_and_carriage_returns_end_the_lines_of_a_map() -> None:
+    made = rules("# \x0b\x0c\x1c\x85\u2028\n/a /b\n/b /c\n", "_redirects")
+    assert written(made, "netlify")[0] == "# \x0b\x0c\x1c\x85\u2028\n/a /c 301\n/b /c\n"
+
+
 def test_bytes_of_a_map_that_are_no_utf_8_stay() -> None:
     data = b"# caf\xe9\n/a,/b\n/caf\xe9,/c\n"
     made = maps.Rules([maps.read(Path("map.csv"), data)], OLD, NEW)

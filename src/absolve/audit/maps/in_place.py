@@ -45,9 +45,8 @@ def _edited(
 ) -> str:
     if found.format == "nginx":
         return _inserted_in_blocks(_spans(text, flat), added, _SERVER)
-    if found.format == "csv":
-        fitted = fitting(text)
-        added = [fitted(row) for row in added]
+    fitted = fitting(text) if found.format == "csv" else str
+    added = list(map(fitted, added))
     lines = list(io.StringIO(text, newline=""))
     for one in flat:
         rule = one.rule
@@ -56,10 +55,8 @@ def _edited(
         end = lines[rule.line - 1][len(lines[rule.line - 1].rstrip("\r\n")) :] or "\n"
         if one.is_changed:
             made = _apache(one) if found.format == "apache" else lines_of(rule)
-            if made is not None and found.format == "csv":
-                made = [fitted(row) for row in made]
             if made is not None:
-                lines[rule.line - 1] = end.join(made) + end
+                lines[rule.line - 1] = end.join(map(fitted, made)) + end
         elif one.left_out == "it goes in a circle":
             lines[rule.line - 1] = f"# {one.left_out}: {lines[rule.line - 1]}" if found.format != "csv" else ""
     text = "".join(lines)
