@@ -280,14 +280,14 @@ def _in_document(label: bytes) -> Charset | None:
 # 13.2.3.2, get an attribute
 _ATTRIBUTE: Final = pattern(
     rb"[\t\n\f\r /]*+([^\t\n\f\r />=][^\t\n\f\r />=]*+)"
-    rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*+)?))?+"
+    rb"(?>(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*+)?))?)"
 )
 _IN_CONTENT: Final = pattern(
     rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*+))", re.IGNORECASE
 )
 # 13.2.3.2, get an XML encoding: used if no meta element declares a charset
 _XML_ENCODING: Final = pattern(
-    rb"<\?xml(?=[^>]*>)(?:(?!encoding)[^>])*encoding[\x00-\x20]*+=[\x00-\x20]*+([\"'])((?:(?!\1)[\x21-\xff])*+)\1"
+    rb"<\?xml(?=[^>]*>)(?:(?!encoding)[^>])*encoding[\x00-\x20]*+=[\x00-\x20]*+([\"'])((?>(?:(?!\1)[\x21-\xff])*))\1"
 )
 
 

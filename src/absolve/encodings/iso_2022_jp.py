@@ -24,7 +24,7 @@ _ODD_IN_ROMAN: Final = pattern(rb"[\x80-\xff\x1b\\~]")  # and in the Roman state
 _ROMAN: Final = {0x5C: "\N{YEN SIGN}".encode(), 0x7E: "\N{OVERLINE}".encode()}
 _ESCAPE: Final = 0x1B
 _SEQUENCE: Final = pattern(rb"\x1b(?:\([BJI]|\$[@B])")
-_NOTHING: Final = pattern(rb"(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))++")  # neither characters nor escape sequences
+_NOTHING: Final = pattern(rb"(?>(?:[\x80-\xff]|\x1b(?!\([BJI]|\$[@B]))+)")  # neither characters nor escape sequences
 
 
 class States:

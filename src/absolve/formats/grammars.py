@@ -121,7 +121,7 @@ _REFRESH: Final = pattern(
     rb"[0-9.]++"  # 6 to 9. digits, or a full stop and then digits and full stops
     rb"(?=[;,\t\n\f\r ])"  # 11.1. anything else: return
     rb"[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+"  # 11.2 to 11.4
-    rb"(?:[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+)?+"  # 12.2 to 12.7; if incomplete, it belongs to the URL
+    rb"(?>(?:[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+)?)"  # 12.2 to 12.7; if incomplete, it belongs to the URL
     rb"([\"']?+)"  # 12.8. skip quotes
 )
 
@@ -162,7 +162,7 @@ _LIKELY: Final = pattern(
     rb"[A-Za-z][A-Za-z0-9+.-]*+:"  # a scheme
     rb"|\.{0,2}+/"  # /path, ./path, ../path, //host
     rb"|(?![A-Za-z]++%3[Aa])[A-Za-z0-9_~%@!$&*,;=+:/\x80-\xff-]"
-    rb"[^\t\n\f\r <>\"'{}\\?#]*(?<=\.)[A-Za-z][A-Za-z0-9]{1,4}+(?:[?#][^\t\n\f\r <>\"{}\\]*+)?+\Z"
+    rb"[^\t\n\f\r <>\"'{}\\?#]*(?<=\.)[A-Za-z][A-Za-z0-9]{1,4}+(?>(?:[?#][^\t\n\f\r <>\"{}\\]*+)?)\Z"
 )
 
 
@@ -173,7 +173,7 @@ def likely(value: bytes) -> list[Span]:
 
 
 # RFC 8288 3 and B.2: links are separated by commas; in a quoted parameter value `<` begins no link
-_LINK_VALUE: Final = pattern(rb"[^<\"]*+(?:\"(?:[^\"\\]++|\\.)*+\"?+[^<\"]*+)*+<([^>]*+)>", re.DOTALL)
+_LINK_VALUE: Final = pattern(rb"[^<\"]*+(?>(?:\"(?>(?:[^\"\\]++|\\.)*)\"?+[^<\"]*+)*)<([^>]*+)>", re.DOTALL)
 
 
 def link(value: bytes) -> Iterator[Span]:

@@ -98,9 +98,9 @@ _LOOKED_AT: Final = 2048
 _XML_TYPE: Final = pattern(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, sections 3 and 4.2
 # XML 1.0 2.8: the prolog (text in it is tolerated), and the root element's name without its prefix
 _PROLOG: Final = pattern(
-    rb"(?:\xef\xbb\xbf)?+(<\?xml[\t\n\r ])?+"
-    rb"(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*+(?:\[.*?\][\t\n\r ]*+)?+>)*+"
-    rb"<(?:[A-Za-z0-9_.-]++:)?+([A-Za-z0-9_.-]++)",
+    rb"(?>(?:\xef\xbb\xbf)?)(?>(<\?xml[\t\n\r ])?)"
+    rb"(?>(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*+(?>(?:\[.*?\][\t\n\r ]*+)?)>)*)"
+    rb"<(?>(?:[A-Za-z0-9_.-]++:)?)([A-Za-z0-9_.-]++)",
     re.DOTALL,
 )
 # The start that a JSON file of each name needs to be of that type. A manifest_version marks a browser extension.
@@ -124,9 +124,9 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     MAILBOX: pattern(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
     # RFC 5322 3.6: every message has one of these fields
     MESSAGE: pattern(
-        rb"(?:\xef\xbb\xbf)?(?:[!-9;-~]++:[^\n]*+\n(?:[\t ][^\n]*+\n)*+)*?"
+        rb"(?:\xef\xbb\xbf)?(?:[!-9;-~]++:[^\n]*+\n(?>(?:[\t ][^\n]*+\n)*))*?"
         rb"(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type):[^\n]*+\n"
-        rb"(?:[\t ][^\n]*+\n)*+(?:[!-9;-~]++:|\r?\n)",
+        rb"(?>(?:[\t ][^\n]*+\n)*)(?:[!-9;-~]++:|\r?\n)",
         re.IGNORECASE,
     ),
     # MIME Sniffing 7.1, the table of scriptable types

@@ -16,11 +16,11 @@ from absolve.formats import registry
 _MARKS: Final = {"utf-8": b"\xef\xbb\xbf", "utf-16le": b"\xff\xfe", "utf-16be": b"\xfe\xff"}
 _PRESCAN: Final = 1024 - len(b'<meta charset="utf-8">')  # HTML Standard 13.2.3.2: bytes in which a meta is found
 # What may precede the content of the head (HTML Standard 13.2.6.4.1 to 13.2.6.4.4).
-_QUOTED: Final = rb"(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+>"
-_MISC: Final = rb"(?:[\t\n\f\r ]++|<!--(?:(?!-->).)*+-->|<\?[^>]*+>)*+"
+_QUOTED: Final = rb"(?>(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*)>"
+_MISC: Final = rb"(?>(?:[\t\n\f\r ]++|<!--(?>(?:(?!-->).)*)-->|<\?[^>]*+>)*)"
 _BEFORE_HEAD: Final = re.compile(
-    rb"(?is:" + _MISC + rb"(?:<!doctype[^>]*+>)?+" + _MISC + rb"(?:<html(?=[\t\n\f\r />])" + _QUOTED + rb")?+"
-    rb"(?P<rest>" + _MISC + rb"(?:<head(?=[\t\n\f\r />])" + _QUOTED + rb")?+))"
+    rb"(?is:" + _MISC + rb"(?>(?:<!doctype[^>]*+>)?)" + _MISC + rb"(?>(?:<html(?=[\t\n\f\r />])" + _QUOTED + rb")?)"
+    rb"(?P<rest>" + _MISC + rb"(?>(?:<head(?=[\t\n\f\r />])" + _QUOTED + rb")?)))"
 )
 _XML: Final = re.compile(rb"<\?xml[\t\n\r ]+version[\t\n\r ]*=[\t\n\r ]*(?:\"[^\"]*\"|'[^']*')")
 _ENCODING: Final = re.compile(rb"([\t\n\r ]+encoding[\t\n\r ]*=[\t\n\r ]*)(?:\"([^\"]*)\"|'([^']*)')")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ATTRIBUTE: Final = re.compile(
     rb"[\t\n\f\r /]*+(?P<name>[^\t\n\f\r />][^\t\n\f\r />=]*+)"
-    rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"(?P<double>[^\"]*+)\"|'(?P<single>[^']*+)'|(?P<bare>[^\t\n\f\r >]*+)))?+"
+    rb"(?>(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"(?P<double>[^\"]*+)\"|'(?P<single>[^']*+)'|(?P<bare>[^\t\n\f\r >]*+)))?)"
 )
 _NAME: Final = re.compile(rb"<[^\t\n\f\r />]*+")
 

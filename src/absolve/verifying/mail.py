@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from absolve.verifying.meant import Meant
 
 _FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
-_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:>?From [^\n]*\n)*+")
+_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)")
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
 

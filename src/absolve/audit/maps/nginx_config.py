@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\#[^\n]*) | (?P<sign>[{};])
-    | "(?P<double>(?:[^"\\]|\\.)*+)" | '(?P<single>(?:[^'\\]|\\.)*+)'
-    | (?P<word>(?:\$\{\w*\}|\\.|[^\s;{}\\])++) | (?P<other>.)""",
+    | "(?P<double>(?>(?:[^"\\]|\\.)*))" | '(?P<single>(?>(?:[^'\\]|\\.)*))'
+    | (?P<word>(?>(?:\$\{\w*\}|\\.|[^\s;{}\\])+)) | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _DEEPEST: Final = 50

@@ -320,7 +320,7 @@ class Tree:
         if element == _BODY or element == _HTML or element == _HEAD or self.started[element] <= self.ended[element]:
             return False
         self.guessed = True
-        return element > 0 or b"-" in name
+        return element > 0 or 45 in name
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

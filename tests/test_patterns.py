@@ -1,0 +1,39 @@
+"""No group has a possessive quantifier: CPython before 3.11.5 matches some of them wrongly (gh-106052).
+
+The same with an atomic group is right everywhere: `(?>(?:...)*)` in place of `(?:...)*+`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import absolve
+
+SOURCE = Path(absolve.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\\\]])*\]|\(\)|\)(?:[*+?]|\{[0-9,]+\})\+", re.DOTALL)
+
+
+def possessive_groups(text: str) -> list[str]:
+    """Return the quantifiers of a pattern that are possessive and belong to a group."""
+    return [found[0] for found in PIECE.finditer(text) if found[0].startswith(")")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("(a)*+", 1), ("(a)?+|(?:b){1,2}+", 2), (r"\)*+", 0), ("[)]*+", 0), ("[^])]*+", 0), ("(a)*a++", 0), ("!()*+", 0)],
+)
+def test_possessive_groups_are_found(text: str, expected: int) -> None:
+    assert len(possessive_groups(text)) == expected
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_group_has_a_possessive_quantifier(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
+            text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+            assert possessive_groups(text) == [], f"{path}:{node.lineno}"
