@@ -89,6 +89,22 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
         ("nginx", "server {\n}\n", 'server {\n    location = "/w" { return 301 "/n$is_args$args"; }\n}\n'),
         ("nginx", "server { listen 443; }\n", 'server {\n    location = "/w" { return 301 "/n$is_args$args"; } listen 443; }\n'),
         ("rewritemap", "/a /b\n", "/w /n\n/a /b\n"),
+        ("csv", "# c\r\n\r\nold,new\r\n/a,/b\r\n", "# c\r\n\r\nold,new\r\n/w,/n\r\n/a,/b\r\n"),
+        (
+            "apache",
+            "# c \\\n  d\nRedirect /a /b\n",
+            '# c \\\n  d\nRewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n',
+        ),
+        (
+            "apache",
+            "<VirtualHost *>\r\nRedirect /a /b\r\n",
+            '<VirtualHost *>\r\n    RewriteEngine On\r\n    RewriteRule "^/?w$" "/n" [R=301,L]\r\nRedirect /a /b\r\n',
+        ),
+        (
+            "nginx",
+            "# server { c\r\nserver {\r\n}\r\n",
+            '# server { c\r\nserver {\r\n    location = "/w" { return 301 "/n$is_args$args"; }\r\n}\r\n',
+        ),
     ],
 )
 def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> None:
@@ -96,6 +112,20 @@ def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> N
     new, back = written(made, form, (OLD + "w", NEW + "n"))
     assert lead(back, "/w") == "/n"
     assert new == added
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "new"),
+    [
+        ("apache", "Redirect 301 /a \\\n  \\\n /b\nRedirect 301 /b /c\n", 'Redirect 301 /a "/c"\nRedirect 301 /b /c\n'),
+        ("apache", "Redirect 301 /a \\\r\n /b\r\nRedirect 301 /b /c\r\n", 'Redirect 301 /a "/c"\r\nRedirect 301 /b /c\r\n'),
+        ("csv", '/a,"/b\n","301\n"\n/b,/c\n', "/a,/c,301\n/b,/c\n"),
+        ("csv", '/a,/b\n/b,/c"d\n/e,/b\n/f,/c"d\n', '/a,/c%22d\n/b,/c"d\n/e,/c%22d\n/f,/c"d\n'),
+    ],
+)
+def test_a_rule_of_several_lines_is_replaced_as_a_whole(form: str, text: str, new: str) -> None:
+    made = rules(text, NAMES[form], form=form)
+    assert written(made, form)[0] == new
 
 
 def test_only_line_feeds_and_carriage_returns_end_the_lines_of_a_map() -> None:

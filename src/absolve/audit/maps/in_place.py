@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.apache_config import words
 from absolve.audit.maps.forms import escaped
-from absolve.audit.maps.spreadsheet import fitting
+from absolve.audit.maps.spreadsheet import delimiter_of, fitting, lines_of_row
 from absolve.audit.maps.text import decoded
 
 if TYPE_CHECKING:
@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from absolve.audit.maps.flattening import Flat
     from absolve.audit.maps.model import Rule, RuleSet
 
-_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*")
+_CONTINUED_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#(?:\\\r?\n|[^\n])*)?\r?\n)*")  # of Apache
 _HEADER: Final = re.compile(r"[^/:,;\t]*(?:[,\t][^/:]*|;[^/:]*[^/:;\s])")  # of a table; a directive ends with `;`
 _LOOKED_AT: Final = 1 << 16
-_SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*$")
-_SERVER: Final = re.compile(r"(?m)(?:^|(?<=[\s;}]))server\s*\{")
+_SECTION: Final = re.compile(r"(?im)^(?P<block>[ \t]*<VirtualHost[^\n]*>[ \t]*(?=\r?$))")
+_SERVER: Final = re.compile(  # not in comments and quotes
+    r"""(?<![^\s;{}])(?:\#[^\n]*|(?P<block>server\s*\{)) | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'""",
+    re.VERBOSE | re.DOTALL,
+)
 
 
 def edited(
@@ -47,48 +51,65 @@ def _edited(
         return _inserted_in_blocks(_spans(text, flat), added, _SERVER)
     fitted = fitting(text) if found.format == "csv" else str
     added = list(map(fitted, added))
+    delimiter = delimiter_of(text)
     lines = list(io.StringIO(text, newline=""))
     for one in flat:
         rule = one.rule
         if not 0 < rule.line <= len(lines):
             continue
-        end = lines[rule.line - 1][len(lines[rule.line - 1].rstrip("\r\n")) :] or "\n"
+        own = slice(rule.line - 1, _last_line(lines, rule.line, found.format, delimiter))
+        old = "".join(lines[own])
+        end = old[len(old.rstrip("\r\n")) :] or "\n"
+        new = old
         if one.is_changed:
             made = _apache(one) if found.format == "apache" else lines_of(rule)
-            if made is not None:
-                lines[rule.line - 1] = end.join(map(fitted, made)) + end
+            new = end.join(map(fitted, made)) + end if made is not None else old
         elif one.left_out == "it goes in a circle":
-            lines[rule.line - 1] = f"# {one.left_out}: {lines[rule.line - 1]}" if found.format != "csv" else ""
+            new = f"# {one.left_out}: {old}" if found.format != "csv" else ""
+        lines[own] = [new, *[""] * (own.stop - own.start - 1)]
     text = "".join(lines)
     if found.format == "apache" and added:
         return _inserted_in_blocks(text, ["RewriteEngine On", *added], _SECTION)
     return _inserted(text, added)
 
 
-def _inserted(text: str, added: Sequence[str]) -> str:
+def _last_line(lines: Sequence[str], line: int, form: str, delimiter: str) -> int:
+    """Return the number of the last line of a rule: a directive may be continued, a cell have several lines."""
+    if form == "csv":
+        return line - 1 + lines_of_row((lines[number] for number in range(line - 1, len(lines))), delimiter)
+    while form == "apache" and line < len(lines) and lines[line - 1].rstrip("\r\n").endswith("\\"):
+        line += 1
+    return line
+
+
+def _inserted(text: str, added: Sequence[str], skipped: re.Pattern[str] = _COMMENTS) -> str:
     """Return a text with lines before its first rule: behind the comments, and the header of a table, at its start."""
     if not added:
         return text
-    comments = _COMMENTS.match(text)
+    comments = skipped.match(text)
     start = comments.end() if comments is not None else 0
     first, end, _ = text[start:].partition("\n")
     if _HEADER.fullmatch(first.strip()):
         start += len(first) + len(end)
     before = text[:start]
-    line_end = "\r\n" if "\r\n" in text[:_LOOKED_AT] else "\n"
+    line_end = _line_end(text)
     if before and not before.endswith("\n"):
         before += line_end
     return before + "".join(f"{line}{line_end}" for line in added) + text[start:]
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text[:_LOOKED_AT] else "\n"
 
 
 def _inserted_in_blocks(text: str, added: Sequence[str], block: re.Pattern[str]) -> str:
     """Return a text with lines at the beginning of each block, else at the beginning."""
     if not added:
         return text
-    if not block.search(text):
-        return _inserted(text, added)
-    new = "".join(f"\n    {line}" for line in added)
-    return block.sub(lambda found: found[0] + new, text)
+    if not any(found["block"] for found in block.finditer(text)):
+        return _inserted(text, added, _CONTINUED_COMMENTS if block is _SECTION else _COMMENTS)
+    new = "".join(f"{_line_end(text)}    {line}" for line in added)
+    return block.sub(lambda found: found[0] + new if found["block"] else found[0], text)
 
 
 def _apache(one: Flat) -> list[str] | None:

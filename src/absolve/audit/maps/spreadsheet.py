@@ -22,7 +22,7 @@ from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
 _GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
@@ -103,6 +103,16 @@ def fitting(text: str) -> Callable[[str], str]:
         return csv_row(*(cells[:2] if width == 2 and cells[2:] == ["301"] else cells), delimiter=delimiter)
 
     return fitted
+
+
+def lines_of_row(lines: Iterable[str], delimiter: str) -> int:
+    """Return the number of lines of the row with which they begin; one if it cannot be read."""
+    rows = csv.reader(lines, delimiter=delimiter)
+    try:
+        next(rows, None)
+    except csv.Error:
+        return 1
+    return rows.line_num
 
 
 def csv_row(*cells: str, delimiter: str = ",") -> str:
