@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +15,6 @@ from absolve.mirror.map import WORKING, Working
 from absolve.mirror.security_policy import forbidding
 from absolve.rewriting.edits import splice
 from absolve.run import outputs, syncfs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DATE = "2024-05-01T00:00:00Z"
 
@@ -246,3 +244,36 @@ def test_many_files_are_put_on_the_disk_by_one_call(tmp_path: Path, monkeypatch:
     assert len(list((tmp_path / "m" / "h").iterdir())) == 40
     assert called
     assert [name for name in flushed if "/h/" in name] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("site --url-map urls.csv -o m --missing urls.csv", "is also an input"),
+        ("--from list --url http://h/ -o m --missing list", "is also an input"),
+        ("--from list --url http://h/ --zip list", "is also an input"),
+        ("site --zip q.zip --missing q.zip", "are the same file"),
+        ("site --zip q.zip --errors q.zip", "are the same file"),
+        ("site -o m --missing list --errors ./list", "is also an input|are the same file"),
+        ("site -o m --missing new --errors new", "are the same file"),
+        ("site -o m --missing m/mirror.sqlite", "is inside the mirror m"),
+        ("site -o m --errors m/a.html", "is inside the mirror m"),
+        ("site -o site/m", "separate folders"),
+        ("site -o .", "separate folders"),
+        ("site -o site", "is also an input"),
+    ],
+)
+def test_no_output_takes_the_place_of_another_file_of_the_run(
+    options: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("site").mkdir()
+    Path("m").mkdir()
+    Path("site/a.html").write_text("<a href=gone.html>x</a>")
+    Path("urls.csv").write_text("site/a.html,http://h/a.html\n")
+    Path("list").write_text("site/a.html\n")
+    assert main(["mirror", *options.split()]) == 2
+    assert re.search(words, capsys.readouterr().err)
+    assert Path("list").read_text() == "site/a.html\n"
+    assert Path("urls.csv").read_text() == "site/a.html,http://h/a.html\n"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.html", "list", "m", "site", "urls.csv"]

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from absolve.cli import options as shared
 from absolve.core.errors import DocumentError, UsageError
 from absolve.run import inputs, outputs
 from absolve.run.sources import STDIN
@@ -29,10 +30,9 @@ def check(options: argparse.Namespace, option: str = "errors") -> None:
     if file is None:
         return
     named = [*options.inputs, *_listed(options.from_)]
-    tables = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file")]
     try:
         path = Path(os.path.realpath(file))
-        if any(is_same(path, name) for name in (*named, *tables) if name not in {None, "", STDIN}):
+        if any(is_same(path, name) for name in (*named, *shared.tables(options)) if name not in {"", STDIN}):
             raise UsageError(f"--{option} {file} is also an input: choose another file")
         if (name := inputs.folder_around(path, named)) is not None:
             raise UsageError(f"--{option} {file} is inside the input {name}: choose another folder")

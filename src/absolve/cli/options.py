@@ -315,11 +315,17 @@ def opened(
     if options.output in {None, outputs.STDOUT}:
         return outputs.stdout()
     path = Path(options.output)
-    if found := outputs.clash([path], names):
+    if found := outputs.clash([path], [*names, *tables(options)]):
         raise UsageError(f"the output {options.output} is also an input ({found[1]}): choose another file")
     if path.is_symlink() and (folder := inputs.folder_around(path, names)) is not None:  # it may lead anywhere
         raise UsageError(f"the output {options.output} is a symbolic link in the input {folder}: choose another file")
     return outputs.writing(path, token=token) if stream else outputs.replacing(path)
+
+
+def tables(options: argparse.Namespace) -> list[str]:
+    """Return the names of the files, other than inputs, that a run reads: its list of inputs and its tables of URLs."""
+    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file")]
+    return [name for name in given if name not in {None, "", sources.STDIN}]
 
 
 def check_outside(paths: Iterable[Path], names: list[str]) -> None:

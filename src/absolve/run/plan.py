@@ -38,7 +38,7 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
         if name == STDIN:
             raise UsageError(f"the standard input (-) has no file name for the folder {folder}: give -o FILE")
         if inputs.is_folder(name):
-            _check_apart(folder, name)
+            check_apart(folder, name)
             if len(names) == 1:
                 return
         last = Path(os.path.abspath(name)).name  # noqa: PTH100 - `.` has a name
@@ -60,7 +60,8 @@ def _same(path: Path, name: str) -> UsageError:
     return UsageError(f"the output {path} is also an input ({name}): to replace inputs, give --in-place")
 
 
-def _check_apart(output: Path, folder: str) -> None:
+def check_apart(output: Path, folder: str) -> None:
+    """Raise UsageError if an output folder and an input folder are the same, or one is inside the other."""
     one, other = output.resolve(), Path(folder).resolve()
     if one == other:
         raise UsageError(f"the output {output} is also an input: to replace inputs, give --in-place")
