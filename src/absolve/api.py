@@ -6,7 +6,7 @@ base URL (RFC 1808 section 3), or a list of diagnostics.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, overload
 
 from absolve.core import arguments
 from absolve.core.errors import DocumentError
@@ -97,7 +97,10 @@ def _notify(options: dict[str, Any]) -> OnDiagnostic | None:
 
 def _may_be_name(entity: Entity) -> bool:
     """Return whether the document may be the name of a file, passed by mistake; `document.reporting` decides."""
-    return len(entity.data) < 1024 and b"<" not in entity.data
+    return len(entity.data) < 1024 and _LESS_THAN not in entity.data
+
+
+_LESS_THAN: Final = ord("<")  # CPython looks for bytes in bytes by way of an exception, for a number directly
 
 
 def _report(entity: Entity, notify: OnDiagnostic | None, *, bases: bool = True) -> None:

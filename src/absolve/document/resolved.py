@@ -82,8 +82,9 @@ class LinkContext:
         self.own = entity.bases.own
         self.settings = settings
         self.keeps_fragments = not self.elsewhere and settings.fragments == "keep"
-        self.stays_always = place.stays == "always" or base_context.unknown
-        self.stays_as_fragment = place.stays == "fragment"
+        stays = place.stays
+        self.stays_always = stays == "always" or base_context.unknown
+        self.stays_as_fragment = stays == "fragment"
         self.empty = place.empty
         # If the base element is to be emptied, relative references could no longer find the parts in `held`.
         emptied = self.elsewhere and settings.base == "empty"

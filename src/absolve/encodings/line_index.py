@@ -42,7 +42,7 @@ class LineIndex:
         self._transparent = charset.transparent
         self._one_byte = charset.one_byte
         self._utf8 = charset.codec == "utf-8"
-        self._returns = b"\r" in data
+        self._returns = 13 in data
         self._lone_returns = self._returns and _has_lone_return(data, len(data))  # otherwise each line ends with LF
         self._first = len(_UTF_8_MARK) if data.startswith(_UTF_8_MARK) else 0
         self._at = self._first

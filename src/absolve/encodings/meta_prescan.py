@@ -5,7 +5,6 @@ In: the bytes of an HTML document. Out: the spans of the attributes of meta elem
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -19,10 +18,7 @@ else:
     from absolve.core.byte_scan import comment_end, find, tag_end
 
 _PRESCAN: Final = 1024
-_TEXT: Final = {
-    name: re.compile(rb"</%b(?=[\t\n\f\r />])" % name, re.IGNORECASE)
-    for name in b"script style title textarea xmp iframe noembed noframes".split()
-}
+_TEXT: Final = frozenset(b"script style title textarea xmp iframe noembed noframes".split())
 _OF_HEAD: Final = frozenset(
     b"script style title link object base noscript html head /script /style /title /meta /link /object /base"
     b" /noscript".split()
@@ -144,12 +140,20 @@ def _may_declare(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_s
 
 @cython.cfunc
 def _text_end(data: bytes, position: cython.Py_ssize_t, name: bytes) -> cython.Py_ssize_t:
-    """Return the offset of the end tag with this name; searching for `</` is much faster than for letters."""
-    is_end = _TEXT[name].match
+    """Return the offset of the end tag with this name, in lower case; the end of the data if there is none."""
+    p: cython.p_const_uchar = data
+    letters: cython.p_const_uchar = name
+    n: cython.Py_ssize_t = len(data)
+    length: cython.Py_ssize_t = len(name)
+    k: cython.Py_ssize_t
     while True:
-        position = data.find(b"</", position)
-        if position < 0:
-            return len(data)
-        if is_end(data, position):
+        position = find(p, 60, position, n)
+        if position < 0 or position + 2 + length >= n:
+            return n
+        k = 0
+        if p[position + 1] == 47 and p[position + 2 + length] in (9, 10, 12, 13, 32, 47, 62):
+            while k < length and p[position + 2 + k] | 32 == letters[k]:
+                k += 1
+        if k == length:
             return position
-        position += 2
+        position += 1
