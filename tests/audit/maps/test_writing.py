@@ -128,6 +128,22 @@ def test_a_rule_of_several_lines_is_replaced_as_a_whole(form: str, text: str, ne
     assert written(made, form)[0] == new
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "new"),
+    [
+        ("old;new\n/a;/b\n", "/c,/d\n", "/a,/b,301\n/c,/d\n"),
+        ("/c,/d\n", "old;new\n/a;/b;302\n", "/c,/d\n/a,/b,302\n"),
+        ("# x\nold,new\n/a,/b\n", "# y\n/c,/d\n", "# x\nold,new\n/a,/b\n# y\n/c,/d\n"),
+        ("old,new\n/a,/b\n", "\ufeffold,new\r\n/c,/d\r\n", "old,new\n/a,/b\n/c,/d,301\n"),
+    ],
+)
+def test_several_tables_become_one_that_reads_as_they_do(first: str, second: str, new: str) -> None:
+    text, back = written(rules(first, "map.csv", (second, "more.csv")), "csv")
+    assert text == new
+    assert not problems(back)
+    assert lead(back, "/a") == "/b"
+
+
 def test_only_line_feeds_and_carriage_returns_end_the_lines_of_a_map() -> None:
     made = rules("# \x0b\x0c\x1c\x85\u2028\n/a /b\n/b /c\n", "_redirects")
     assert written(made, "netlify")[0] == "# \x0b\x0c\x1c\x85\u2028\n/a /c 301\n/b /c\n"

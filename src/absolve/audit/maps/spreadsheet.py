@@ -105,6 +105,17 @@ def fitting(text: str) -> Callable[[str], str]:
     return fitted
 
 
+def may_be_joined(text: str, *, is_first: bool) -> bool:
+    """Return whether a map with other maps around it is still read as alone: it has commas, and no header inside."""
+    if delimiter_of(text) != ",":
+        return False
+    with suppress(csv.Error):
+        for row in map(_cells, csv.reader(io.StringIO(text, newline=""))):
+            if row and not row[0].startswith("#"):
+                return is_first or not _is_header(row)
+    return True
+
+
 def lines_of_row(lines: Iterable[str], delimiter: str) -> int:
     """Return the number of lines of the row with which they begin; one if it cannot be read."""
     rows = csv.reader(lines, delimiter=delimiter)

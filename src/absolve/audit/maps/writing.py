@@ -16,7 +16,8 @@ from absolve.audit.maps.in_place import edited
 from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, Rule
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
-from absolve.audit.maps.spreadsheet import with_rest
+from absolve.audit.maps.spreadsheet import may_be_joined, with_rest
+from absolve.audit.maps.text import decoded
 from absolve.core.errors import UsageError
 from absolve.core.printable import printable
 from absolve.urls.predicates import parsed_scheme
@@ -110,11 +111,13 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     ]
     first = _converted(form, [Flat(rule) for rule in new], left_out)
     texts: list[str] = []
+    is_joined = form == "csv" and len(rules.sets) > 1
     for found in rules.sets:
         flat = flattening.of_set(found)
         if found.format == "csv" != form:
             flat.sort(key=lambda one: one.rule.how != EXACT or "?" not in one.rule.source)
-        if found.format == form and found.data:
+        keeps = found.format == form and bool(found.data)
+        if keeps and (not is_joined or may_be_joined(decoded(found.data), is_first=not texts)):
             texts.append(edited(found, flat, _LINES[form], first))
             first = []
         elif form == "nginx":
