@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from moving import NEW, OLD, lead, problems, rules
 
 from absolve.audit import maps
+from absolve.audit.maps import in_place
 from absolve.core.errors import UsageError
 
 NAMES = {"csv": "map.csv", "netlify": "_redirects", "cloudflare": "_redirects", "apache": ".htaccess", "nginx": "x.conf", "rewritemap": "x.txt"}
@@ -102,6 +103,11 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
         ),
         (
             "nginx",
+            "log_format it's '#';\nserver {\n}\n",
+            'log_format it\'s \'#\';\nserver {\n    location = "/w" { return 301 "/n$is_args$args"; }\n}\n',
+        ),
+        (
+            "nginx",
             "# server { c\r\nserver {\r\n}\r\n",
             '# server { c\r\nserver {\r\n    location = "/w" { return 301 "/n$is_args$args"; }\r\n}\r\n',
         ),
@@ -142,6 +148,18 @@ def test_several_tables_become_one_that_reads_as_they_do(first: str, second: str
     assert text == new
     assert not problems(back)
     assert lead(back, "/a") == "/b"
+
+
+def test_a_rule_is_added_behind_a_comment_that_is_continued_to_the_end() -> None:
+    made = maps.Rules([maps.read(Path(".htaccess"), b"# c \\\n  d")], OLD, NEW)
+    assert maps.written("apache", made, [(OLD + "w", NEW + "n")]).data.startswith(b"# c \\\n  d\nRewriteEngine On\n")
+
+
+@pytest.mark.parametrize("text", ["'" + "\\'" * 300_000, '"' + "\\" * 300_001, "# c \\\n" * 100_000 + "x"])
+def test_blocks_and_comments_are_found_in_linear_time(text: str) -> None:
+    """In quadratic time this takes minutes."""
+    assert not any(found["block"] for found in in_place._SERVER.finditer(text))
+    assert in_place._CONTINUED_COMMENTS.match(text)
 
 
 def test_only_line_feeds_and_carriage_returns_end_the_lines_of_a_map() -> None:

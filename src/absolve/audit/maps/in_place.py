@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from absolve.audit.maps.model import Rule, RuleSet
 
 _COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*")
-_CONTINUED_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#(?:\\\r?\n|[^\n])*)?\r?\n)*")  # of Apache
+_CONTINUED_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#(?>(?:\\\r?\n|[^\n])*)|\r?)(?:\n|\Z))*")  # of Apache
 _HEADER: Final = re.compile(r"[^/:,;\t]*(?:[,\t][^/:]*|;[^/:]*[^/:;\s])")  # of a table; a directive ends with `;`
 _LOOKED_AT: Final = 1 << 16
 _SECTION: Final = re.compile(r"(?im)^(?P<block>[ \t]*<VirtualHost[^\n]*>[ \t]*(?=\r?$))")
 _SERVER: Final = re.compile(  # not in comments and quotes
-    r"""(?<![^\s;{}])(?:\#[^\n]*|(?P<block>server\s*\{)) | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'""",
+    r"""(?<![^\s;{}])(?:\#[^\n]*|(?P<block>server\s*\{)
+    | "(?>(?:\\.|[^"\\])*)(?:"|\\?\Z) | '(?>(?:\\.|[^'\\])*)(?:'|\\?\Z))""",
     re.VERBOSE | re.DOTALL,
 )
 
