@@ -1,8 +1,8 @@
 """Search and classify bytes in a buffer without creating Python objects.
 
 In: a pointer to bytes (interpreted: `bytes`) with byte offsets. Out: byte offsets, lengths and truth values.
-Implements the ends of comments (HTML Standard 13.2.5.43 to .51) and of start tags, ASCII white space (Infra Standard
-4.6) and the well-formed sequences of UTF-8 (RFC 3629 section 4).
+Implements the ends of comments (HTML Standard 13.2.5.43 to .51), of start tags and of raw text (13.2.5.9 to .14), ASCII
+white space (Infra Standard 4.6) and the well-formed sequences of UTF-8 (RFC 3629 section 4).
 """
 
 from __future__ import annotations
@@ -111,6 +111,50 @@ def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
             if i < end and (p[i] == 34 or p[i] == 39):
                 i = find(p, p[i], i + 1, end) + 1 or end
     return i + 1 if i < end else end
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def is_tag_name(
+    p: cython.p_const_uchar,
+    end: cython.Py_ssize_t,
+    i: cython.Py_ssize_t,
+    name: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+) -> cython.bint:
+    """Return whether the whole tag name at `i` equals the name of the start tag at `name`, ignoring ASCII case."""
+    k: cython.Py_ssize_t = 0
+    if i + length >= end or p[i + length] not in (9, 10, 12, 13, 32, 47, 62):
+        return False
+    while k < length and p[i + k] | 32 == p[name + k] | 32:
+        k += 1
+    return k == length
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def raw_text_end(
+    p: cython.p_const_uchar,
+    i: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    name: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Return the offset of the end tag of an RCDATA or RAWTEXT element; `end` if there is none.
+
+    `name` and `length` are the span of the name in its start tag.
+    """
+    while True:
+        i = find(p, 60, i, end)
+        if i < 0:
+            return end
+        if i + 1 < end and p[i + 1] == 47 and is_tag_name(p, end, i + 2, name, length):
+            return i
+        i += 1
 
 
 @cython.cfunc

@@ -13,9 +13,9 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import comment_end, find, tag_end
+    from cython.cimports.absolve.core.byte_scan import comment_end, find, raw_text_end, tag_end
 else:
-    from absolve.core.byte_scan import comment_end, find, tag_end
+    from absolve.core.byte_scan import comment_end, find, raw_text_end, tag_end
 
 _PRESCAN: Final = 1024
 _TEXT: Final = frozenset(b"script style title textarea xmp iframe noembed noframes".split())
@@ -62,6 +62,7 @@ class Metas:
         n: cython.Py_ssize_t = len(data)
         position: cython.Py_ssize_t = self.end
         i: cython.Py_ssize_t
+        start: cython.Py_ssize_t
         while True:
             i = find(p, 60, position, n) + 1
             if i <= 0 or i >= n or not (self._in_head or i <= _PRESCAN):
@@ -84,11 +85,12 @@ class Metas:
                     self._in_head = False
                     position = tag_end(p, i, n)
                     continue
-                name = p[position:i].lower()
+                start = position
+                name = p[start:i].lower()
                 position = tag_end(p, i, n)
                 self._in_head = self._in_head and name in _OF_HEAD
                 if name in _TEXT:
-                    position = _text_end(data, position, name)
+                    position = raw_text_end(p, position, n, start, i - start)
             elif p[i] == 33 or p[i] == 47 or p[i] == 63:
                 position = find(p, 62, i, n) + 1 or n
             else:
@@ -136,24 +138,3 @@ def _may_declare(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_s
             return True
         i += 1
     return False
-
-
-@cython.cfunc
-def _text_end(data: bytes, position: cython.Py_ssize_t, name: bytes) -> cython.Py_ssize_t:
-    """Return the offset of the end tag with this name, in lower case; the end of the data if there is none."""
-    p: cython.p_const_uchar = data
-    letters: cython.p_const_uchar = name
-    n: cython.Py_ssize_t = len(data)
-    length: cython.Py_ssize_t = len(name)
-    k: cython.Py_ssize_t
-    while True:
-        position = find(p, 60, position, n)
-        if position < 0 or position + 2 + length >= n:
-            return n
-        k = 0
-        if p[position + 1] == 47 and p[position + 2 + length] in (9, 10, 12, 13, 32, 47, 62):
-            while k < length and p[position + 2 + k] | 32 == letters[k]:
-                k += 1
-        if k == length:
-            return position
-        position += 1

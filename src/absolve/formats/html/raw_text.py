@@ -1,4 +1,4 @@
-"""Find the end of raw text, RCDATA and script content (HTML Standard 13.2.5.9 to .31).
+"""Find the end of script content (HTML Standard 13.2.5.15 to .31); that of other raw text is in byte_scan.
 
 In: the bytes of a document and the offset behind the start tag. Out: the offset of the end tag, or the end of the
 document if there is none.
@@ -14,54 +14,9 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.core.byte_scan import find, is_tag_name
 else:
-    from absolve.core.byte_scan import find
-
-
-@cython.cfunc
-@cython.inline
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def _is_tag(
-    p: cython.p_const_uchar,
-    n: cython.Py_ssize_t,
-    i: cython.Py_ssize_t,
-    name: cython.Py_ssize_t,
-    length: cython.Py_ssize_t,
-) -> cython.bint:
-    """Return whether the whole tag name at `i` equals the name of the start tag at `name`, ignoring ASCII case."""
-    k: cython.Py_ssize_t
-    if i + length >= n:
-        return False
-    after: cython.uchar = p[i + length]
-    if not (after == 62 or after == 47 or after == 32 or after == 10 or after == 9 or after == 12 or after == 13):
-        return False
-    for k in range(length):
-        if p[i + k] | 32 != p[name + k] | 32:
-            return False
-    return True
-
-
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def raw_text_end(
-    data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t, length: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
-    """Return the offset of the end tag of an RCDATA or RAWTEXT element (13.2.5.9 to .14).
-
-    `name` and `length` are the span of the name in its start tag.
-    """
-    p: cython.p_const_uchar = data
-    n: cython.Py_ssize_t = len(data)
-    while True:
-        i = find(p, 60, i, n)
-        if i < 0:
-            return n
-        if i + 1 < n and p[i + 1] == 47 and _is_tag(p, n, i + 2, name, length):
-            return i
-        i += 1
+    from absolve.core.byte_scan import find, is_tag_name
 
 
 @cython.ccall
@@ -84,12 +39,12 @@ def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cy
         elif i >= n:
             return n
         if p[i] == 60:
-            ends = i + 1 < n and p[i + 1] == 47 and _is_tag(p, n, i + 2, name, 6)
+            ends = i + 1 < n and p[i + 1] == 47 and is_tag_name(p, n, i + 2, name, 6)
             if ends and escaped < 2:
                 return i
             if ends:
                 escaped = 1
-            elif escaped == 1 and _is_tag(p, n, i + 1, name, 6):
+            elif escaped == 1 and is_tag_name(p, n, i + 1, name, 6):
                 escaped = 2
             elif not escaped and i + 3 < n and p[i + 1] == 33 and p[i + 2] == 45 and p[i + 3] == 45:
                 escaped = 1

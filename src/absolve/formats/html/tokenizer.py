@@ -19,18 +19,18 @@ from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID, Trait
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import comment_end, find
+    from cython.cimports.absolve.core.byte_scan import comment_end, find, raw_text_end
     from cython.cimports.absolve.encodings.character_references import reference_at
     from cython.cimports.absolve.formats.html.attributes import Attributes
     from cython.cimports.absolve.formats.html.names_lookup import lookup
-    from cython.cimports.absolve.formats.html.raw_text import raw_text_end, script_end
+    from cython.cimports.absolve.formats.html.raw_text import script_end
     from cython.cimports.absolve.formats.html.tree_rules import Tree
 else:
-    from absolve.core.byte_scan import comment_end, find
+    from absolve.core.byte_scan import comment_end, find, raw_text_end
     from absolve.encodings.character_references import reference_at
     from absolve.formats.html.attributes import Attributes
     from absolve.formats.html.names_lookup import lookup
-    from absolve.formats.html.raw_text import raw_text_end, script_end
+    from absolve.formats.html.raw_text import script_end
     from absolve.formats.html.tree_rules import Tree
 
 # Constants are declared so that compiled code does not look them up.
@@ -235,7 +235,9 @@ class Tokenizer:
             elif self.fate == PLAINTEXT:
                 self.at = self.size
             else:
-                self.at = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
+                self.at = raw_text_end(
+                    self.data, self.end, self.size, self.name_start, self.name_end - self.name_start
+                )
             self.text_end = self.at
         elif self.fate == MERGED:
             self._merge()
@@ -294,7 +296,9 @@ class Tokenizer:
     def _in_noscript(self) -> cython.int:
         """Record the end of a noscript element with scripting enabled, where its content is raw text."""
         if not self.namespace and self.fate == KEPT and self.noscript_end == sys.maxsize:
-            self.noscript_end = raw_text_end(self.data, self.end, self.name_start, self.name_end - self.name_start)
+            self.noscript_end = raw_text_end(
+                self.data, self.end, self.size, self.name_start, self.name_end - self.name_start
+            )
             self.noscript_modes = self.tree.modes()
             self.stop = min(self.noscript_end, self.size - 1)
         return 0
