@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from moving import NEW, OLD, lead, problems, rules
 
 from absolve.audit import maps
-from absolve.audit.maps import in_place
+from absolve.audit.maps.nginx_config import block_starts
 from absolve.core.errors import UsageError
 
 NAMES = {"csv": "map.csv", "netlify": "_redirects", "cloudflare": "_redirects", "apache": ".htaccess", "nginx": "x.conf", "rewritemap": "x.txt"}
@@ -108,6 +108,11 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
         ),
         (
             "nginx",
+            "events {\n}\nserver {\n  location /x {\n  }\n}\n",
+            'events {\n}\nserver {\n    location = "/w" { return 301 "/n$is_args$args"; }\n  location /x {\n  }\n}\n',
+        ),
+        (
+            "nginx",
             "# server { c\r\nserver {\r\n}\r\n",
             '# server { c\r\nserver {\r\n    location = "/w" { return 301 "/n$is_args$args"; }\r\n}\r\n',
         ),
@@ -140,6 +145,7 @@ def test_a_rule_of_several_lines_is_replaced_as_a_whole(form: str, text: str, ne
         ("old;new\n/a;/b\n", "/c,/d\n", "/a,/b,301\n/c,/d\n"),
         ("/c,/d\n", "old;new\n/a;/b;302\n", "/c,/d\n/a,/b,302\n"),
         ("# x\nold,new\n/a,/b\n", "# y\n/c,/d\n", "# x\nold,new\n/a,/b\n# y\n/c,/d\n"),
+        ('/a,/b\n"/z,/c\n', "/c,/d\n/e,/f\n", "/a,/b,301\n/c,/d\n/e,/f\n"),
         ("old,new\n/a,/b\n", "\ufeffold,new\r\n/c,/d\r\n", "old,new\n/a,/b\n/c,/d,301\n"),
     ],
 )
@@ -155,11 +161,15 @@ def test_a_rule_is_added_behind_a_comment_that_is_continued_to_the_end() -> None
     assert maps.written("apache", made, [(OLD + "w", NEW + "n")]).data.startswith(b"# c \\\n  d\nRewriteEngine On\n")
 
 
-@pytest.mark.parametrize("text", ["'" + "\\'" * 300_000, '"' + "\\" * 300_001, "# c \\\n" * 100_000 + "x"])
-def test_blocks_and_comments_are_found_in_linear_time(text: str) -> None:
+@pytest.mark.parametrize("text", ["'" + "\\'" * 300_000, '"' + "\\" * 300_001, '" \' ' * 100_000])
+def test_blocks_are_found_in_linear_time(text: str) -> None:
     """In quadratic time this takes minutes."""
-    assert not any(found["block"] for found in in_place._SERVER.finditer(text))
-    assert in_place._CONTINUED_COMMENTS.match(text)
+    assert list(block_starts(f"{text}\nserver {{", "server")) in ([], [len(text) + 9])
+
+
+def test_comments_that_are_continued_are_skipped_in_linear_time() -> None:
+    made = maps.Rules([maps.read(Path(".htaccess"), b"# c \\\n" * 100_000 + b"x")], OLD, NEW)
+    assert maps.written("apache", made, [(OLD + "w", NEW + "n")]).data.startswith(b"# c \\\n" * 100_000 + b"x\nRewriteEngine")
 
 
 def test_only_line_feeds_and_carriage_returns_end_the_lines_of_a_map() -> None:

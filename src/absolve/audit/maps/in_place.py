@@ -9,10 +9,12 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.apache_config import words
 from absolve.audit.maps.forms import escaped
+from absolve.audit.maps.nginx_config import block_starts
 from absolve.audit.maps.spreadsheet import delimiter_of, fitting, lines_of_row
 from absolve.audit.maps.text import decoded
 
@@ -26,12 +28,7 @@ _COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*")
 _CONTINUED_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#(?>(?:\\\r?\n|[^\n])*)|\r?)(?:\n|\Z))*")  # of Apache
 _HEADER: Final = re.compile(r"[^/:,;\t]*(?:[,\t][^/:]*|;[^/:]*[^/:;\s])")  # of a table; a directive ends with `;`
 _LOOKED_AT: Final = 1 << 16
-_SECTION: Final = re.compile(r"(?im)^(?P<block>[ \t]*<VirtualHost[^\n]*>[ \t]*(?=\r?$))")
-_SERVER: Final = re.compile(  # not in comments and quotes
-    r"""(?<![^\s;{}])(?:\#[^\n]*|(?P<block>server\s*\{)
-    | "(?>(?:\\.|[^"\\])*)(?:"|\\?\Z) | '(?>(?:\\.|[^'\\])*)(?:'|\\?\Z))""",
-    re.VERBOSE | re.DOTALL,
-)
+_SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*(?=\r?$)")
 
 
 def edited(
@@ -49,28 +46,31 @@ def _edited(
     found: RuleSet, text: str, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None], added: Sequence[str]
 ) -> str:
     if found.format == "nginx":
-        return _inserted_in_blocks(_spans(text, flat), added, _SERVER)
+        text = _spans(text, flat)
+        return _inserted_in_blocks(text, added, list(block_starts(text, "server")))
     fitted = fitting(text) if found.format == "csv" else str
     added = list(map(fitted, added))
     delimiter = delimiter_of(text)
     lines = list(io.StringIO(text, newline=""))
     for one in flat:
         rule = one.rule
-        if not 0 < rule.line <= len(lines):
+        is_circle = one.left_out == "it goes in a circle"
+        if not (one.is_changed or is_circle) or not 0 < rule.line <= len(lines):
             continue
         own = slice(rule.line - 1, _last_line(lines, rule.line, found.format, delimiter))
         old = "".join(lines[own])
-        end = old[len(old.rstrip("\r\n")) :] or "\n"
-        new = old
         if one.is_changed:
             made = _apache(one) if found.format == "apache" else lines_of(rule)
+            end = old[len(old.rstrip("\r\n")) :] or "\n"
             new = end.join(map(fitted, made)) + end if made is not None else old
-        elif one.left_out == "it goes in a circle":
+        else:
             new = f"# {one.left_out}: {old}" if found.format != "csv" else ""
         lines[own] = [new, *[""] * (own.stop - own.start - 1)]
     text = "".join(lines)
     if found.format == "apache" and added:
-        return _inserted_in_blocks(text, ["RewriteEngine On", *added], _SECTION)
+        added = ["RewriteEngine On", *added]
+        starts = [section.end() for section in _SECTION.finditer(text)]
+        return _inserted_in_blocks(text, added, starts, _CONTINUED_COMMENTS)
     return _inserted(text, added)
 
 
@@ -103,14 +103,15 @@ def _line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text[:_LOOKED_AT] else "\n"
 
 
-def _inserted_in_blocks(text: str, added: Sequence[str], block: re.Pattern[str]) -> str:
-    """Return a text with lines at the beginning of each block, else at the beginning."""
-    if not added:
-        return text
-    if not any(found["block"] for found in block.finditer(text)):
-        return _inserted(text, added, _CONTINUED_COMMENTS if block is _SECTION else _COMMENTS)
-    new = "".join(f"{_line_end(text)}    {line}" for line in added)
-    return block.sub(lambda found: found[0] + new if found["block"] else found[0], text)
+def _inserted_in_blocks(
+    text: str, added: Sequence[str], starts: Sequence[int], skipped: re.Pattern[str] = _COMMENTS
+) -> str:
+    """Return a text with lines behind each of these offsets, the starts of blocks; without any as `_inserted` does."""
+    if not added or not starts:
+        return _inserted(text, added, skipped)
+    line_end = _line_end(text)
+    new = "".join(f"{line_end}    {line}" for line in added)
+    return new.join(text[start:end] for start, end in pairwise([0, *starts, len(text)]))
 
 
 def _apache(one: Flat) -> list[str] | None:

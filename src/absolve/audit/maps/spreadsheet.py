@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -106,14 +107,19 @@ def fitting(text: str) -> Callable[[str], str]:
 
 
 def may_be_joined(text: str, *, is_first: bool) -> bool:
-    """Return whether a map with other maps around it is still read as alone: it has commas, and no header inside."""
+    """Return whether a map with other maps around it is still read as alone.
+
+    It has commas, closes each quote, and has no header unless it is the first.
+    """
     if delimiter_of(text) != ",":
         return False
-    with suppress(csv.Error):
-        for row in map(_cells, csv.reader(io.StringIO(text, newline=""))):
-            if row and not row[0].startswith("#"):
-                return is_first or not _is_header(row)
-    return True
+    rows = map(_cells, csv.reader(io.StringIO(text, newline=""), strict=True))
+    try:
+        first = next((row for row in rows if row and not row[0].startswith("#")), [])
+        deque(rows, 0)  # to the end, where a quote may be open
+    except csv.Error:
+        return False
+    return is_first or not _is_header(first)
 
 
 def lines_of_row(lines: Iterable[str], delimiter: str) -> int:
