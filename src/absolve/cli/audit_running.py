@@ -134,14 +134,11 @@ def _check_outputs(options: argparse.Namespace) -> None:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in _paths(name, options.format)]
     files += [Path(name) for name in (options.write_map, options.errors) if name not in {None, run_outputs.STDOUT}]
-    seen: dict[str, Path] = {}
     for path in files:
         if not path.parent.is_dir():
             raise UsageError(f"the output {path}: there is no folder {path.parent}")
-        if (other := seen.setdefault(os.path.realpath(path), path)) is not path and not run_outputs.is_device(path):
-            raise UsageError(f"the outputs {other} and {path} are the same file")
-    if clash := run_outputs.clash(files, _inputs(options)):
-        raise UsageError(f"the output {clash[0]} is also an input ({clash[1]}): choose another file")
+    shared.check_different(files)
+    shared.check_not_read(files, _inputs(options))
     shared.check_outside(files, _inputs(options))
 
 

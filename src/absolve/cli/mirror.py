@@ -9,7 +9,6 @@ import os
 import sys
 from contextlib import closing, suppress
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import MORE, NONE, Equivalences
 from absolve.run import outputs, plan
-from absolve.run.inputs import folder_around, is_folder
+from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
 from absolve.run.syncfs import FileSystems
@@ -151,19 +150,16 @@ def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
     targets = [Path(path) for path in (options.zip, options.missing) if path is not None]
-    if found := outputs.clash(targets, [*names, *shared.tables(options)]):
-        raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
+    shared.check_not_read(targets, [*names, *shared.tables(options)])
     shared.check_outside(targets, names)
-    folders = [] if options.output is None else [options.output]
-    for folder, name in product(folders, filter(is_folder, names)):
-        plan.check_apart(Path(folder), name)
-    seen: dict[str, str] = {}
-    for path in filter(None, (options.zip, options.missing, options.errors)):
-        if os.path.realpath(path) in seen:
-            raise UsageError(f"the outputs {seen[os.path.realpath(path)]} and {path} are the same file")
-        if folder_around(path, folders) is not None:
-            raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
-        seen[os.path.realpath(path)] = path
+    files = [*targets, *([Path(options.errors)] if options.errors is not None else [])]
+    shared.check_different(files)
+    if options.output is not None:
+        for name in filter(is_folder, names):
+            plan.check_apart(Path(options.output), name)
+        for path in files:
+            if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(options.output)):
+                raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
 
 
 # --- into a folder ----------------------------------------------------------------------------------------------------

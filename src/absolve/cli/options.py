@@ -315,8 +315,7 @@ def opened(
     if options.output in {None, outputs.STDOUT}:
         return outputs.stdout()
     path = Path(options.output)
-    if found := outputs.clash([path], [*names, *tables(options)]):
-        raise UsageError(f"the output {options.output} is also an input ({found[1]}): choose another file")
+    check_not_read([path], [*names, *tables(options)])
     if path.is_symlink() and (folder := inputs.folder_around(path, names)) is not None:  # it may lead anywhere
         raise UsageError(f"the output {options.output} is a symbolic link in the input {folder}: choose another file")
     return outputs.writing(path, token=token) if stream else outputs.replacing(path)
@@ -326,6 +325,20 @@ def tables(options: argparse.Namespace) -> list[str]:
     """Return the names of the files, other than inputs, that a run reads: its list of inputs and its tables of URLs."""
     given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file")]
     return [name for name in given if name not in {None, "", sources.STDIN}]
+
+
+def check_not_read(paths: Iterable[Path], names: list[str]) -> None:
+    """Raise UsageError for an output that is also one of these files, which the run reads."""
+    if found := outputs.clash(paths, names):
+        raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
+
+
+def check_different(paths: Iterable[Path]) -> None:
+    """Raise UsageError if two outputs are one file; they may be one device."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        if (other := seen.setdefault(os.path.realpath(path), path)) is not path and not outputs.is_device(path):
+            raise UsageError(f"the outputs {other} and {path} are the same file")
 
 
 def check_outside(paths: Iterable[Path], names: list[str]) -> None:

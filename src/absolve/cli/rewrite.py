@@ -226,6 +226,7 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError("several inputs need -o FOLDER or --in-place")
     else:
         plan.check(names, options.output, listed=listed)
+        shared.check_not_read([Path(options.output)], shared.tables(options))
         if not (options.mkdirs and (options.dry_run or options.diff)):
             shared.check_above(options.output, makes=options.mkdirs)
 
