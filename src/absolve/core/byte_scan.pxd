@@ -1,6 +1,21 @@
 """C signatures of byte_scan.py."""
 
-cdef Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept
+from libc.string cimport memchr
+
+
+cdef inline Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Return the offset of the first such byte in the span, or -1."""
+    if start >= end:
+        return -1
+    found = <const unsigned char*>memchr(data + start, byte, end - start)
+    return -1 if found is NULL else found - data
+
+
+cdef inline Py_ssize_t find_in_buffer(unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Return the same for bytes that may change."""
+    return find(data, byte, start, end)
+
+
 cdef bytes cut(bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef Py_ssize_t comment_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cdef Py_ssize_t tag_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept

@@ -14,26 +14,14 @@ if TYPE_CHECKING:
 else:
     from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.libc.string import memchr
-
 # By a byte: the value of a hexadecimal digit in either case, 255 for any other byte; and its `bytes` object.
 HEX_DIGITS = bytes(int(chr(byte), 16) if chr(byte) in "0123456789ABCDEFabcdef" else 255 for byte in range(256))
 SINGLE_BYTES = [bytes([byte]) for byte in range(256)]
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def find(
-    data: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
-    """Return the offset of the first such byte in the span, or -1."""
-    if cython.compiled:
-        if start >= end:
-            return -1
-        found = cython.cast(cython.p_const_uchar, memchr(data + start, byte, end - start))
-        return -1 if found is cython.NULL else found - data
-    return data.find(byte, start, end)
+if not cython.compiled:  # compiled, both are in byte_scan.pxd: the offset of the first such byte in the span, or -1
+    find = bytes.find
+    find_in_buffer = bytearray.find
 
 
 @cython.cfunc

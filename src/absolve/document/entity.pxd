@@ -70,5 +70,5 @@ cdef class Entity:
     cdef bint may_be_so_deep(self) except? -1
     cdef bint may_keep(self, Py_ssize_t size) except? -1
     cpdef BaseContext ruled(self, Link link)
-    cpdef object context_key(self, Link link)
+    cpdef bint rules_by_own_url(self, Link link) except? -1
     cpdef BaseContext base_context(self, object scope, bint own=*)

@@ -201,7 +201,7 @@ class Entity:
         self.findings: list[Finding] = []
         self.origin: Callable[[int], int] | None = None
         self.held: set[str] = set()  # keys (`found_as`) of the parts of a message, shared by its entities
-        self.contexts: dict[int | tuple[int, int], Any] = {}  # of its links: the cache of `resolved.link_context`
+        self.contexts: dict[Any, Any] = {}  # of its links: the cache of `resolved.link_context`
         self._positions: LineIndex | None = None
         self._scoped: dict[int, BaseContext] | None = None
         self._scoped_size = 0
@@ -314,16 +314,14 @@ class Entity:
     @cython.ccall
     def ruled(self, link: Link) -> BaseContext:
         """Return the base URL of a link with its resolver."""
-        against = link.place.against
-        if against == "base":  # as most are
-            return self.base_context(link.base)
-        return self.base_context(link.base, against == "own" or (against == "header" and self.gives_base(link.claim)))
+        return self.base_context(link.base, self.rules_by_own_url(link))
 
     @cython.ccall
-    def context_key(self, link: Link) -> Any:
-        """Return a key that links with the same context share: site, scope, and whether a header claim is used."""
-        key = id(link.place) if link.base is None else (id(link.place), id(link.base))
-        return (key, self.gives_base(link.claim)) if link.claim is not None and link.place.against == "header" else key
+    @cython.exceptval(-1, check=True)
+    def rules_by_own_url(self, link: Link) -> cython.bint:
+        """Return whether the document's own URL is the base of a link, whatever base elements there are."""
+        against = link.place.against
+        return against == "own" or (against == "header" and self.gives_base(link.claim))
 
     def gives_base(self, claim: BaseClaim | None) -> bool:
         """Return whether a claim is not ignored: no other claim of its layer precedes it."""

@@ -4,12 +4,14 @@ cimport cython
 
 from absolve.core.model cimport Link
 from absolve.document.entity cimport Entity
+from absolve.urls.base cimport BaseContext
 from absolve.urls.prefixing cimport PrefixResolver
 
 cpdef str text(bytes value)
 cpdef str shown(str text)
 cpdef bytes value_of(str reference)
 cpdef LinkContext link_context(Entity entity, Link link)
+cpdef object context_key(Entity entity, Link link)
 cpdef object forget_contexts(Entity entity, Entity outer)
 
 
@@ -22,6 +24,9 @@ cdef class LinkContext:
     cdef public object base_context
     cdef public object own
     cdef public bint elsewhere
+    cdef bint is_unknown
+    cdef bint is_emptied
+    cdef PrefixResolver prefixes
     cdef public object settings
     cdef public bint keeps_fragments
     cdef public bint stays_always
@@ -32,6 +37,8 @@ cdef class LinkContext:
     cdef public Py_ssize_t longest
     cdef public Py_ssize_t room
 
+    cdef int _set_base(self, Entity entity, BaseContext base_context)
+    cdef int _copy_base(self, LinkContext like)
     cpdef str target(self, str reference, bint claims)
     cpdef bint is_too_long(self, str reference) except? -1
     cpdef bint may_write(self, str url) except? -1

@@ -6,7 +6,7 @@ link that a policy gets, with its reference and target as text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absolve.core.lazy_regex import pattern
 from absolve.urls.parse import NEVER_RELATIVE
@@ -63,39 +63,70 @@ ROOM = 16  # most characters by which the prefix for a reference is longer than 
 class LinkContext:
     """All that decides about a link except its reference and coding: shared by all links of one site under one base.
 
+    `like` is the context of another site of the entity under the same base, to copy what they share.
+
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and fragments stay unchanged.
-    `short`: the resolver, if its prefixes may be written without escaping, else None. `held` are the keys of parts of
-    the same message: links to those stay unchanged. `longest` is the greatest length of a resolved URL in characters;
-    references of up to `room` bytes cannot exceed it if they are resolved by a prefix.
+    `is_unknown`: the base is in a package without a URL. `is_emptied`: the base element is to be emptied. `prefixes`:
+    the resolver, if it resolves by prefixes; `short`: the same, if these may be written without escaping. `held` are
+    the keys of parts of the same message: links to those stay unchanged. `longest` is the greatest length of a resolved
+    URL in characters; references of up to `room` bytes cannot exceed it if they are resolved by a prefix.
     """
 
-    def __init__(self, entity: Entity, link: Link) -> None:
+    def __init__(self, entity: Entity, link: Link, like: LinkContext | None = None) -> None:
         place: LinkSite = link.place
         self.place = place
         self.scope = link.base
-        base_context: BaseContext = entity.ruled(link)
+        if like is None:
+            self._set_base(entity, entity.ruled(link))
+        else:
+            self._copy_base(like)
+        stays = place.stays
+        self.stays_always = stays == "always" or self.is_unknown
+        self.stays_as_fragment = stays == "fragment"
+        self.empty = place.empty
+        self.held = entity.held if link.claim is None and not self.is_emptied else _NOTHING
+        self.short = self.prefixes if place.syntax in _AS_IT_STANDS and not self.held else None
+        # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
+        if self.short is not None and (place.element == "header" or entity.charset.in_comment):
+            self.short = None
+
+    @cython.cfunc
+    def _set_base(self, entity: Entity, base_context: BaseContext) -> cython.int:
+        """Set the fields that all contexts of an entity under one base share."""
+        settings = entity.settings
+        self.base_context = base_context
         self.base = base_context.base
         self.resolver = base_context.resolver
-        self.base_context = base_context
         self.elsewhere = base_context.elsewhere
-        settings = entity.settings
+        self.is_unknown = base_context.unknown
         self.own = entity.bases.own
         self.settings = settings
         self.keeps_fragments = not self.elsewhere and settings.fragments == "keep"
-        stays = place.stays
-        self.stays_always = stays == "always" or base_context.unknown
-        self.stays_as_fragment = stays == "fragment"
-        self.empty = place.empty
         # If the base element is to be emptied, relative references could no longer find the parts in `held`.
-        emptied = self.elsewhere and settings.base == "empty"
-        self.held = entity.held if link.claim is None and not emptied else _NOTHING
+        self.is_emptied = self.elsewhere and settings.base == "empty"
         self.longest: int = settings.max_url
         self.room = self.longest - len(self.base.url) - ROOM
-        self.short: PrefixResolver | None = None
-        if isinstance(self.resolver, PrefixResolver) and self.resolver.usable and place.syntax in _AS_IT_STANDS:
-            # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
-            is_coded = place.element == "header" or entity.charset.in_comment
-            self.short = None if self.held or is_coded else self.resolver
+        self.prefixes: PrefixResolver | None = None
+        if isinstance(self.resolver, PrefixResolver) and self.resolver.usable:
+            self.prefixes = self.resolver
+        return 0
+
+    @cython.cfunc
+    def _copy_base(self, like: LinkContext) -> cython.int:
+        """Copy the same fields."""
+        self.base_context = like.base_context
+        self.base = like.base
+        self.resolver = like.resolver
+        self.elsewhere = like.elsewhere
+        self.is_unknown = like.is_unknown
+        self.own = like.own
+        self.settings = like.settings
+        self.keeps_fragments = like.keeps_fragments
+        self.is_emptied = like.is_emptied
+        self.longest = like.longest
+        self.room = like.room
+        self.prefixes = like.prefixes
+        return 0
 
     @cython.ccall
     def target(self, reference: str, claims: cython.bint) -> str | None:
@@ -129,7 +160,7 @@ class LinkContext:
         return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
 
 
-_MOST_CONTEXTS = cython.declare(cython.Py_ssize_t, 256)  # of an entity: few documents have as many scoped bases
+_MOST_CONTEXTS = cython.declare(cython.Py_ssize_t, 512)  # keys of an entity: few documents have as many scoped bases
 
 
 @cython.ccall
@@ -138,13 +169,27 @@ def link_context(entity: Entity, link: Link) -> LinkContext:
 
     The cache is for entities whose bases are established, and whose message IDs are known.
     """
-    key = entity.context_key(link)
+    key = context_key(entity, link)
     found: LinkContext | None = entity.contexts.get(key)
     if found is None:
         if len(entity.contexts) >= _MOST_CONTEXTS:
             entity.contexts.clear()
-        found = entity.contexts[key] = LinkContext(entity, link)
+        own = link.place.against != "base" and entity.rules_by_own_url(link)
+        base_key = own if link.base is None else (own, id(link.base))
+        like = entity.contexts.get(base_key)
+        found = entity.contexts[key] = LinkContext(entity, link, like)
+        if like is None:
+            entity.contexts[base_key] = found
     return found
+
+
+@cython.ccall
+def context_key(entity: Entity, link: Link) -> Any:
+    """Return a key that links with the same context share: site, scope, and whether a header claim is used."""
+    key = id(link.place) if link.base is None else (id(link.place), id(link.base))
+    if link.claim is not None and link.place.against == "header":
+        return key, entity.gives_base(link.claim)
+    return key
 
 
 @cython.ccall

@@ -34,7 +34,7 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from cython.cimports.absolve.core.model import made as new
-    from cython.cimports.absolve.document.resolved import forget_contexts, shown, value_of
+    from cython.cimports.absolve.document.resolved import context_key, forget_contexts, shown, value_of
     from cython.cimports.absolve.encodings.codings import CharacterReferences
     from cython.cimports.absolve.encodings.line_index import LineIndex  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.formats.events.event_list import EventList
@@ -43,7 +43,7 @@ if cython.compiled:
 else:
     from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
     from absolve.core.model import new
-    from absolve.document.resolved import forget_contexts, shown, value_of
+    from absolve.document.resolved import context_key, forget_contexts, shown, value_of
     from absolve.encodings.codings import CharacterReferences
     from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
     from absolve.inventory.facts import ReferenceFacts, RowFacts
@@ -484,7 +484,7 @@ class _Events:
     @cython.cfunc
     def ruled(self, link: Link) -> RowFacts:
         """Return the row facts of a link, cached by site and scope."""
-        key = self._entity.context_key(link)
+        key = context_key(self._entity, link)
         ruled: RowFacts | None = self._rules.get(key)
         if ruled is None:
             if len(self._rules) >= _MOST_RULES:  # few documents have as many bases

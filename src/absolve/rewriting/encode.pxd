@@ -13,5 +13,4 @@ cdef class Written:
     cdef dict prefixes
 
 
-cdef bint after_word(bytes data, Py_ssize_t start) noexcept
 cdef Edit edit_of(Entity entity, Link link, LinkContext context, str reference, str new, bytes raw, Written written)

@@ -45,20 +45,13 @@ class Written:
 
 
 @cython.cfunc
-@cython.exceptval(check=False)
-def after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
-    """Return whether a letter or digit precedes a link: it may end a character reference without semicolon."""
-    before: cython.int = data[start - 1] if start else 0
-    return 48 <= before <= 57 or 97 <= before | 32 <= 122
-
-
-@cython.cfunc
 def edit_of(
     entity: Entity, link: Link, context: LinkContext, reference: str, new: str, raw: bytes, written: Written
 ) -> Edit | None:
     """Return the edit that writes the policy's new reference, by offsets into the link's raw bytes; None if unchanged.
 
-    If the new reference ends with the old one, only the prefix is inserted, and the old bytes are kept.
+    If the new reference ends with the old one, only the prefix is inserted, and the old bytes are kept. `written` is a
+    cache for this context and coding; for a link whose preceding bytes matter, an empty one.
     """
     if new == reference:
         return None
@@ -69,11 +62,10 @@ def edit_of(
         new = text(ESCAPES[context.place.syntax](value_of(new), before))
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
-        alone: cython.bint = not after_word(entity.own_data, link.start)
-        known = written.prefixes.get(prefix) if alone else None
+        known = written.prefixes.get(prefix)
         if known is None:
             known = link.coding.encode(value_of(prefix), raw[:LOOK_AHEAD], _before(entity.own_data, link.start))
-            if alone and len(known) <= _LONGEST_KNOWN and not _DEPENDS.search(prefix):
+            if len(known) <= _LONGEST_KNOWN and not _DEPENDS.search(prefix):
                 # otherwise its encoding depends on the bytes around it
                 written.prefixes[prefix] = known
         return Edit(0, 0, known)

@@ -110,8 +110,8 @@ def inherited(base: BaseURL, source: str) -> BaseURL:
 def _lose(fates: list[ClaimOutcome], chain: tuple[ClaimOutcome, ...], verdict: str) -> cython.int:
     """Append the outcomes of the outer layers; the claim that won there gets this verdict."""
     for fate in chain:
-        base, url, found, line = cython.cast(tuple, fate)
-        fates.append(new(ClaimOutcome, (base, url, verdict, line)) if found == "won" else fate)
+        won = fate[2] == "won"
+        fates.append(new(ClaimOutcome, (fate[0], fate[1], verdict, fate[3])) if won else fate)
     return 0
 
 

@@ -21,11 +21,11 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.core.byte_scan import find_in_buffer
     from cython.cimports.absolve.urls.parse import components, hierarchical, unsplit
     from cython.cimports.libc.string import memmove
 else:
-    from absolve.core.byte_scan import find
+    from absolve.core.byte_scan import find_in_buffer
     from absolve.urls.parse import components, hierarchical, unsplit
 
 
@@ -129,13 +129,13 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
 
     Output is written from the start of the buffer. The path must contain a slash; bytes before the first are dropped.
     """
-    i: cython.Py_ssize_t = find(p, 47, 0, n) + 1  # type: ignore[arg-type]  # in C the same
+    i: cython.Py_ssize_t = find_in_buffer(p, 47, 0, n) + 1
     end: cython.Py_ssize_t
     length: cython.Py_ssize_t
     size: cython.Py_ssize_t = 1  # each segment in the output includes the slash behind it
     p[0] = 47
     while i <= n:
-        end = find(p, 47, i, n)  # type: ignore[arg-type]  # likewise
+        end = find_in_buffer(p, 47, i, n)
         if end < 0:
             end = n
         if end == i + 1 and p[i] == 46:

@@ -23,10 +23,10 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.core.byte_scan import find_in_buffer
     from cython.cimports.libc.string import memmove
 else:
-    from absolve.core.byte_scan import find
+    from absolve.core.byte_scan import find_in_buffer
 
 _AT_ONCE: Final = 1 << 14  # characters
 
@@ -173,7 +173,7 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
 @cython.inline
 @cython.exceptval(check=False)
 def _segment_end(p: cython.p_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    end: cython.Py_ssize_t = find(p, 47, i, n)  # type: ignore[arg-type]  # in C the same
+    end: cython.Py_ssize_t = find_in_buffer(p, 47, i, n)
     return end if end >= 0 else n
 
 

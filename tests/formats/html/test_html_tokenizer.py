@@ -118,7 +118,7 @@ def test_the_first_of_duplicate_attributes_is_used() -> None:
     data = b"<a href=1 HREF=2 href=3>"
     scanner = Tokenizer(data, EVERYTHING)
     assert scanner.next() == names.TAG
-    found = scanner.attributes
+    found = scanner.tag
     if hasattr(found, "order"):  # compiled, the fields of attributes are visible to the walker only
         number = found.order[0]
         assert (found.found, data[found.value_start[number] : found.value_end[number]]) == (1, b"1")

@@ -30,6 +30,7 @@ cdef class EventList:
     cdef bint has_claim
     cdef bint is_bare
     cdef int template
+    cdef Link shared
 
     cdef int trim(self) except? -1
     cdef Py_ssize_t template_count(self) noexcept

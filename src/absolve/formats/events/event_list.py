@@ -62,9 +62,9 @@ class EventList:
     `naming` makes the site of a link whose site is for any element (`*`), of `data`, the site and the offset of the
     tag. `make_part` makes a part that was added by number; `derives`: such parts may have derived fields.
 
-    `start`, `end` (byte offsets), `has_claim`, `template` and `is_bare` are of the link that `is_link` found last.
-    Links of a template have the same base, the same site but for the name of the element, and a value each, without
-    quotes if `is_bare`; -1 for other links.
+    `start`, `end` (byte offsets), `has_claim`, `template`, `shared` and `is_bare` are of the link that `is_link` found
+    last. Links of a template have the base and site of the Link `shared`, but for the name of the element, and a value
+    each, without quotes if `is_bare`. `template` is its number, -1 for other links.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class EventList:
         self.start = self.end = 0
         self.has_claim = self.is_bare = False
         self.template = -1
+        self.shared = _NO_LINK
 
     def __len__(self) -> int:
         return self._records.size
@@ -288,7 +289,8 @@ class EventList:
     def at(self, index: cython.Py_ssize_t) -> Event:
         """Return the event at an index, which must be there: a new object each time for a link or a part by record."""
         records: PackedRecords = self._records
-        records.seek(index)
+        if index != records.current:
+            records.seek(index)
         if records.template == OBJECT:
             return self.objects[records.object_number]
         if records.template >= MOST:
@@ -320,6 +322,7 @@ class EventList:
             self.end = records.start + records.length
             if not known.tag_start & (SCOPED | SLOTTED):
                 self.template = records.template
+                self.shared = known
                 self.is_bare = type(known.coding) is Unquoted
         self.has_claim = known.claim is not None
         return True
@@ -388,6 +391,8 @@ class EventList:
         return part
 
 
+_no_link = Link.__new__(Link)
+_NO_LINK = cython.declare(Link, _no_link)
 _FEW = cython.declare(cython.Py_ssize_t, 4)  # links from which on records take less memory than objects
 
 

@@ -13,11 +13,23 @@ from absolve.core.model import LinkSite
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.formats.html import keywords, link_tables
 from absolve.formats.html import rules as places
-from absolve.formats.html.names import ATTRIBUTE_ID, ATTRIBUTES, ELEMENT_ID, MATHML_ROW, ROWS, SVG_ROW
+from absolve.formats.html.names import (
+    ABSENT,
+    ATTRIBUTE_ID,
+    ATTRIBUTES,
+    DOUBLE,
+    ELEMENT_ID,
+    MATHML_ROW,
+    ROWS,
+    SINGLE,
+    SVG_ROW,
+    UNQUOTED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
     from absolve.formats.html.keywords import Kept
 
@@ -88,17 +100,14 @@ def actions(*, lazy: bool) -> Actions:
 class Tables(NamedTuple):
     """Tables, codings and caches that walks over documents of one charset share.
 
-    `double` and `single` are the codings of quoted values, `bare` that of unquoted values, `absent` that of attributes
-    without a value; `raw` and `text` are those of text between tags, without and with character references.
+    `codings` has those of values, by their quoting (see `Tag`); `raw` and `text` are those of text between tags,
+    without and with character references.
     """
 
     places: list[LinkSite]
     actions: bytes
     interest: bytes
-    double: CharacterReferences
-    single: CharacterReferences
-    bare: Unquoted
-    absent: Unquoted
+    codings: list[Coding]
     raw: Raw
     text: CharacterReferences
     meta_places: Kept[LinkSite | None]
@@ -110,9 +119,19 @@ class Tables(NamedTuple):
 def tables_of(charset: Charset, lazy: bool) -> Tables:
     """Return the tables for a charset, with or without the attributes of lazy loading."""
     found = actions(lazy=lazy)
+    double, single = quoted(charset, 0x22), quoted(charset, 0x27)
+    codings: list[Coding] = [double] * (max(DOUBLE, SINGLE) + 1)
+    codings[SINGLE] = single
+    codings[UNQUOTED] = Unquoted(charset, None)
+    codings[ABSENT] = Unquoted(charset, None, absent=True)
     return Tables(
-        *(found.places, found.actions, found.interest, quoted(charset, 0x22), quoted(charset, 0x27)),
-        Unquoted(charset, None),
-        *(Unquoted(charset, None, absent=True), Raw(charset), CharacterReferences(charset, b"")),
-        *(keywords.meta_places(charset), keywords.link_places(charset), keywords.scripts(charset)),
+        places=found.places,
+        actions=found.actions,
+        interest=found.interest,
+        codings=codings,
+        raw=Raw(charset),
+        text=CharacterReferences(charset, b""),
+        meta_places=keywords.meta_places(charset),
+        link_places=keywords.link_places(charset),
+        scripts=keywords.scripts(charset),
     )

@@ -76,9 +76,11 @@ END = 0  # the end of the document
 TAG = 1  # a start tag that may have references
 COMMENT = 2
 
-# Quoting of a value, besides the two quote characters themselves.
+# Quoting of a value.
 ABSENT = 0  # no value: its span is empty, at the end of the attribute's name
 UNQUOTED = 1
+DOUBLE = 34  # the quote characters themselves
+SINGLE = 39
 
 # Namespaces.
 HTML = 0

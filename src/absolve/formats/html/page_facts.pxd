@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.formats.html.attributes cimport Attributes
+from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.row_text cimport Folded
 from absolve.formats.html.tokenizer cimport Tokenizer
 from absolve.formats.html.values cimport Values
@@ -30,8 +30,8 @@ cdef class FactCollector:
     cdef int identify(self, Tokenizer scanner) except? -1
     cdef int anchor(self, Py_ssize_t start, Py_ssize_t end, bytes name) except? -1
     cdef str shown(self, Py_ssize_t start, Py_ssize_t end, bint attribute)
-    cdef int meta(self, Attributes tag) except? -1
-    cdef str reference(self, Attributes tag)
+    cdef int meta(self, Tag tag) except? -1
+    cdef str reference(self, Tag tag)
     cdef int link(self, Tokenizer scanner) except? -1
     cdef bint find(self, Py_ssize_t i, Py_ssize_t end, bytes wanted) except? -1
     cpdef object taken(self)

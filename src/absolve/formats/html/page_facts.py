@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.attributes import Attributes
+    from absolve.formats.html.tag import Tag
     from absolve.formats.html.tokenizer import Tokenizer
     from absolve.formats.html.values import Values
 else:
@@ -24,8 +24,8 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.html.attributes import Attributes  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.formats.html.row_text import Folded
+    from cython.cimports.absolve.formats.html.tag import Tag  # noqa: TC002 - the type of a C variable
     from cython.cimports.absolve.formats.html.tokenizer import Tokenizer  # noqa: TC002 - likewise
     from cython.cimports.absolve.formats.html.values import Values  # noqa: TC002 - likewise
 else:
@@ -124,7 +124,7 @@ class FactCollector:
             if self.title is None:
                 self.title = self.shown(scanner.text_start, scanner.text_end, False)
         elif element == _META:
-            self.meta(scanner.attributes)
+            self.meta(scanner.tag)
         elif element == _LINK:
             self.link(scanner)
         return 0
@@ -173,7 +173,7 @@ class FactCollector:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def meta(self, tag: Attributes) -> cython.int:
+    def meta(self, tag: Tag) -> cython.int:
         if tag.has(_CONTENT) and tag.raw(_NAME).strip().lower() == b"robots":
             self.robots.append(self.shown(tag.value_start[_CONTENT], tag.value_end[_CONTENT], True))
         return 0
@@ -181,7 +181,7 @@ class FactCollector:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def link(self, scanner: Tokenizer) -> cython.int:
-        tag: Attributes = scanner.attributes
+        tag: Tag = scanner.tag
         words: list[bytes] = tag.raw(_REL).lower().split()
         if b"canonical" in words and not self.canonical:
             self.canonical = self.reference(tag)
@@ -191,7 +191,7 @@ class FactCollector:
         return 0
 
     @cython.cfunc
-    def reference(self, tag: Attributes) -> str:
+    def reference(self, tag: Tag) -> str:
         return self.values.double.decode(tag.raw(_HREF)).decode("utf-8", "surrogateescape")
 
     @cython.cfunc
@@ -201,7 +201,7 @@ class FactCollector:
     def find(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, wanted: bytes) -> cython.bint:
         """Find the first attribute of this name between the end of a tag's name and of the tag (13.2.5.32 to .40).
 
-        Set `span_start` and `span_end` to the span of its value. The name needs no number, as it does in `Attributes`.
+        Set `span_start` and `span_end` to the span of its value. The name needs no number, as it does in `Tag`.
         """
         p: cython.p_const_uchar = self.data
         w: cython.p_const_uchar = wanted

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.formats.html.attributes cimport Attributes
+from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tree_rules cimport Tree
 
 @cython.final
@@ -14,7 +14,7 @@ cdef class Tokenizer:
     cdef bytes interest
     cdef public bint recorded
     cdef int row
-    cdef readonly Attributes attributes
+    cdef readonly Tag tag
     # the current token
     cdef readonly Py_ssize_t start
     cdef readonly Py_ssize_t end

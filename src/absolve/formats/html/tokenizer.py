@@ -21,16 +21,14 @@ from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID, Trait
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import comment_end, find, raw_text_end
     from cython.cimports.absolve.encodings.character_references import reference_at
-    from cython.cimports.absolve.formats.html.attributes import Attributes
-    from cython.cimports.absolve.formats.html.names_lookup import lookup
     from cython.cimports.absolve.formats.html.raw_text import script_end
+    from cython.cimports.absolve.formats.html.tag import Tag
     from cython.cimports.absolve.formats.html.tree_rules import Tree
 else:
     from absolve.core.byte_scan import comment_end, find, raw_text_end
     from absolve.encodings.character_references import reference_at
-    from absolve.formats.html.attributes import Attributes
-    from absolve.formats.html.names_lookup import lookup
     from absolve.formats.html.raw_text import script_end
+    from absolve.formats.html.tag import Tag
     from absolve.formats.html.tree_rules import Tree
 
 # Constants are declared so that compiled code does not look them up.
@@ -48,10 +46,7 @@ SVG = cython.declare(cython.int, names.SVG)
 
 _SPACE = cython.declare(cython.int, names.SPACE)
 _LETTER = cython.declare(cython.int, names.LETTER)
-_NAME_END = cython.declare(cython.int, names.NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
-_LOWER = cython.declare(bytes, names.LOWER)
-_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
 # Flags of element numbers: which tags are passed to the tree simulation.
 _START = cython.declare(cython.int, 1)  # start tags
 _END_TAG = cython.declare(cython.int, 2)  # end tags
@@ -63,8 +58,6 @@ _element_flags = bytes(
     for found in names.ELEMENT_TRAITS
 )
 _ELEMENT_FLAGS = cython.declare(bytes, _element_flags)
-_ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
-_ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
 _ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
 _NOSCRIPT = cython.declare(cython.int, ELEMENT_ID[b"noscript"])
 _FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
@@ -87,7 +80,7 @@ class Tokenizer:
     After END, `truncated` is the start of a tag or comment that the end of the file cuts off, or -1; such a token is
     not reported, but for a comment. `tree.guessed` is true where a browser may see other tags. `interest` has a byte
     for each pair of element row and attribute number: whether the pair is a reference. With `record` (a list), every
-    start tag is reported, with its attributes recorded in the list (see `Attributes`); with `recorded` alone, too, but
+    start tag is reported, with its attributes recorded in the list (see `Tag`); with `recorded` alone, too, but
     without them.
     """
 
@@ -95,7 +88,7 @@ class Tokenizer:
         self, data: bytes, interest: bytes, record: list[tuple[int, int, int, int, int]] | None = None
     ) -> None:
         self.tree = Tree()
-        self.attributes = Attributes(record)
+        self.tag = Tag(record)
         self.recorded = record is not None
         self.begin(data, interest)
 
@@ -107,7 +100,7 @@ class Tokenizer:
         self.at = 0
         self.tree.begin()
         self.interest = interest
-        self.attributes.begin(data)
+        self.tag.begin(data)
         self.start = self.end = self.name_start = self.name_end = self.text_start = self.text_end = 0
         self.element = self.namespace = self.fate = self.row = 0
         self.truncated = -1
@@ -129,8 +122,6 @@ class Tokenizer:
         i: cython.Py_ssize_t = self.at
         less: cython.Py_ssize_t
         n: cython.Py_ssize_t = self.size
-        lower: cython.p_const_uchar = _LOWER
-        word: cython.ulonglong
         c: cython.uchar
         while True:
             less = find(p, 60, i, n)
@@ -144,15 +135,11 @@ class Tokenizer:
             i = less + 1
             c = p[i]
             if classes[c] & _LETTER:  # 13.2.5.8 tag name state
-                word = 1
-                while i < n and not classes[p[i]] & _NAME_END:
-                    word = (word << 8 | lower[p[i]]) & _ALL
-                    i += 1
                 self.start = less
                 self.name_start = less + 1
-                self.name_end = i
-                self.element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, less + 1, i - less - 1)
-                i = self.attributes.read(i)
+                i = self.tag.read(i)
+                self.name_end = self.tag.name_end
+                self.element = self.tag.element
                 if i < 0:  # the end of the file in a tag: drop it
                     self.truncated = less
                     self.at = n
@@ -204,7 +191,7 @@ class Tokenizer:
     @cython.wraparound(False)
     def _start_tag(self) -> cython.int:
         """Pass a start tag to the tree, skip its raw text, and return whether to report the tag."""
-        attributes: Attributes = self.attributes
+        tag: Tag = self.tag
         p: cython.p_const_uchar = self.data
         interest: cython.p_const_uchar = self.interest
         flags_of: cython.p_const_uchar = _ELEMENT_FLAGS
@@ -212,12 +199,12 @@ class Tokenizer:
         row: cython.int = self.element
         if self.tree.every:
             name = b"" if self.element else p[self.name_start : self.name_end].lower()
-            self.fate = self.tree.start(self.element, name, self.attributes.self_closing, self._decided())
+            self.fate = self.tree.start(self.element, name, self.tag.self_closing, self._decided())
             self.namespace = self.tree.namespace
             if self.element == _NOSCRIPT:
                 self._in_noscript()
         elif flags_of[self.element] & _START or (flags_of[self.element] & _NOT_FRAMESET and self.tree.frameset_ok):
-            self.fate = self.tree.start(self.element, b"", self.attributes.self_closing, self._decided())
+            self.fate = self.tree.start(self.element, b"", self.tag.self_closing, self._decided())
             self.namespace = self.tree.namespace
             if self.element == _NOSCRIPT:
                 self._in_noscript()
@@ -249,8 +236,8 @@ class Tokenizer:
         row *= _ATTRIBUTES
         if interest[row]:
             return 1
-        for k in range(attributes.found):
-            if interest[row + attributes.order[k]]:
+        for k in range(tag.found):
+            if interest[row + tag.order[k]]:
                 return 1
         return 0
 
@@ -267,29 +254,29 @@ class Tokenizer:
             return False
         if interest[row]:
             return True
-        for k in range(self.attributes.found):
-            if interest[row + self.attributes.order[k]]:
+        for k in range(self.tag.found):
+            if interest[row + self.tag.order[k]]:
                 return True
         return False
 
     @cython.cfunc
     def _merge(self) -> cython.int:
         """Keep only those attributes of a second html or body that the element lacks (13.2.6.4.7)."""
-        attributes: Attributes = self.attributes
+        tag: Tag = self.tag
         if self.merged is None:
             self.merged = set()
         kept: cython.int = 0
         k: cython.int
         number: cython.int
-        for k in range(attributes.found):
-            number = attributes.order[k]
+        for k in range(tag.found):
+            number = tag.order[k]
             if (self.element, number) not in self.merged:
                 self.merged.add((self.element, number))
-                attributes.order[kept] = number
+                tag.order[kept] = number
                 kept += 1
             else:
-                attributes.drop(number)
-        attributes.found = kept
+                tag.drop(number)
+        tag.found = kept
         return 0
 
     @cython.cfunc
@@ -322,13 +309,13 @@ class Tokenizer:
     @cython.exceptval(-1, check=True)
     def _decided(self) -> cython.bint:
         """Return the condition on attributes for tree construction: see `Tree.start`."""
-        attributes: Attributes = self.attributes
+        tag: Tag = self.tag
         if self.element == _INPUT:
-            return attributes.raw(_TYPE).lower() == b"hidden"
+            return tag.raw(_TYPE).lower() == b"hidden"
         if self.element == _FONT:
-            return attributes.has(_COLOR) or attributes.has(_FACE) or attributes.has(_SIZE)
+            return tag.has(_COLOR) or tag.has(_FACE) or tag.has(_SIZE)
         if self.element == _ANNOTATION_XML:
-            value = attributes.raw(_ENCODING).lower()
+            value = tag.raw(_ENCODING).lower()
             return value == b"text/html" or value == b"application/xhtml+xml"
         return False
 
@@ -343,28 +330,18 @@ class Tokenizer:
         flags_of: cython.p_const_uchar = _ELEMENT_FLAGS
         n: cython.Py_ssize_t = self.size
         name: cython.Py_ssize_t = i
-        name_end: cython.Py_ssize_t
-        lower: cython.p_const_uchar = _LOWER
-        word: cython.ulonglong = 1
         element: cython.int
         if i >= n:
             return n
         if not classes[p[i]] & _LETTER:  # `</>` is ignored, the rest is a bogus comment
             return self._bogus_comment_end(i - 2, i)
-        while i < n and not classes[p[i]] & _NAME_END:
-            word = (word << 8 | lower[p[i]]) & _ALL
-            i += 1
-        name_end = i
-        if i < n and p[i] == 62:
-            i += 1
-        else:
-            i = self.attributes.read(i)
-            if i < 0:
-                self.truncated = name - 2
-                return n
-        element = lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, name_end - name)
+        i = self.tag.read(i)
+        if i < 0:
+            self.truncated = name - 2
+            return n
+        element = self.tag.element
         if self.tree.foreign.depth:
-            self.tree.end(element, b"" if element else p[name:name_end].lower())
+            self.tree.end(element, b"" if element else p[name : self.tag.name_end].lower())
         elif flags_of[element] & _END_TAG:
             self.tree.end(element, b"")
         elif self.tree.started[element] > self.tree.ended[element]:

@@ -21,10 +21,10 @@ from absolve.formats.html.names import ELEMENT_ID, Trait
 
 if cython.compiled:
     from cython.cimports.absolve.formats.html.foreign import Stack
-    from cython.cimports.absolve.formats.html.tree_tables import OpenTables
+    from cython.cimports.absolve.formats.html.tree_tables import DECISIVE, OpenTables
 else:
     from absolve.formats.html.foreign import Stack
-    from absolve.formats.html.tree_tables import OpenTables
+    from absolve.formats.html.tree_tables import DECISIVE, OpenTables
 
 # Constants are declared so that compiled code does not look them up.
 HTML = cython.declare(cython.int, names.HTML)
@@ -129,7 +129,7 @@ class Tree:
     def _watch(self) -> cython.int:
         """Set `every`: whether the next tag is relevant with any name."""
         framed: cython.bint = self.frameset_depth > 0 or self.after_frameset
-        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.decides()
+        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.mode <= DECISIVE
         return 0
 
     @cython.ccall
@@ -164,7 +164,7 @@ class Tree:
             if element == _HTML:
                 return MERGED
             return KEPT if element == _FRAME and self.frameset_depth else IGNORED
-        if self.tables.decides() and self.tables.drops(element):
+        if self.tables.mode <= DECISIVE and self.tables.drops(element):
             return IGNORED
         if element == _HTML:
             return MERGED if not self.tables.template_depth else IGNORED

@@ -2,6 +2,8 @@
 
 cimport cython
 
+cdef int DECISIVE
+
 
 @cython.final
 cdef class OpenTables:
@@ -14,7 +16,6 @@ cdef class OpenTables:
     cdef int mode
 
     cdef int begin(self)
-    cdef bint decides(self) except? -1
     cdef int open_template(self)
     cdef int close_template(self)
     cdef bint drops(self, int element) except? -1

@@ -34,13 +34,15 @@ _TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
 _TH = cython.declare(cython.int, ELEMENT_ID[b"th"])
 _TR = cython.declare(cython.int, ELEMENT_ID[b"tr"])
 
-# Insertion modes of a template, by the first tag in it (13.2.6.4.22, "in template").
+# Insertion modes of a template, by the first tag in it (13.2.6.4.22, "in template"). Up to `DECISIVE`, a mode affects
+# the next start tag, or changes by it.
 _FRESH = cython.declare(cython.int, 0)
-_IN_BODY = cython.declare(cython.int, 1)
-_IN_TABLE = cython.declare(cython.int, 2)
-_IN_TABLE_BODY = cython.declare(cython.int, 3)
-_IN_ROW = cython.declare(cython.int, 4)
-_IN_COLUMNS = cython.declare(cython.int, 5)
+_IN_COLUMNS = cython.declare(cython.int, 1)
+DECISIVE = cython.declare(cython.int, 1)
+_IN_BODY = cython.declare(cython.int, 2)
+_IN_TABLE = cython.declare(cython.int, 3)
+_IN_TABLE_BODY = cython.declare(cython.int, 4)
+_IN_ROW = cython.declare(cython.int, 5)
 
 
 @cython.final
@@ -71,12 +73,6 @@ class OpenTables:
         self.template_depth = 0
         self.mode = _IN_BODY
         return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def decides(self) -> cython.bint:
-        """Return whether the template's insertion mode affects the next start tag, or changes by it."""
-        return self.mode == _FRESH or self.mode == _IN_COLUMNS
 
     @cython.cfunc
     def open_template(self) -> cython.int:

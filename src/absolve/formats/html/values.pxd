@@ -3,20 +3,18 @@
 cimport cython
 
 from absolve.encodings.codings cimport Unquoted
-from absolve.formats.html.attributes cimport Attributes
+from absolve.formats.html.tag cimport Tag
 
 
 @cython.final
 cdef class Values:
     cdef bytes _data
     cdef object _charset
-    cdef Attributes _attributes
+    cdef Tag _tag
+    cdef readonly list codings
     cdef readonly object double
     cdef readonly object raw
     cdef readonly object text
-    cdef object _single
-    cdef Unquoted _bare
-    cdef Unquoted _absent
 
     cdef int begin(self, bytes data)
     cdef object coding(self, int attribute)

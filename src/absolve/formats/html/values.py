@@ -1,6 +1,6 @@
 """The attribute values of a tag: the coding of each, and the spans of the references in it.
 
-In: the byte spans that `Attributes` has read. Out: a `Coding`, and byte spans in the document; the grammars of
+In: the byte spans that `Tag` has read. Out: a `Coding`, and byte spans in the document; the grammars of
 grammars.py are applied to the decoded value, and their spans mapped back.
 """
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.offset_map import IDENTITY_OFFSETS
 from absolve.formats.grammars import GRAMMARS
+from absolve.formats.html import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,32 +20,34 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.attributes import Attributes
+    from absolve.encodings.codings import Unquoted
     from absolve.formats.html.dispatch import Tables
+    from absolve.formats.html.tag import Tag
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.html.attributes import Attributes  # noqa: TC002 - the type of a C field
+    from cython.cimports.absolve.encodings.codings import Unquoted  # noqa: TC002 - the type of a C variable
+    from cython.cimports.absolve.formats.html.tag import Tag  # noqa: TC002 - the type of a C field
+
+UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
 
 
 @cython.final
 @cython.cclass
 class Values:
-    """The attribute values of the current tag of `attributes`, in a document of this charset.
+    """The attribute values of the current `tag`, in a document of this charset.
 
-    `double` is the coding of values in double quotes; it also decodes any other value. `raw` and `text` are the codings
-    of text between tags, without and with character references.
+    `codings` has the coding of a whole value by its quoting: that of values in double quotes, `double`, also decodes
+    any other value. `raw` and `text` are the codings of text between tags, without and with character references.
     """
 
-    def __init__(self, charset: Charset, attributes: Attributes, tables: Tables) -> None:
+    def __init__(self, charset: Charset, tag: Tag, tables: Tables) -> None:
         self._data = b""
         self._charset = charset
-        self._attributes = attributes
-        self.double = tables.double
-        self._single = tables.single
-        self._bare = tables.bare
-        self._absent = tables.absent
+        self._tag = tag
+        self.codings = tables.codings
+        self.double = tables.codings[names.DOUBLE]
         self.raw = tables.raw
         self.text = tables.text
 
@@ -57,22 +60,20 @@ class Values:
     @cython.cfunc
     def coding(self, attribute: cython.int) -> Coding:
         """Return the coding of a value; for an unquoted one it has the slot of the whole value."""
-        quote: cython.int = self._attributes.quote[attribute]
-        if quote == 34:
-            return self.double
-        if quote == 39:
-            return self._single
-        slot = (self._attributes.value_start[attribute], self._attributes.value_end[attribute])
-        return self._bare.of(slot) if quote else self._absent.of(slot)
+        quote: cython.int = self._tag.quote[attribute]
+        if quote > UNQUOTED:
+            return self.codings[quote]
+        shared: Unquoted = self.codings[quote]  # type: ignore[assignment]  # it is one without a quote
+        return shared.of((self._tag.value_start[attribute], self._tag.value_end[attribute]))
 
     @cython.cfunc
     def common(self, attribute: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
         """Return the coding of a value with one link; for a whole unquoted value, the shared one without a slot."""
-        tag: Attributes = self._attributes
+        tag: Tag = self._tag
         quote: cython.int = tag.quote[attribute]
-        if quote > 1 or start > tag.value_start[attribute] or end < tag.value_end[attribute]:
+        if quote <= UNQUOTED and (start > tag.value_start[attribute] or end < tag.value_end[attribute]):
             return self.coding(attribute)
-        return self._bare if quote else self._absent
+        return self.codings[quote]
 
     def references(
         self, syntax: str, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding

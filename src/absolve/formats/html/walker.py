@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from absolve.core.model import LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.attributes import Attributes
     from absolve.formats.html.keywords import Kept, Keywords
+    from absolve.formats.html.tag import Tag
     from absolve.formats.protocols import WalkOptions
 else:
     from absolve.core import _cython as cython
@@ -38,20 +38,20 @@ if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
-    from cython.cimports.absolve.formats.html.attributes import Attributes  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.formats.html.names_lookup import (
+    from cython.cimports.absolve.formats.html.filters import (
         may_be_savers,
         may_be_space,
         may_end_in_space,
         may_hold_css_link,
     )
+    from cython.cimports.absolve.formats.html.tag import Tag  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.formats.html.tokenizer import Tokenizer
     from cython.cimports.absolve.formats.html.values import Values
 else:
     from absolve.core.byte_scan import find
     from absolve.formats.events.event_list import EventList
     from absolve.formats.events.scoped_bases import ScopedBases
-    from absolve.formats.html.names_lookup import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
+    from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html.tokenizer import Tokenizer
     from absolve.formats.html.values import Values
 
@@ -127,7 +127,7 @@ class _Walk:
     actions: bytes
     interest: bytes
     scanner: Tokenizer
-    attributes: Attributes
+    tag: Tag
     values: Values
     events: EventList
     meta_places: Kept[LinkSite | None]
@@ -140,7 +140,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.scanner = Tokenizer(b"", b"")
-        self.attributes = self.scanner.attributes
+        self.tag = self.scanner.tag
         self.prepare(UTF_8, False)
 
     @cython.cfunc
@@ -152,7 +152,7 @@ class _Walk:
         self.places = tables.places
         self.actions = tables.actions
         self.interest = tables.interest
-        self.values = Values(charset, self.attributes, tables)
+        self.values = Values(charset, self.tag, tables)
         self.meta_places = tables.meta_places
         self.link_places = tables.link_places
         self.scripts = tables.scripts
@@ -234,8 +234,8 @@ class _Walk:
         attribute: cython.int
         action: cython.int
         codebase: cython.Py_ssize_t = -1
-        for k in range(self.attributes.found):
-            attribute = self.attributes.order[k]
+        for k in range(self.tag.found):
+            attribute = self.tag.order[k]
             action = actions[row + attribute]
             if action == _NOTHING:
                 continue
@@ -271,8 +271,8 @@ class _Walk:
         row: cython.int = (_SVG_ROW if scanner.namespace == _SVG else _MATHML_ROW) * _ATTRIBUTES
         k: cython.int
         attribute: cython.int
-        for k in range(self.attributes.found):
-            attribute = self.attributes.order[k]
+        for k in range(self.tag.found):
+            attribute = self.tag.order[k]
             if actions[row + attribute] == _STYLE:
                 self.declarations(attribute)
             if actions[row + attribute] != _OTHER:
@@ -280,7 +280,7 @@ class _Walk:
             place = _FOREIGN.row(scanner.namespace, self.element_name(scanner), _ATTRIBUTE_NAME[attribute])
             if place is not None:
                 self.value(attribute, place)
-        if scanner.element == _STYLE_ELEMENT and not self.attributes.self_closing:
+        if scanner.element == _STYLE_ELEMENT and not self.tag.self_closing:
             self.foreign_style(scanner)
         return 0
 
@@ -298,25 +298,27 @@ class _Walk:
     def url(self, attribute: cython.int, place: LinkSite, claim: BaseClaim | None) -> cython.int:
         """Add a value that is one reference, without surrounding white space, which may be character references."""
         p: cython.p_const_uchar = self.data
-        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
-        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        start: cython.Py_ssize_t = self.tag.value_start[attribute]
+        end: cython.Py_ssize_t = self.tag.value_end[attribute]
         while start < end and (p[start] == 32 or (9 <= p[start] <= 13 and p[start] != 11)):
             start += 1
         while start < end and (p[end - 1] == 32 or (9 <= p[end - 1] <= 13 and p[end - 1] != 11)):
             end -= 1
+        coding = self.values.codings[self.tag.quote[attribute]]
         if start < end and (
             (p[start] == 38 and may_be_space(p, start, end))
             or (p[end - 1] == 59 and may_end_in_space(p, start, end))
         ):
             ((start, end),) = self.values.references("url", start, end, self.values.coding(attribute))
-        self.add_link(place, start, end, self.values.common(attribute, start, end), claim)
+            coding = self.values.common(attribute, start, end)
+        self.add_link(place, start, end, coding, claim)
         return 0
 
     @cython.cfunc
     def value(self, attribute: cython.int, place: LinkSite) -> cython.int:
         """Add the references, or the inner document, in one attribute value."""
-        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
-        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        start: cython.Py_ssize_t = self.tag.value_start[attribute]
+        end: cython.Py_ssize_t = self.tag.value_end[attribute]
         syntax = place.syntax
         if syntax == "url":
             self.url(attribute, place, None)
@@ -331,8 +333,8 @@ class _Walk:
     @cython.cfunc
     def declarations(self, attribute: cython.int) -> cython.int:
         """Add a style attribute as a part, if it may have a link."""
-        start: cython.Py_ssize_t = self.attributes.value_start[attribute]
-        end: cython.Py_ssize_t = self.attributes.value_end[attribute]
+        start: cython.Py_ssize_t = self.tag.value_start[attribute]
+        end: cython.Py_ssize_t = self.tag.value_end[attribute]
         if may_hold_css_link(self.data, start, end):
             self.events.append(Part(CSS_DECLARATIONS, start, end, self.values.common(attribute, start, end)))
         return 0
@@ -369,7 +371,7 @@ class _Walk:
         claim = IGNORED_BASE
         if not self.has_base and not self.scanner.tree.tables.template_depth:
             self.has_base = True
-            claim = base_claim(self.values.double.decode(self.attributes.raw(_HREF)), self.scanner.start)
+            claim = base_claim(self.values.double.decode(self.tag.raw(_HREF)), self.scanner.start)
             self.events.append(claim)
         elif self.facts is not None:
             self.facts.ignored_base = True
@@ -379,7 +381,7 @@ class _Walk:
     @cython.exceptval(-1, check=True)
     def codebase(self) -> cython.Py_ssize_t:
         """Add the claim of the tag's codebase and return its number; -1 where it makes no claim."""
-        tag: Attributes = self.attributes
+        tag: Tag = self.tag
         if not tag.has(_CODEBASE):
             return -1
         if self.events.scopes is None:
@@ -390,7 +392,7 @@ class _Walk:
     @cython.cfunc
     def meta(self) -> cython.int:
         """Add the link of a meta element: http-equiv refresh, or a name with a URL as content."""
-        tag: Attributes = self.attributes
+        tag: Tag = self.tag
         keywords = (tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP))
         place = _decided(self.meta_places, keywords)
         if place is not None:
@@ -400,7 +402,7 @@ class _Walk:
     @cython.cfunc
     def link_place(self) -> LinkSite:
         """Return the link site of `link href`, with the kind of its relation."""
-        tag: Attributes = self.attributes
+        tag: Tag = self.tag
         place: LinkSite = _decided(self.link_places, (tag.raw(_REL), tag.raw(_AS), tag.raw(_TYPE)))
         return place
 
@@ -408,7 +410,7 @@ class _Walk:
 
     @cython.cfunc
     def style(self, scanner: Tokenizer) -> cython.int:
-        raw = self.attributes.raw(_TYPE)
+        raw = self.tag.raw(_TYPE)
         if not raw or raw == _TEXT_CSS or places.is_sheet(html_keywords.folded(raw, self.charset)):
             self.sheet(scanner.text_start, scanner.text_end, self.values.raw)
         return 0
@@ -428,7 +430,7 @@ class _Walk:
 
     @cython.cfunc
     def script(self) -> cython.int:
-        raw = self.attributes.raw(_TYPE)
+        raw = self.tag.raw(_TYPE)
         if raw:
             media_type = _decided(self.scripts, (raw,))
             if media_type is not None:

@@ -42,7 +42,7 @@ if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
-    from cython.cimports.absolve.formats.html.names_lookup import may_be_savers
+    from cython.cimports.absolve.formats.html.filters import may_be_savers
     from cython.cimports.absolve.formats.xml.names import Namespaces, Written
     from cython.cimports.absolve.formats.xml.tags import Tag
     from cython.cimports.absolve.formats.xml.values import Values
@@ -50,7 +50,7 @@ else:
     from absolve.core.byte_scan import find
     from absolve.formats.events.event_list import EventList
     from absolve.formats.events.scoped_bases import ScopedBases
-    from absolve.formats.html.names_lookup import may_be_savers
+    from absolve.formats.html.filters import may_be_savers
     from absolve.formats.xml.names import Namespaces, Written
     from absolve.formats.xml.tags import Tag
     from absolve.formats.xml.values import Values

@@ -1,11 +1,12 @@
-"""Read the attributes of one tag (HTML Standard 13.2.5.32 to 13.2.5.40).
+"""Read one tag: its name and attributes (HTML Standard 13.2.5.8 and 13.2.5.32 to 13.2.5.40).
 
-In: the bytes of a document and the end of a tag's name. Out: the end of the tag, and the byte span and quoting of each
-value of an attribute that has a number in names.py; other attributes are skipped.
+In: the bytes of a document and the offset of a tag's name. Out: the end of the tag, the number of its element, and the
+byte span and quoting of each value of an attribute that has a number in names.py; other attributes are skipped.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,19 +18,29 @@ from absolve.formats.html import names
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.html.names_lookup import lookup
+    from cython.cimports.absolve.formats.html.tag import kept_word
 else:
     from absolve.core.byte_scan import find
-    from absolve.formats.html.names_lookup import lookup
+
+    def kept_word(slots: bytes, at: int) -> int:
+        return int.from_bytes(slots[at : at + names.WORD], sys.byteorder)
+
 
 UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
 ABSENT = cython.declare(cython.int, names.ABSENT)
 
 _SPACE = cython.declare(cython.int, names.SPACE)
-_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
+_NAME_END = cython.declare(cython.int, names.NAME_END)
+_ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
 _CLASSES = cython.declare(bytes, names.CLASSES)
+_ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
+_ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
 _SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
 _CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
+_CELL = cython.declare(cython.int, names.NAME_CELL)
+_WORD = cython.declare(cython.int, names.WORD)
+_WORDS = cython.declare(cython.int, names.HASH_SIZE)
+_LAST_SLOT = cython.declare(cython.uint, names.HASH_SIZE - 1)
 _LOWER = cython.declare(bytes, names.LOWER)
 _FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
 _SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
@@ -37,10 +48,49 @@ _ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
 _NUMBERS = names.ATTRIBUTES
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+@cython.boundscheck(False)
+@cython.wraparound(False)
+def _lookup(
+    slots: cython.p_const_uchar,
+    cells: cython.p_const_uchar,
+    word: cython.ulonglong,
+    data: cython.p_const_uchar,
+    start: cython.Py_ssize_t,
+    length: cython.Py_ssize_t,
+) -> cython.int:
+    """Return the number of the name at `start`, ASCII case-insensitively; 0 for a name without a number.
+
+    `slots` and `cells` are those of names.py; `word` is a byte 1 and the name in lower case, or its last eight bytes.
+    """
+    slot: cython.uint = (word * _FACTOR & _ALL) >> _SHIFT
+    number: cython.int
+    cell: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    lower: cython.p_const_uchar = _LOWER
+    while True:
+        number = slots[slot]
+        if number == 0:
+            return 0
+        if kept_word(slots, _WORDS + number * _WORD) == word:
+            if length < _WORD:
+                return number
+            cell = number * _CELL
+            if cells[cell] == length:
+                for i in range(length - _WORD):  # the bytes that are not in the word
+                    if lower[data[start + i]] != cells[cell + 1 + i]:
+                        break
+                else:
+                    return number
+        slot = (slot + 1) & _LAST_SLOT
+
+
 @cython.final
 @cython.cclass
-class Attributes:
-    """The attributes of the current tag.
+class Tag:
+    """The current tag: the number of its `element`, `name_end` (a byte offset), and its attributes.
 
     `order` has the numbers of its attributes that have one, in document order; `found` is their count. Where `has` is
     true for a number, `value_start`, `value_end` and `quote` (ABSENT, UNQUOTED or the quote character) describe the
@@ -63,6 +113,8 @@ class Attributes:
     def begin(self, data: bytes) -> cython.int:
         """Switch to another document; serial numbers of tags continue."""
         self.data = data
+        self.element = 0
+        self.name_end = 0
         self.found = 0
         self.self_closing = False
         return 0
@@ -72,9 +124,28 @@ class Attributes:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def read(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Read the attributes from the end of the tag's name and return the end of the tag.
+        """Read the tag whose name begins at `i`, a letter, and return its end; -1 where the file ends first."""
+        p: cython.p_const_uchar = self.data
+        classes: cython.p_const_uchar = _CLASSES
+        lower: cython.p_const_uchar = _LOWER
+        n: cython.Py_ssize_t = len(self.data)
+        name: cython.Py_ssize_t = i
+        word: cython.ulonglong = 1
+        while i < n and not classes[p[i]] & _NAME_END:
+            word = (word << 8 | lower[p[i]]) & _ALL
+            i += 1
+        self.name_end = i
+        self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, i - name)
+        return self._attributes(i)
 
-        Return -1 where the file ends first. Of duplicate attributes the first is used (13.2.5.33).
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Read the attributes from the end of the tag's name and return the end of the tag; -1 as above.
+
+        Of duplicate attributes the first is used (13.2.5.33).
         """
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
@@ -107,7 +178,7 @@ class Attributes:
             name = i
             word = 256 | lower[p[i]]  # 13.2.5.32: `=` as first character is part of the name
             i += 1
-            while i < n and not classes[p[i]] & _NAME_END:
+            while i < n and not classes[p[i]] & _ATTRIBUTE_NAME_END:
                 word = (word << 8 | lower[p[i]]) & _ALL
                 i += 1
             name_end = i
@@ -139,7 +210,7 @@ class Attributes:
                 quote = ABSENT
             number = slots[(word * _FACTOR & _ALL) >> _SHIFT]  # most names are not in the table
             if number:
-                number = lookup(slots, cells, word, p, name, name_end - name)
+                number = _lookup(slots, cells, word, p, name, name_end - name)
             if number and self.stamp[number] != self.serial:
                 self.stamp[number] = self.serial
                 self.value_start[number] = value

@@ -1,11 +1,18 @@
-"""C layout of the attributes of a tag, for the tokenizer and the walker; the code is in attributes.py."""
+"""C layout of a tag, for the tokenizer and the walker; the code is in tag.py."""
 
 cimport cython
 
 
+cdef inline unsigned long long kept_word(const unsigned char* slots, Py_ssize_t at) noexcept:
+    """Return the word of a name in the slots of names.py; `at` is a byte offset, a multiple of eight."""
+    return (<const unsigned long long*>(slots + at))[0]
+
+
 @cython.final
-cdef class Attributes:
+cdef class Tag:
     cdef bytes data
+    cdef int element
+    cdef Py_ssize_t name_end
     cdef list record
     cdef int found
     cdef readonly bint self_closing
@@ -19,6 +26,7 @@ cdef class Attributes:
 
     cdef int begin(self, bytes data)
     cdef Py_ssize_t read(self, Py_ssize_t i) except? -1
+    cdef Py_ssize_t _attributes(self, Py_ssize_t i) except? -1
     cdef bint has(self, int number) noexcept
     cdef int drop(self, int number)
     cdef bytes raw(self, int number)

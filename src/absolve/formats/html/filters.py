@@ -1,75 +1,16 @@
-"""Tests on spans of bytes that create no objects: the number of a name, filters for values and comments.
+"""Filters for values and comments: whether a span of bytes is worth parsing, without creating objects.
 
-In: the bytes of a document and offsets into them. Out: the number that names.py gives to an element or attribute name;
-or whether to parse a value or comment: these filters have false positives, but no false negatives.
+In: the bytes of a document and offsets into them. Out: truth values, with false positives, but no false negatives.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import cython
 else:
     from absolve.core import _cython as cython
-
-from absolve.formats.html import names
-
-if cython.compiled:
-    from cython.cimports.absolve.formats.html.names_lookup import kept_word
-else:
-
-    def kept_word(slots: bytes, at: int) -> int:
-        return int.from_bytes(slots[at : at + names.WORD], sys.byteorder)
-
-
-_CELL = cython.declare(cython.int, names.NAME_CELL)
-_WORD = cython.declare(cython.int, names.WORD)
-_LOWER = cython.declare(bytes, names.LOWER)
-_WORDS = cython.declare(cython.int, names.HASH_SIZE)
-_SLOTS = cython.declare(cython.uint, names.HASH_SIZE - 1)
-_FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
-_SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
-_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def lookup(
-    slots: cython.p_const_uchar,
-    cells: cython.p_const_uchar,
-    word: cython.ulonglong,
-    data: cython.p_const_uchar,
-    start: cython.Py_ssize_t,
-    length: cython.Py_ssize_t,
-) -> cython.int:
-    """Return the number of the name at `start`, ASCII case-insensitively; 0 for a name without a number.
-
-    `slots` and `cells` are those of names.py; `word` is a byte 1 and the name in lower case, or its last eight bytes.
-    """
-    slot: cython.uint = (word * _FACTOR & _ALL) >> _SHIFT
-    number: cython.int
-    cell: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    lower: cython.p_const_uchar = _LOWER
-    while True:
-        number = slots[slot]
-        if number == 0:
-            return 0
-        if kept_word(slots, _WORDS + number * _WORD) == word:
-            if length < _WORD:
-                return number
-            cell = number * _CELL
-            if cells[cell] == length:
-                for i in range(length - _WORD):  # the bytes that are not in the word
-                    if lower[data[start + i]] != cells[cell + 1 + i]:
-                        break
-                else:
-                    return number
-        slot = (slot + 1) & _SLOTS
 
 
 @cython.cfunc

@@ -1,0 +1,53 @@
+"""C layout of the edits of an entity's links, for the rewriter; link_edits.py has the code."""
+
+cimport cython
+
+from absolve.core.model cimport Edit, Link
+from absolve.document.entity cimport Entity
+from absolve.document.resolved cimport LinkContext
+from absolve.formats.events.event_list cimport EventList
+from absolve.rewriting.edits cimport ValueEncoder
+from absolve.urls.prefixing cimport PrefixResolver
+
+
+@cython.final
+cdef class LinkEdits:
+    cdef Entity entity
+    cdef bytes data
+    cdef EventList events
+    cdef object policy
+    cdef bint _is_absolute
+    cdef bint _empties_base
+    cdef bint _any_scheme
+    cdef list _found
+    cdef bint whole
+    cdef object open
+    cdef list _changed
+    cdef ValueEncoder _encoder
+    cdef dict _written
+    cdef LinkContext _context
+    cdef list _known
+    cdef Py_ssize_t _held
+    cdef bint is_full
+    cdef PrefixResolver _resolver
+    cdef int _shape
+    cdef bytes _prefix
+    cdef LinkEdits outer
+    cdef Py_ssize_t at
+    cdef Py_ssize_t links
+    cdef Py_ssize_t changes
+    cdef bint odd
+
+    cdef int count(self, LinkEdits inner)
+    cdef Py_ssize_t add_links(self, Py_ssize_t number, object order) except? -1
+    cdef list[Edit] taken(self)
+    cdef int _settle(self)
+    cdef inline bint _stays_absolute(self, int shaped)
+    cdef bint _is_closed(self, Py_ssize_t index)
+    cdef int _link(self, Py_ssize_t index)
+    cdef int _refuse(self, Link link)
+    cdef Edit _short_way(self, LinkContext context, Py_ssize_t start, Py_ssize_t end, int shaped)
+    cdef int _long_way(self, Link link, LinkContext context)
+    cdef int _write(self, Link link, Edit edit)
+    cdef int _put_prefix(self, Edit edit, Py_ssize_t start, Py_ssize_t end, bint is_bare)
+    cdef int put(self, Edit edit, object coding)

@@ -1,0 +1,365 @@
+"""The edits of the links of one entity, by its own byte offsets.
+
+In: an Entity, its events and a policy. Out: edits in document order, in a buffer of limited size.
+Most links need only a prefix before their bytes: for those neither the value is decoded nor a URL built.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from absolve.document.diagnostics import url_too_long
+from absolve.document.resolved import Resolved
+from absolve.formats.grammars import WHITE_SPACE
+from absolve.rewriting.edits import settled
+from absolve.rewriting.policy import absolute
+from absolve.urls import PROFILES
+from absolve.urls.base import TOO_LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import cython
+
+    from absolve.core.protocols import Coding
+    from absolve.document.entity import Entity
+    from absolve.rewriting.policy import Policy
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.core.model import Edit, Link, edit_at
+    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
+    from cython.cimports.absolve.document.resolved import LinkContext, link_context, text
+    from cython.cimports.absolve.encodings.codings import CharacterReferences
+    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.rewriting.edits import ValueEncoder
+    from cython.cimports.absolve.rewriting.encode import Written, edit_of
+    from cython.cimports.absolve.rewriting.policy import absolute_of
+    from cython.cimports.absolve.urls.prefixing import (
+        ABSOLUTE,
+        DOTS,
+        FRAGMENT,
+        KIND,
+        OPAQUE,
+        OTHER,
+        PrefixResolver,
+        shape,
+    )
+else:
+    from absolve.core.byte_scan import find
+    from absolve.core.model import Edit, Link, edit_at
+    from absolve.document.resolved import LinkContext, link_context, text
+    from absolve.encodings.codings import CharacterReferences
+    from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C variable
+    from absolve.rewriting.edits import ValueEncoder
+    from absolve.rewriting.encode import Written, edit_of
+    from absolve.rewriting.policy import absolute_of
+    from absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, PrefixResolver, shape
+
+_BLANKS = WHITE_SPACE.decode()
+_SOME = cython.declare(cython.Py_ssize_t, 1000)  # edits that are yielded together,
+_MUCH = cython.declare(cython.Py_ssize_t, 1 << 20)  # or bytes of their new values
+_MOST_WRITTEN = 1024  # pairs of a context and a coding, each with
+_MOST_KNOWN = 10_000  # references in a cache of edits,
+_LONGEST_KNOWN = 1 << 16  # and bytes of a reference and its edit that are cached
+_QUOTE = b'"'
+_CLIMBS = b"/../"
+_H = cython.declare(cython.int, 0x68)
+_undecided = Edit(-1, -1, b"")
+_UNDECIDED = cython.declare(Edit, _undecided)
+
+
+@cython.cfunc
+@cython.exceptval(-1, check=True)
+def _is_odd(reference: str, new: str | None) -> cython.bint:
+    """Return whether a reference may lead elsewhere in a browser, or its new text climb above the root."""
+    if "\\" in reference or (new is not None and "/../" in new):
+        return True
+    found, colon, rest = reference.partition(":")
+    return bool(colon) and len(found) <= _LONGEST_WEB and found.lower() in _WEB and not rest.startswith("//")
+
+
+_WEB = frozenset({"http", "https"})
+_LONGEST_WEB = cython.declare(cython.int, 5)
+
+
+@cython.final
+@cython.cclass
+class LinkEdits:
+    """The edits of the links of an entity, in a buffer; those of the entity `around` it share its cache.
+
+    They share it under the same contexts only. `whole`: of a value that is encoded as a whole (`Coding.slot`) only the
+    result is needed, not the edits inside it. `is_full`: the buffer has as many edits as are yielded at a time. `open`
+    is the coding of a value that is encoded as a whole when its last link is known.
+
+    `links` and `changes` count links, and those that change, of the entity and of all inside it. `odd`: see `Tally` in
+    rewriter.py. `outer` are the edits of the entity around it, in which it begins at the byte offset `at`.
+    """
+
+    def __init__(
+        self,
+        entity: Entity,
+        policy: Policy,
+        around: LinkEdits | None = None,
+        whole: cython.bint = False,  # noqa: FBT002 - of a C class
+    ) -> None:
+        self.entity = entity
+        self.data = entity.own_data
+        self.policy = policy
+        self._is_absolute = policy is absolute
+        self._empties_base = entity.settings.base == "empty"
+        self._any_scheme = PROFILES[entity.settings.profile].any_scheme
+        self._found: list[Edit] = []
+        self.whole = whole
+        self.open: Coding | None = None
+        self._changed: list[Edit] = []  # the edits inside the open value, or their result in `_encoder`
+        self._encoder: ValueEncoder | None = None
+        self.events = entity.events
+        self._context: LinkContext | None = None
+        self._known: list[LinkContext | None] = [None] * self.events.template_count()  # by the templates of links
+        self._held = 0
+        self.is_full = False
+        self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
+        self._shape = OTHER  # for which shape of references,
+        self._prefix: bytes | None = None  # and its answer
+        self.outer: LinkEdits | None = None
+        self.at = 0
+        self.links = 0
+        self.changes = 0
+        self.odd = False
+        self._written: dict[tuple[LinkContext, Coding], Written] = {}
+        if around is not None and entity.contexts is around.entity.contexts:
+            self._written = around._written  # noqa: SLF001 - of the same class
+
+    @cython.cfunc
+    def count(self, inner: LinkEdits) -> cython.int:
+        """Add the counts of an inner entity."""
+        self.links += inner.links
+        self.changes += inner.changes
+        self.odd = self.odd or inner.odd
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def add_links(self, number: cython.Py_ssize_t, order: Sequence[int] | None) -> cython.Py_ssize_t:
+        """Add the edits of consecutive links from an event on; return the number of the first one that remains.
+
+        That is an event that is no link, or a link in another value than those before it while the buffer is full.
+        Events are numbered in this `order` of their indexes, if there is one.
+        """
+        events: EventList = self.events
+        count: cython.Py_ssize_t = len(events) if order is None else len(order)
+        index: cython.Py_ssize_t
+        while number < count:
+            index = number if order is None else order[number]
+            if not events.is_link(index) or (self.is_full and self._is_closed(index)):
+                break
+            self._link(index)
+            number += 1
+        return number
+
+    @cython.cfunc
+    def taken(self) -> list[Edit]:
+        """Return the edits so far, in order, and begin with none."""
+        self._settle()
+        found = self._found
+        self._found = []
+        self._held = 0
+        self.is_full = False
+        return found
+
+    @cython.cfunc
+    def _settle(self) -> cython.int:
+        """Add the edits of the open value: its last link was seen."""
+        if self._encoder is not None:
+            self._found += self._encoder.settled()
+            self._encoder = None
+        elif self.open is not None:
+            self._found += settled(self.data, self.open, self._changed)
+            self._changed = []
+        self.open = None
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    def _stays_absolute(self, shaped: cython.int) -> cython.bint:
+        """Return whether a reference of this shape is absolute, and so stays whatever its site is."""
+        return shaped == ABSOLUTE or (shaped == OPAQUE and self._any_scheme)
+
+    @cython.cfunc
+    def _is_closed(self, index: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the link at an index is in another value than the links before it."""
+        link: Link = self.events.link(index)  # type: ignore[assignment]  # it is one
+        return self.open is None or _slot(link.coding) != self.open.slot
+
+    @cython.cfunc
+    def _link(self, index: cython.Py_ssize_t) -> cython.int:
+        """Add the edit of the link at an index, which `EventList.is_link` found last, if it changes."""
+        link: Link
+        context: LinkContext | None
+        edit: Edit | None
+        events: EventList = self.events
+        start: cython.Py_ssize_t = events.start
+        end: cython.Py_ssize_t = events.end
+        template: cython.int = events.template
+        shaped: cython.int = OTHER
+        self.links += 1
+        by_itself: cython.bint = self._is_absolute and not (self._empties_base and events.has_claim)
+        if by_itself:
+            shaped = shape(self.data, start, end)
+            if self._stays_absolute(shaped):  # most links
+                if shaped == OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
+                    self.odd = True
+                return 0
+            if template >= 0 and (self.whole or not events.is_bare):
+                context = self._known[template]
+                if context is None:
+                    context = self._known[template] = link_context(self.entity, events.shared)
+                edit = self._short_way(context, start, end, shaped)
+                if edit is not _UNDECIDED:
+                    return 0 if edit is None else self._put_prefix(edit, start, end, events.is_bare)
+        # A policy may keep the link: it gets an object of its own.
+        link = events.link(index) if self._is_absolute else events.at(index)  # type: ignore[assignment]  # it is one
+        context = self._context
+        if context is None or link.place is not context.place or link.base is not context.scope or events.has_claim:
+            context = self._context = link_context(self.entity, link)
+        if by_itself:
+            edit = self._short_way(context, start, end, shaped) if template < 0 else _UNDECIDED
+            if edit is _UNDECIDED:
+                self._long_way(link, context)
+            elif edit is not None:
+                self.changes += 1
+                self.put(edit, link.coding)
+            return 0
+        resolved = Resolved(self.entity, link, context)
+        new = self.policy(resolved)
+        self.odd = self.odd or _is_odd(resolved.reference, new)
+        if new is not None and not context.may_write(new):
+            self._refuse(link)
+        elif new is not None and context.place.stays != "always":  # in a package without a URL the policy decides
+            raw = self.data[link.start : link.end]
+            new = new.strip(_BLANKS)
+            self._write(link, edit_of(self.entity, link, context, resolved.reference, new, raw, Written()))
+        return 0
+
+    @cython.cfunc
+    def _refuse(self, link: Link) -> cython.int:
+        """Leave a link for which the policy returned too long a URL; add a finding for the first one of a document."""
+        position: cython.Py_ssize_t = link.start
+        found: LinkEdits = self
+        while found.outer is not None and found.outer.entity.charset.transparent:
+            position = found.at
+            found = found.outer
+        if TOO_LONG not in [finding.code for finding in found.entity.findings]:
+            found.entity.findings.append(url_too_long(found.entity, position))
+        return 0
+
+    @cython.cfunc
+    def _short_way(
+        self, context: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
+    ) -> Edit | None:
+        """Return the edit of `absolute` by the shape of a reference; None if it stays, `_UNDECIDED` if in doubt."""
+        kind: cython.int = shaped & KIND
+        if shaped < FRAGMENT:
+            return _UNDECIDED
+        if context.stays_always or (kind == FRAGMENT and (context.stays_as_fragment or context.keeps_fragments)):
+            return None
+        if context.short is None or end - start > context.room or _after_word(self.data, start):
+            return _UNDECIDED
+        if context.short is not self._resolver or shaped != self._shape:
+            self._resolver = context.short
+            self._shape = shaped
+            self._prefix = context.short.written(shaped)
+        if self._prefix is None:
+            return _UNDECIDED
+        if shaped >> DOTS and not self.odd and _CLIMBS in self._prefix:
+            self.odd = True
+        return edit_at(start, start + (shaped >> DOTS), self._prefix)
+
+    @cython.cfunc
+    def _long_way(self, link: Link, context: LinkContext) -> cython.int:
+        """Add the edit of `absolute` by the decoded reference; cached by the raw bytes if they alone decide."""
+        raw: bytes = self.data[link.start : link.end]
+        written: Written = Written()
+        edit: Edit | None = _UNDECIDED
+        alone: cython.bint = (
+            context.place.syntax != "refresh"  # a quote before the URL ends it
+            and link.coding.slot is None
+            and not _after_word(self.data, link.start)
+        )
+        if alone:
+            if len(self._written) >= _MOST_WRITTEN:
+                self._written.clear()
+            written = self._written.setdefault((context, link.coding), written)
+            edit = written.known.get(raw, _UNDECIDED)
+        if edit is _UNDECIDED:
+            reference = text(link.coding.decode(raw))
+            new = absolute_of(reference, context)
+            self.odd = self.odd or _is_odd(reference, new)
+            edit = None if new is None else edit_of(self.entity, link, context, reference, new, raw, written)
+            if alone and len(raw) + (0 if edit is None else len(edit.new)) <= _LONGEST_KNOWN:
+                if len(written.known) >= _MOST_KNOWN:
+                    written.known.clear()
+                written.known[raw] = edit
+        return self._write(link, edit)
+
+    @cython.cfunc
+    def _write(self, link: Link, edit: Edit | None) -> cython.int:
+        """Add an edit whose offsets are relative to the start of a link."""
+        if edit is not None:
+            self.changes += 1
+            self._held += len(edit.new)
+            self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
+        return 0
+
+    @cython.cfunc
+    def _put_prefix(
+        self, edit: Edit, start: cython.Py_ssize_t, end: cython.Py_ssize_t, is_bare: cython.bint
+    ) -> cython.int:
+        """Add an edit that puts a prefix before a whole value, with quotes around a bare one that needs them now."""
+        self.changes += 1
+        self._settle()
+        # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
+        if is_bare and (find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0):
+            self._found.append(edit_at(start, start, _QUOTE))
+            self._found.append(edit)
+            self._found.append(edit_at(end, end, _QUOTE))
+        else:
+            self._found.append(edit)
+        self.is_full = len(self._found) >= _SOME or self._held >= _MUCH
+        return 0
+
+    @cython.cfunc
+    def put(self, edit: Edit, coding: Coding) -> cython.int:
+        slot = _slot(coding)
+        if self.open is not None and slot != self.open.slot:
+            self._settle()
+        if slot is None:
+            self._found.append(edit)
+        elif self.whole:
+            if self._encoder is None:
+                self.open = coding
+                self._encoder = ValueEncoder(self.data, coding)
+            self._encoder.take(edit)
+        else:
+            self.open = coding
+            self._changed.append(edit)
+        self.is_full = len(self._found) >= _SOME or self._held >= _MUCH
+        return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a letter or digit precedes a link: it may end a character reference without semicolon."""
+    before: cython.int = data[start - 1] if start else 0
+    return 48 <= before <= 57 or 97 <= before | 32 <= 122
+
+
+@cython.cfunc
+@cython.inline
+def _slot(coding: Coding) -> tuple[int, int] | None:
+    """Return `coding.slot`, by its class for the most frequent one, which never has any."""
+    return None if type(coding) is CharacterReferences else coding.slot
