@@ -26,7 +26,6 @@ cdef class Tag:
 
     cdef int begin(self, bytes data)
     cdef Py_ssize_t read(self, Py_ssize_t i) except? -1
-    cdef Py_ssize_t _attributes(self, Py_ssize_t i) except? -1
     cdef bint has(self, int number) noexcept
     cdef int drop(self, int number)
     cdef bytes raw(self, int number)

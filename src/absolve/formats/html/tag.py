@@ -49,7 +49,6 @@ _NUMBERS = names.ATTRIBUTES
 
 
 @cython.cfunc
-@cython.inline
 @cython.exceptval(check=False)
 @cython.boundscheck(False)
 @cython.wraparound(False)
@@ -124,48 +123,36 @@ class Tag:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def read(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Read the tag whose name begins at `i`, a letter, and return its end; -1 where the file ends first."""
-        p: cython.p_const_uchar = self.data
-        classes: cython.p_const_uchar = _CLASSES
-        lower: cython.p_const_uchar = _LOWER
-        n: cython.Py_ssize_t = len(self.data)
-        name: cython.Py_ssize_t = i
-        word: cython.ulonglong = 1
-        while i < n and not classes[p[i]] & _NAME_END:
-            word = (word << 8 | lower[p[i]]) & _ALL
-            i += 1
-        self.name_end = i
-        self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, i - name)
-        return self._attributes(i)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
-    def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Read the attributes from the end of the tag's name and return the end of the tag; -1 as above.
+        """Read the tag whose name begins at `i`, a letter, and return its end; -1 where the file ends first.
 
         Of duplicate attributes the first is used (13.2.5.33).
         """
         p: cython.p_const_uchar = self.data
         classes: cython.p_const_uchar = _CLASSES
+        lower: cython.p_const_uchar = _LOWER
         slots: cython.p_const_uchar = _SLOTS
         cells: cython.p_const_uchar = _CELLS
         n: cython.Py_ssize_t = len(self.data)
-        name: cython.Py_ssize_t
+        name: cython.Py_ssize_t = i
         name_end: cython.Py_ssize_t
         value: cython.Py_ssize_t
         value_end: cython.Py_ssize_t
-        lower: cython.p_const_uchar = _LOWER
-        word: cython.ulonglong
+        word: cython.ulonglong = 1
         number: cython.int
         quote: cython.int
         c: cython.uchar
+        while i < n and not classes[p[i]] & _NAME_END:
+            word = (word << 8 | lower[p[i]]) & _ALL
+            i += 1
+        self.name_end = i
+        self.element = _lookup(_ELEMENT_SLOTS, _ELEMENT_CELLS, word, p, name, i - name)
         self.serial += 1
         self.found = 0
         self.self_closing = False
         if self.record is not None:
             self.record.clear()
+        if i < n and p[i] == 62:
+            return i + 1
         while True:
             name = i
             while i < n and (classes[p[i]] & _SPACE or p[i] == 47):
