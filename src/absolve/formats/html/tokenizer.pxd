@@ -33,6 +33,7 @@ cdef class Tokenizer:
     cdef Py_ssize_t stop
 
     cdef int begin(self, bytes data, bytes interest)
+    cdef int release(self)
     cpdef int next(self) except? -1
     cdef int _text(self, Py_ssize_t i, Py_ssize_t end, bint references) except? -1
     cdef int _start_tag(self) except? -1

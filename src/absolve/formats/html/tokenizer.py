@@ -111,6 +111,13 @@ class Tokenizer:
         self.stop = self.size - 1  # no tag begins from here on, or `noscript_end` is here
         return 0
 
+    @cython.cfunc
+    def release(self) -> cython.int:
+        """Keep no reference to the document: `begin` must come before the next token."""
+        self.data = b""
+        self.merged = None
+        return self.tag.begin(b"")
+
     @cython.ccall
     @cython.exceptval(-1, check=True)
     @cython.boundscheck(False)

@@ -104,7 +104,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     walker: _Walk = _spare.pop() if _spare else _Walk()
     events = walker.run(data, charset, options)
     if len(data) <= _SMALL:
-        walker.begin(b"", charset, options)  # keep no reference to this document
+        walker.release()
         _spare.append(walker)
     return events
 
@@ -179,6 +179,15 @@ class _Walk:
         self.scanner.recorded = options.documents
         self.ruled = -1  # the claim number of the codebase for the next link, which states it or is relative to it
         return 0
+
+    @cython.cfunc
+    def release(self) -> cython.int:
+        """Keep no reference to the document and its events: the walker waits for another one."""
+        self.data = b""
+        self.events = _NO_EVENTS
+        self.facts = None
+        self.scanner.release()
+        return self.values.begin(b"")
 
     @cython.cfunc
     def run(self, data: bytes, charset: Charset, options: WalkOptions) -> EventList:
