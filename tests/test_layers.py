@@ -23,7 +23,7 @@ SOURCE = Path(absolve.__file__).parent
 
 # "a < b": b may import a. "a | b": siblings. The rooms of the package, and those of the formats.
 ORDER = {
-    "absolve": "_version < core < encodings < urls < formats < document < rewriting | inventory < verifying < trees < api"
+    "absolve": "core < encodings < urls < formats < document < rewriting | inventory < verifying < trees < api"
     " < arrow | run < mirror | audit < spark < __init__ < cli < __main__",
     "absolve.formats": "compression | protocols < events | registry < grammars < headers < base_claims | css | http | mail < html"
     " < xml | json | warc < zip",
@@ -73,7 +73,7 @@ def imported_by(name: str) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name}:{node.lineno}: imports are written in full"
             module = (node.module or "").removeprefix("cython.cimports.")
-            inner = [f"{module}.{alias.name}" for alias in node.names]
+            inner = [f"{module}.{alias.name}" for alias in node.names if alias.name != "__version__"]  # any room may
             targets = [target if target in MODULES else module for target in inner]
         line = getattr(node, "lineno", 0)
         yield from [Import(name, target, for_types, line) for target in targets if target in MODULES]

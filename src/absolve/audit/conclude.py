@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve._version import __version__
+from absolve import __version__
 from absolve.audit import keys, tables
 from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near import suggest

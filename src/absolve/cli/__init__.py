@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from absolve._version import __version__
+from absolve import __version__
 
 TYPE_CHECKING = False  # as in absolve/__init__.py
 if TYPE_CHECKING:

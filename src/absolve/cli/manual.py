@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from absolve._version import __version__
+from absolve import __version__
 from absolve.cli import COMMANDS
 from absolve.cli.configuration import NAME, PYPROJECT, VARIABLE
 

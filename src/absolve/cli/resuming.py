@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from absolve._version import __version__
+from absolve import __version__
 from absolve.core.digest import fingerprint
 from absolve.core.errors import DocumentError, UsageError
 from absolve.run import inputs, outputs

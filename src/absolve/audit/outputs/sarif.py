@@ -10,7 +10,7 @@ import json
 import re
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve._version import __version__
+from absolve import __version__
 from absolve.audit.outputs.findings import UNREAD, found, level, uri_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, QUIET, VERDICTS
