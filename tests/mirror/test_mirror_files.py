@@ -40,6 +40,12 @@ def test_the_parts_beside_a_saved_page_have_urls_relative_to_its_own(tmp_path: P
     assert found["h/a/pg.html"] == SAVED + f'<img src="./{folder}/sub/p.png">'.encode()
 
 
+def test_a_colon_in_the_name_of_a_saved_page_is_no_scheme_of_its_parts(tmp_path: Path) -> None:
+    page = SAVED + b'<img src="./a:b_files/p.png">'
+    _, found = held(tmp_path, {"a:b.html": page, "a:b_files/p.png": b"\x89PNG\r\n\x1a\n"})
+    assert any(path.startswith("h/a/a_b_files") for path in found)
+
+
 def test_files_without_a_known_url_lead_to_each_other(tmp_path: Path) -> None:
     files = {
         "a.html": b"<meta charset=utf-8><a href=sub/b.html>b</a><link rel=stylesheet href=s.css>",

@@ -86,9 +86,32 @@ def test_the_exact_escapes_count_before_the_scheme_and_what_same_adds_comes_last
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "are_same"),
+    [
+        ("http://h/a:b", "http://h/a%3ab", True),
+        ("http://h/a:b", "https://h/a%3Ab", True),
+        ("package:///p/a%5B1%5D", "package:///p/a[1]", True),
+        ("http://h/%FF:", "http://h/%ff%3a", True),
+        ("http://h/\udc80:", "http://h/\udc80%3a", True),
+        ("http://h/a%3Fb", "http://h/a?b", False),
+        ("http://h/a%2Fb", "http://h/a/b", False),
+        ("http://h/%253A", "http://h/%3A", False),
+        ("http://h/:?a:b", "http://h/:?a%3Ab", False),
+    ],
+)
+def test_every_spelling_of_the_escapes_in_its_path_names_a_file_and_no_other_document(
+    one: str, other: str, *, are_same: bool
+) -> None:
+    same = Equivalences()
+    asked = {other, *(form for _, form in same.others(other))}
+    assert bool({one, *same.forms(one, is_file=True)} & asked) is are_same
+    assert not {one, *same.forms(one)} & asked
+
+
 def test_nothing_stands_for_a_url_with_same_none() -> None:
     same = Equivalences.of("none")
-    assert [*same.others("http://h/%7E"), *same.forms("http://h/%7E")] == []
+    assert [*same.others("http://h/%3A"), *same.forms("http://h/%3A", is_file=True)] == []
 
 
 @given(PARTS, st.sampled_from([None, "case", "www,slash,query-order"]))

@@ -35,7 +35,8 @@ class Captured(NamedTuple):
 
     `url` is its key. `date` has 14 digits, or is empty. `media_type` is that of the header, with its parameters, or a
     sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
-    `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one.
+    `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `is_file`: its
+    URL is the path of a file in a folder or a package.
     """
 
     url: str
@@ -49,6 +50,7 @@ class Captured(NamedTuple):
     is_revisit: bool = False
     refers_to: str = ""
     refers_date: str = ""
+    is_file: bool = False
 
 
 class Contradiction(NamedTuple):
@@ -125,7 +127,7 @@ class Capture:
         """Index the forms that are equivalent to captured URLs; call this after the last `add`."""
         for one in self.store:
             if one.location is not None or self.is_held(one):
-                for form in self.same.forms(one.url):
+                for form in self.same.forms(one.url, is_file=one.is_file):
                     self.store.put_form(form, one.url)
 
     def end(self, url: str) -> End:

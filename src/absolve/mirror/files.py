@@ -66,7 +66,9 @@ class FilesReader:
             normal = key(known)
             if normal is not None:
                 where = Where(self._number, index, 0)
-                yield Captured(normal, 200, _date(input_.name), media_type, where, size=_size(input_.name))
+                yield Captured(
+                    normal, 200, _date(input_.name), media_type, where, size=_size(input_.name), is_file=True
+                )
 
     def _facts(self, document: Document) -> tuple[str | None, str, bool]:
         """Return the URL of a file, if it is known, its media type, and whether it has links that need the URL."""
@@ -115,7 +117,7 @@ def _beside(place: str, pages: dict[str, str]) -> str | None:
                 for extension in (".html", ".htm", ".xhtml"):
                     if stem + extension in pages:
                         below = place[len(above) + 1 :] if above else place
-                        return urljoin(pages[stem + extension], escaped(below))
+                        return urljoin(pages[stem + extension], f"./{escaped(below)}")  # a colon in it ends no scheme
         folder = above
     return None
 

@@ -131,7 +131,8 @@ class PackageReader:
             url = key(self._root + quote(info.filename.replace("\\", "/").lstrip("/"), safe=_PATH))
             if url is not None and url.startswith(self._root):
                 date = "".join(f"{part:02}" for part in info.date_time)
-                yield Captured(url, 200, date, media_type, Where(self._number, index, 0), size=info.file_size)
+                where = Where(self._number, index, 0)
+                yield Captured(url, 200, date, media_type, where, size=info.file_size, is_file=True)
             else:
                 text = f"its name leads out of the package ({info.filename[:200]})"
                 yield Broken(Diagnostic("unread-member", text, self._input.name, failed=True))

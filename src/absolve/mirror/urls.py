@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from absolve.core.errors import UsageError
 from absolve.urls import whatwg
@@ -37,6 +38,21 @@ def unescaped(url: str) -> str:
 def _plain(found: re.Match[str]) -> str:
     character = chr(int(found[0][1:], 16))
     return character if character in _UNRESERVED else found[0].upper()
+
+
+def path_forms(url: str) -> Iterator[str]:
+    """Yield the form that all URLs share whose paths are one when decoded; it is no URL.
+
+    Nothing for a path of unreserved characters, which `unescaped` finds. Each segment is decoded by itself, so that an
+    escaped slash stays one.
+    """
+    before, mark, query = url.partition("?")
+    root, separator, rest = before.partition("://")
+    authority, slash, path = rest.partition("/")
+    segments = path.encode("utf-8", "surrogatepass").split(b"/")
+    plain = "/".join(quote_from_bytes(unquote_to_bytes(segment), "") for segment in segments)
+    if "%" in plain:
+        yield f"/{root}{separator}{authority}{slash}{plain}{mark}{query}"
 
 
 def twin(url: str) -> str | None:
@@ -72,21 +88,29 @@ class Equivalences(NamedTuple):
             return
         plain = unescaped(url)
         yield UNESCAPED, plain
+        yield from ((UNESCAPED, form) for form in path_forms(url))
         other = twin(url)
         if other is not None:
             yield SCHEME, other
             if plain != url:
                 yield SCHEME, unescaped(other)
+            yield from ((SCHEME, form) for form in path_forms(other))
         if self.more:
             yield ",".join(self.more), self.form(url)
 
-    def forms(self, url: str) -> Iterator[str]:
-        """Yield the forms, other than the URL itself, under which a held URL must be found by `others`."""
+    def forms(self, url: str, *, is_file: bool = False) -> Iterator[str]:
+        """Yield the forms, other than the URL itself, under which a held URL must be found by `others`.
+
+        `is_file`: the URL is the path of a file, which every spelling of its escapes names. In an archive two such
+        URLs may have two documents.
+        """
         if not self.default:
             return
         plain = unescaped(url)
         if plain != url:
             yield plain
+        if is_file:
+            yield from path_forms(url)
         if self.more:
             yield self.form(url)
 
