@@ -96,6 +96,9 @@ def test_a_row_that_cannot_be_read_is_named_and_the_others_hold(row: str, reason
         ("/a,/b\n".encode("utf-16-be"), 1),
         (b"# note\n\n/a,/b,,\n", 3),
         (b'"/a","/b"\r/c,/d\r', 1),
+        (b'/a,/b\n"/x;y;z","/c;d;e"\n', 1),
+        (b"# a;b;c;d\n/a,/b\n", 2),
+        (b"\t # a;b;c;d\r/a,/b\r", 2),
     ],
 )
 def test_the_separator_the_header_and_the_charset_are_recognised(data: bytes, line: int) -> None:

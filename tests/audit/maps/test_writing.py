@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -79,6 +80,35 @@ def test_a_map_that_was_written_is_written_again_without_a_change(form: str) -> 
         ("csv", "old,new\r\n/a,/b\r\n", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
         ("csv", '# c\n"old","new"\n/a,/b\n', '# c\n"old","new"\n/w,/n\n/a,/b\n'),
         ("csv", "\ufeffold;new\n/a;/b\n", "\ufeffold;new\n/w;/n\n/a;/b\n"),
+        ("csv", "old;new;\n/a;/b;\n", "old;new;\n/w;/n\n/a;/b;\n"),
+        ("csv", "# c\n;;\nold;new;;\n# d\n/a;/b\n", "# c\n;;\nold;new;;\n/w;/n\n# d\n/a;/b\n"),
+        ("csv", '"old\nURL","new\nURL"\n/a,/b\n', '"old\nURL","new\nURL"\n/w,/n\n/a,/b\n'),
+        ("csv", '"# a\nb"\n/a,/b\n', '"# a\nb"\n/w,/n\n/a,/b\n'),
+        ("csv", "old,new\r/a,/b\r", "old,new\r/w,/n\r/a,/b\r"),
+        ("csv", "# c\rold,new\r/a,/b", "# c\rold,new\r/w,/n\r/a,/b\r"),
+        ("csv", "old,new\r\n/a,/b", "old,new\r\n/w,/n\r\n/a,/b\r\n"),
+        ("csv", "old,new", "old,new\n/w,/n\n"),
+        ("csv", "# c\r\n# d", "# c\r\n# d\r\n/w,/n,301\r\n"),
+        ("netlify", "# c\r/a /b\r", "# c\r/w /n 301\r/a /b\r"),
+        ("netlify", "/a /b\r\n/c /d", "/w /n 301\r\n/a /b\r\n/c /d\r\n"),
+        ("netlify", "# a\tb\n/a\t/b\n", "# a\tb\n/w /n 301\n/a\t/b\n"),
+        ("netlify", "x, y\n/a /b\n", "/w /n 301\nx, y\n/a /b\n"),
+        (
+            "apache",
+            "Options\tAll\nRedirect /a /b\n",
+            'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nOptions\tAll\nRedirect /a /b\n',
+        ),
+        (
+            "nginx",
+            "location\t= b {\n return 301 /c;\n}\n",
+            'location = "/w" { return 301 "/n$is_args$args"; }\nlocation\t= b {\n return 301 /c;\n}\n',
+        ),
+        ("nginx", "server {\r\n}", 'server {\r\n    location = "/w" { return 301 "/n$is_args$args"; }\r\n}\r\n'),
+        (
+            "nginx",
+            "# a\r b\nlocation = b { }",
+            '# a\r b\nlocation = "/w" { return 301 "/n$is_args$args"; }\nlocation = b { }\n',
+        ),
         ("netlify", "# \x0c\x85\u2028\n/a /b\n", "# \x0c\x85\u2028\n/w /n 301\n/a /b\n"),
         ("netlify", "# note\n/a /b\n", "# note\n/w /n 301\n/a /b\n"),
         ("apache", "Redirect /a /b\n", 'RewriteEngine On\nRewriteRule "^/?w$" "/n" [R=301,L]\nRedirect /a /b\n'),
@@ -131,6 +161,8 @@ def test_rules_are_added_where_they_apply(form: str, text: str, added: str) -> N
         ("apache", "Redirect 301 /a \\\n  \\\n /b\nRedirect 301 /b /c\n", 'Redirect 301 /a "/c"\nRedirect 301 /b /c\n'),
         ("apache", "Redirect 301 /a \\\r\n /b\r\nRedirect 301 /b /c\r\n", 'Redirect 301 /a "/c"\r\nRedirect 301 /b /c\r\n'),
         ("csv", '/a,"/b\n","301\n"\n/b,/c\n', "/a,/c,301\n/b,/c\n"),
+        ("csv", "/b,/c\r\n/a,/b", "/b,/c\r\n/a,/c\r\n"),
+        ("csv", "/b,/c\r/a,/b", "/b,/c\r/a,/c\r"),
         ("csv", '/a,/b\n/b,/c"d\n/e,/b\n/f,/c"d\n', '/a,/c%22d\n/b,/c"d\n/e,/c%22d\n/f,/c"d\n'),
     ],
 )
@@ -182,6 +214,48 @@ def test_bytes_of_a_map_that_are_no_utf_8_stay() -> None:
     made = maps.Rules([maps.read(Path("map.csv"), data)], OLD, NEW)
     assert maps.written("csv", made, [(OLD + "w", NEW + "n")]).data == data.replace(b"/a,", b"/w,/n\n/a,")
     assert maps.written("csv", made, [(OLD + "\ud800", NEW + "n")]).data.count(b"\n") == 4
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("form", ["csv", "netlify"])
+def test_a_map_keeps_its_charset_and_its_byte_order_mark(form: str, charset: str, mark: str) -> None:
+    text = {"csv": "old,new\r\n/caf\u00e9,/b\r\n", "netlify": "# caf\u00e9\r\n/a /b\r\n"}[form]
+    start = {"csv": "/caf", "netlify": "/a "}[form]
+    row = {"csv": "/w,/n\r\n", "netlify": "/w /n 301\r\n"}[form]
+    made = maps.Rules([maps.read(Path(NAMES[form]), (mark + text).encode(charset))], OLD, NEW)
+    new = maps.written(form, made, [(OLD + "w", NEW + "n")]).data
+    assert new.decode(charset) == mark + text.replace(start, row + start)
+
+
+def test_maps_of_two_charsets_become_one_in_utf_8() -> None:
+    sets = [maps.read(Path(f"{charset}.csv"), "/caf\u00e9,/b\n".encode(charset)) for charset in ("utf-16", "utf-8")]
+    assert maps.written("csv", maps.Rules(sets, OLD, NEW)).data == "/caf\u00e9,/b\n".encode() * 2
+
+
+def test_a_map_that_becomes_another_form_is_utf_8() -> None:
+    sets = [maps.read(Path("map.csv"), "/caf\u00e9,/b\n".encode("utf-16"))]
+    assert maps.written("netlify", maps.Rules(sets, OLD, NEW)).data == "/caf\u00e9 /b 301\n".encode()
+
+
+CELLS = st.text("ab;,\t\"#'", max_size=6).map(lambda text: f"/{text}")
+LEFT = st.sampled_from(["", "# c;d;e;f\n", "old,new\n", "old;new\n", "/l,/m\n/m,/l\n", "/r;s,/x;y\n", '"/q,1",/p\n'])
+
+
+@settings(max_examples=300)
+@given(before=LEFT, more=LEFT, last=LEFT | st.none(), pairs=st.dictionaries(CELLS, CELLS, max_size=4))
+def test_a_written_table_is_read_back_with_the_rules_that_it_was_given(
+    before: str, more: str, last: str | None, pairs: dict[str, str]
+) -> None:
+    made = rules(before + more, "map.csv", *([(last, "last.csv")] if last is not None else []))
+    asked = [(OLD[:-1] + quote(old), NEW[:-1] + quote(new, safe="/;,'")) for old, new in pairs.items()]
+    back = rules(maps.written("csv", made, asked).data, "map.csv")
+    added = [(old, (quote(new, safe="/;,'"),)) for old, new in pairs.items()]
+    kept, found = (
+        [(rule.source, rule.target) for set_ in one.sets for rule in set_.rules if not rule.problem and rule.source not in {"/l", "/m"}]
+        for one in (made, back)
+    )
+    assert found == added + kept
 
 
 def test_without_a_map_the_added_rules_are_the_map() -> None:

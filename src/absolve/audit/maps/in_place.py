@@ -6,16 +6,15 @@ those that go in a circle become comments.
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.apache_config import words
 from absolve.audit.maps.forms import escaped
 from absolve.audit.maps.nginx_config import block_starts
-from absolve.audit.maps.spreadsheet import delimiter_of, fitting, lines_of_row
+from absolve.audit.maps.spreadsheet import delimiter_of, fitting, lines_before_rules, lines_of_row, recognisable
 from absolve.audit.maps.text import decoded
 
 if TYPE_CHECKING:
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from absolve.audit.maps.flattening import Flat
     from absolve.audit.maps.model import Rule, RuleSet
 
-_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*")
+_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*")
+_NGINX_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*|\r?)\n)*")  # only a line feed ends one
 _CONTINUED_COMMENTS: Final = re.compile(r"(?:[ \t]*(?:#(?>(?:\\\r?\n|[^\n])*)|\r?)(?:\n|\Z))*")  # of Apache
-_HEADER: Final = re.compile(r"[^/:,;\t]*(?:[,\t][^/:]*|;[^/:]*[^/:;\s])")  # of a table; a directive ends with `;`
 _LOOKED_AT: Final = 1 << 16
 _SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*(?=\r?$)")
 
@@ -34,23 +33,36 @@ _SECTION: Final = re.compile(r"(?im)^[ \t]*<VirtualHost[^\n]*>[ \t]*(?=\r?$)")
 def edited(
     found: RuleSet, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None], added: Sequence[str]
 ) -> str:
-    """Return the text of a map with its changed rules, and added lines before its first rule.
+    """Return the text of a map with its changed rules, and added lines before its first rule; it ends with a line end.
 
-    Bytes that are no UTF-8 are lone surrogates in it (PEP 383), and a byte order mark is its first character.
+    Bytes that are no UTF-8 are lone surrogates in it (PEP 383). It has no byte order mark.
     """
-    mark = "\ufeff" if found.data.startswith(codecs.BOM_UTF8) else ""
-    return mark + _edited(found, decoded(found.data), flat, lines_of, added)
-
-
-def _edited(
-    found: RuleSet, text: str, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None], added: Sequence[str]
-) -> str:
+    text = decoded(found.data)
     if found.format == "nginx":
         text = _spans(text, flat)
-        return _inserted_in_blocks(text, added, list(block_starts(text, "server")))
-    fitted = fitting(text) if found.format == "csv" else str
-    added = list(map(fitted, added))
-    delimiter = delimiter_of(text)
+        text = _inserted_in_blocks(text, added, list(block_starts(text, "server")), _NGINX_COMMENTS)
+        return text if text.endswith("\n") else text + _line_end(text).removesuffix("\n") + "\n"
+    line_end = _line_end(text)
+    if found.format == "csv":
+        delimiter = delimiter_of(text)
+        fitted = fitting(text)
+        text = _changed(found, text, flat, lambda rule: [fitted(row) for row in lines_of(rule) or ()] or None)
+        text = _inserted_at(text, _offset(text, lines_before_rules(text, delimiter)), list(map(fitted, added)))
+        return recognisable(_ended(text, line_end), delimiter, line_end)
+    text = _changed(found, text, flat, lines_of)
+    if found.format == "apache" and added:
+        starts = [section.end() for section in _SECTION.finditer(text)]
+        text = _inserted_in_blocks(text, ["RewriteEngine On", *added], starts, _CONTINUED_COMMENTS)
+    else:
+        text = _inserted(text, added, _COMMENTS)
+    return _ended(text, line_end)
+
+
+def _changed(
+    found: RuleSet, text: str, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None]
+) -> str:
+    """Return the text of a map of lines with its changed rules."""
+    delimiter = delimiter_of(text) if found.format == "csv" else ""
     lines = list(io.StringIO(text, newline=""))
     for one in flat:
         rule = one.rule
@@ -61,17 +73,12 @@ def _edited(
         old = "".join(lines[own])
         if one.is_changed:
             made = _apache(one) if found.format == "apache" else lines_of(rule)
-            end = old[len(old.rstrip("\r\n")) :] or "\n"
-            new = end.join(map(fitted, made)) + end if made is not None else old
+            end = old[len(old.rstrip("\r\n")) :] or _line_end(text)
+            new = end.join(made) + end if made is not None else old
         else:
             new = f"# {one.left_out}: {old}" if found.format != "csv" else ""
         lines[own] = [new, *[""] * (own.stop - own.start - 1)]
-    text = "".join(lines)
-    if found.format == "apache" and added:
-        added = ["RewriteEngine On", *added]
-        starts = [section.end() for section in _SECTION.finditer(text)]
-        return _inserted_in_blocks(text, added, starts, _CONTINUED_COMMENTS)
-    return _inserted(text, added)
+    return "".join(lines)
 
 
 def _last_line(lines: Sequence[str], line: int, form: str, delimiter: str) -> int:
@@ -83,29 +90,36 @@ def _last_line(lines: Sequence[str], line: int, form: str, delimiter: str) -> in
     return line
 
 
-def _inserted(text: str, added: Sequence[str], skipped: re.Pattern[str] = _COMMENTS) -> str:
-    """Return a text with lines before its first rule: behind the comments, and the header of a table, at its start."""
+def _inserted(text: str, added: Sequence[str], skipped: re.Pattern[str]) -> str:
+    """Return a text with lines before its first rule: behind the comments at its start."""
+    comments = skipped.match(text)
+    return _inserted_at(text, comments.end() if comments is not None else 0, added)
+
+
+def _inserted_at(text: str, start: int, added: Sequence[str]) -> str:
     if not added:
         return text
-    comments = skipped.match(text)
-    start = comments.end() if comments is not None else 0
-    first, end, _ = text[start:].partition("\n")
-    if _HEADER.fullmatch(first.strip()):
-        start += len(first) + len(end)
-    before = text[:start]
     line_end = _line_end(text)
-    if before and not before.endswith("\n"):
-        before += line_end
+    before = _ended(text[:start], line_end) if start else ""
     return before + "".join(f"{line}{line_end}" for line in added) + text[start:]
 
 
+def _offset(text: str, number: int) -> int:
+    """Return the offset of the end of the line of this number."""
+    return sum(map(len, islice(io.StringIO(text, newline=""), number)))
+
+
 def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text[:_LOOKED_AT] else "\n"
+    head = text[:_LOOKED_AT]
+    return next((end for end in ("\r\n", "\n", "\r") if end in head), "\n")
 
 
-def _inserted_in_blocks(
-    text: str, added: Sequence[str], starts: Sequence[int], skipped: re.Pattern[str] = _COMMENTS
-) -> str:
+def _ended(text: str, line_end: str) -> str:
+    """Return a text that ends with a line end."""
+    return text if text.endswith(("\n", line_end)) else text + line_end
+
+
+def _inserted_in_blocks(text: str, added: Sequence[str], starts: Sequence[int], skipped: re.Pattern[str]) -> str:
     """Return a text with lines behind each of these offsets, the starts of blocks; without any as `_inserted` does."""
     if not added or not starts:
         return _inserted(text, added, skipped)

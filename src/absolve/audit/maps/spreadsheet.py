@@ -34,6 +34,9 @@ _SIMPLE: Final = (
 )
 _LOOKED_AT: Final = 100  # lines in which the header may be, behind comments
 _SNIFFED: Final = 1 << 16
+# Comments and quoted cells, whose characters separate nothing.
+_NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
+_TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
 
 
 def read(name: str, data: bytes) -> RuleSet:
@@ -132,11 +135,33 @@ def lines_of_row(lines: Iterable[str], delimiter: str) -> int:
     return rows.line_num
 
 
+def lines_before_rules(text: str, delimiter: str) -> int:
+    """Return the number of lines before the first rule: comments, empty rows, and the header, which ends them."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    before = 0
+    with suppress(csv.Error):  # a row that cannot be read is a rule
+        for row in rows:
+            cells = _cells(row)
+            if cells and not cells[0].startswith("#"):
+                return rows.line_num if _is_header(cells) else before
+            before = rows.line_num
+    return before
+
+
+def recognisable(text: str, delimiter: str, line_end: str) -> str:
+    """Return a table whose separator is recognised: the same text if it is, else with other cells quoted."""
+    if delimiter_of(text) == delimiter:
+        return text
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return text
+    return "".join(csv_row(*row, delimiter=delimiter) + line_end for row in rows)
+
+
 def csv_row(*cells: str, delimiter: str = ",") -> str:
-    """Return a row of CSV without its line end."""
-    held = io.StringIO()
-    csv.writer(held, lineterminator="", delimiter=delimiter).writerow(cells)
-    return held.getvalue()
+    """Return a row of CSV without its line end; `delimiter_of` counts nothing in its cells."""
+    return delimiter.join('"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell for cell in cells)
 
 
 def _cells(row: Sequence[str]) -> list[str]:
@@ -148,8 +173,8 @@ def _cells(row: Sequence[str]) -> list[str]:
 
 
 def delimiter_of(text: str) -> str:
-    """Return the separator of the first rows: the one of which there are most."""
-    head = text[:_SNIFFED]
+    """Return the separator of the first rows: the one of which there are most, outside of comments and quotes."""
+    head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
     return max(",;\t", key=head.count)
 
 

@@ -22,6 +22,23 @@ _MARKS: Final = (
 )
 
 
+class Charset(NamedTuple):
+    """How the text of a map file is written: its byte order mark, empty without one, and a charset of Python."""
+
+    mark: bytes
+    name: str
+
+    def encoded(self, text: str) -> bytes:
+        """Return the bytes of a text, with those that were no UTF-8; other lone surrogates are replaced."""
+        try:
+            return self.mark + text.encode(self.name, _errors(self.name))
+        except UnicodeEncodeError:
+            return self.mark + text.encode(self.name, "replace")
+
+
+UTF8: Final = Charset(b"", "utf-8")
+
+
 class Line(NamedTuple):
     """One line with its number (1-based), without its end. `problem`: why it cannot be read, or None."""
 
@@ -30,15 +47,25 @@ class Line(NamedTuple):
     problem: str | None = None
 
 
-def decoded(data: bytes) -> str:
-    """Return the text of a map file; bytes that are no UTF-8 become lone surrogates (PEP 383)."""
-    for mark, charset in _MARKS:
+def charset_of(data: bytes) -> Charset:
+    """Return how the text of a map file is written."""
+    for mark, name in _MARKS:
         if data.startswith(mark):
-            return data[len(mark) :].decode(charset, "surrogateescape" if charset == "utf-8" else "replace")
+            return Charset(mark, name)
     head = data[:512]
     if head.count(b"\0") * 3 > len(head):
-        return data.decode("utf-16-le" if head[1::2].count(0) >= head[::2].count(0) else "utf-16-be", "replace")
-    return data.decode("utf-8", "surrogateescape")
+        return Charset(b"", "utf-16-le" if head[1::2].count(0) >= head[::2].count(0) else "utf-16-be")
+    return UTF8
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a map file; bytes that are no UTF-8 become lone surrogates (PEP 383)."""
+    mark, name = charset_of(data)
+    return data[len(mark) :].decode(name, _errors(name))
+
+
+def _errors(charset: str) -> str:
+    return "surrogateescape" if charset == "utf-8" else "replace"
 
 
 def lines(data: bytes) -> Iterator[Line]:

@@ -16,8 +16,8 @@ from absolve.audit.maps.in_place import edited
 from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, Rule
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
-from absolve.audit.maps.spreadsheet import may_be_joined, with_rest
-from absolve.audit.maps.text import decoded
+from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
+from absolve.audit.maps.text import UTF8, charset_of, decoded
 from absolve.core.errors import UsageError
 from absolve.core.printable import printable
 from absolve.urls.predicates import parsed_scheme
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from absolve.audit.maps.rules import Rules
+    from absolve.audit.maps.text import Charset
 
 _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "apache": forms.apache_lines,
@@ -111,6 +112,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     ]
     first = _converted(form, [Flat(rule) for rule in new], left_out)
     texts: list[str] = []
+    charsets: list[Charset] = []
     is_joined = form == "csv" and len(rules.sets) > 1
     for found in rules.sets:
         flat = flattening.of_set(found)
@@ -119,6 +121,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
         keeps = found.format == form and bool(found.data)
         if keeps and (not is_joined or may_be_joined(decoded(found.data), is_first=not texts)):
             texts.append(edited(found, flat, _LINES[form], first))
+            charsets.append(charset_of(found.data))
             first = []
         elif form == "nginx":
             texts.append(_servers(found.is_slash_ignored, flat, first, left_out))
@@ -132,16 +135,16 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
             first = []
     if not texts:
         texts.append("\n".join([*_head(form), *first]))
-    texts[1:] = [text.removeprefix("\ufeff") for text in texts[1:]]
-    return Written(_in_bytes("".join(text if text.endswith("\n") else f"{text}\n" for text in texts)), left_out)
+    text = "".join(text if text.endswith(("\n", "\r")) else f"{text}\n" for text in texts)
+    text = recognisable(text, ",", "\n") if is_joined else text
+    return Written(_common(charsets, len(texts)).encoded(text), left_out)
 
 
-def _in_bytes(text: str) -> bytes:
-    """Return a text in UTF-8, with the bytes of maps that are none; other lone surrogates are replaced."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace")
+def _common(charsets: Sequence[Charset], number: int) -> Charset:
+    """Return the charset of maps that keep their texts, if they are all of this number; else UTF-8."""
+    first = charsets[0] if charsets else UTF8
+    is_one = len(charsets) == number and all(one.name == first.name for one in charsets)
+    return first if is_one or first.name == UTF8.name else UTF8
 
 
 def _head(form: str) -> list[str]:
