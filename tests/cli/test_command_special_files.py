@@ -176,3 +176,77 @@ def test_a_pipe_named_as_the_output_is_written(absolve: Runner, site: Path) -> N
     reader = subprocess.Popen([sys.executable, "-c", "print(open('pipe').read())"], stdout=subprocess.PIPE)
     assert absolve("rewrite", site / "a.html", URL, "-o", "pipe").status == 0
     assert reader.communicate(timeout=30)[0].strip() == DONE
+
+
+# --- outputs that are open already ------------------------------------------------------------------------------------
+
+NO_DESCRIPTORS = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc here")
+TO_DESCRIPTOR = [
+    ("links", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl"),
+    ("links", "site/a.html", "-o", "/dev/fd/1", "--format", "jsonl"),
+    ("links", "site/a.html", "-o", "link", "--format", "jsonl"),
+    ("documents", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl"),
+    ("rewrite", "site/a.html", "-o", "/dev/stdout", "--url", "http://h/"),
+    ("mirror", "site/a.html", "--zip", "/dev/stdout", "--url", "http://h/"),
+    ("mirror", "site/a.html", "-o", "m", "--missing", "/dev/stdout", "--url", "http://h/"),
+    ("audit", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl", "--url", "http://h/"),
+]
+
+
+@NO_DESCRIPTORS
+@pytest.mark.parametrize("command", TO_DESCRIPTOR, ids=" ".join)
+def test_the_standard_output_by_another_name_is_written_and_not_replaced(site: Path, command: tuple[str, ...]) -> None:
+    Path("link").symlink_to("/dev/stdout")
+    for mode in ("wb", "ab"):
+        with Path("out").open(mode) as out:
+            out.write(b"before")
+            out.flush()
+            done = subprocess.run([sys.executable, "-m", "absolve", *command], stdout=out, stderr=subprocess.PIPE, check=False)
+            assert b"Traceback" not in done.stderr
+            assert b"unwritable" not in done.stderr
+            assert os.fstat(out.fileno()).st_ino == Path("out").stat().st_ino
+        assert Path("out").read_bytes().startswith(b"before")
+        assert len(Path("out").read_bytes()) > len(b"before")
+    assert files(site) == ["a.html", "z.html"]
+
+
+@NO_DESCRIPTORS
+def test_the_counts_of_an_audit_do_not_follow_its_results_on_the_standard_output(site: Path) -> None:
+    results = []
+    for name in ("-", "/dev/stdout"):
+        argv = [sys.executable, "-m", "absolve", "audit", str(site), "-o", name, "--format", "jsonl", "--url", "http://h/"]
+        results.append(subprocess.run(argv, capture_output=True, check=False).stdout)
+    assert results[0] == results[1] != b""
+    argv = ["audit", str(site), "-o", "-", "--write-map", "/dev/stdout", "--format", "jsonl", "--map-format", "csv"]
+    assert "both write to the standard output" in run(*argv)[1]
+
+
+def test_a_pipe_in_the_place_of_a_table_of_an_audit_is_written_and_not_replaced(site: Path) -> None:
+    """No device of the system here: run by root, a fault would replace it."""
+    os.mkfifo("audit.links.csv")
+    reader = os.open("audit.links.csv", os.O_RDWR | os.O_NONBLOCK)  # so that the writer waits for nobody
+    try:
+        run("audit", str(site), "-o", "audit.csv", "--url", "http://h/")
+        assert Path("audit.links.csv").is_fifo()
+        assert os.read(reader, 65_536).startswith(b"document,")
+    finally:
+        os.close(reader)
+    assert Path("audit.pages.csv").is_file()
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no device that is full")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("mirror", "site", "-o", "m", "--missing", "/dev/full"),
+        ("mirror", "site", "--zip", "/dev/full"),
+        ("links", "site", "-o", "/dev/full", "--format", "jsonl"),
+        ("audit", "site", "-o", "/dev/full", "--format", "jsonl"),
+    ],
+    ids=" ".join,
+)
+def test_the_error_of_a_device_that_is_full_names_it(command: tuple[str, ...]) -> None:
+    status, message = run(*command, URL)
+    assert status == 1
+    assert "error: /dev/full: unwritable: No space left on device" in message

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sqlite3
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from packed import OWN, entry, har, mirrored, tree
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 2000
 CAPTURE = har(
@@ -93,3 +91,27 @@ def test_the_missing_urls_are_written_by_need_and_kind(capture: Path, tmp_path: 
 def test_a_zip_that_cannot_be_written_is_an_error_and_leaves_nothing(capture: Path, tmp_path: Path) -> None:
     assert zipped_at(tmp_path / "none/m.zip", capture) in {1, 2}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.har"]
+
+
+def test_the_zip_and_the_missing_urls_go_to_the_standard_output(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert zipped_at(tmp_path / "m.zip", capture) == 0
+    assert zipped_at(Path("-"), capture, "--missing", "list") == 0
+    out, _ = capfdbinary.readouterr()
+    with zipfile.ZipFile(io.BytesIO(out)) as package, zipfile.ZipFile("m.zip") as other:
+        assert {name: package.read(name) for name in package.namelist()} == {name: other.read(name) for name in other.namelist()}
+    assert zipped_at(tmp_path / "m.zip", capture, "--missing", "-") == 0
+    assert capfdbinary.readouterr().out == Path("list").read_bytes()
+    assert main(["mirror", str(capture), "--zip", "-"]) == 0
+    assert b"absolve: standard output: 4 documents" in capfdbinary.readouterr().err
+    assert zipped_at(Path("-"), capture, "--missing", "-") == 2
+    assert b"--zip and --missing both write to the standard output" in capfdbinary.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.har", "list", "m.zip"]
+
+
+def test_no_zip_is_written_to_a_terminal(capture: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("absolve.cli.mirror.is_terminal", lambda _: True)
+    assert zipped_at(Path("-"), capture) == 2
+    assert "a ZIP cannot be written to a terminal: give --zip FILE" in capsys.readouterr().err

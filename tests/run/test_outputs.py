@@ -108,6 +108,34 @@ def test_writing_to_a_device_keeps_the_device() -> None:
     assert Path(os.devnull).is_char_device()
 
 
+def opened_names(number: int, folder: Path) -> list[str]:
+    """Return paths that lead to the file that is open under a number."""
+    (folder / "link").symlink_to(f"/dev/fd/{number}")
+    return [f"/dev/fd/{number}", f"/proc/self/fd/{number}", f"/proc/{os.getpid()}/fd/{number}", str(folder / "link")]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc here")
+def test_an_open_file_is_written_where_it_is_and_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with path.open("wb", buffering=0) as file:
+        file.write(b"before\n")
+        for name in opened_names(file.fileno(), tmp_path):
+            assert outputs.is_device(Path(name))
+            outputs.write(Path(name), b"x\n")
+        assert path.read_bytes() == b"before\n" + b"x\n" * 4
+        assert path.stat().st_ino == os.fstat(file.fileno()).st_ino
+        with pytest.raises(OSError, match="not a regular file"), outputs.replacing(Path(f"/dev/fd/{file.fileno()}")):
+            pass
+    assert not outputs.is_device(path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no device that is full")
+def test_the_error_of_a_device_names_it() -> None:
+    with pytest.raises(OSError, match="No space left") as caught:
+        outputs.write(Path("/dev/full"), b"x")
+    assert caught.value.filename == "/dev/full"
+
+
 def test_the_same_file_is_recognized_under_every_name(tmp_path: Path) -> None:
     page, other = tmp_path / "page", tmp_path / "other"
     page.touch()

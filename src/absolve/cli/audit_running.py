@@ -144,8 +144,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
-    names = ["-o"] * options.outputs.count(run_outputs.STDOUT)
-    names += ["--write-map"] * (options.write_map == run_outputs.STDOUT)
+    names = ["-o"] * sum(map(run_outputs.is_stdout, options.outputs))
+    names += ["--write-map"] * (options.write_map is not None and run_outputs.is_stdout(options.write_map))
     names += [name for name, given in (("--sql", options.sql is not None), ("--diff", options.diff)) if given]
     if len(names) > 1 and set(names) - {"--sql", "--diff"}:
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
@@ -338,7 +338,9 @@ def _finish(
     """Print the summary, on a terminal with the findings, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
     takes_stdout = options.sql is not None or options.diff
-    takes_stdout = takes_stdout or run_outputs.STDOUT in {*options.outputs, options.write_map}
+    takes_stdout = takes_stdout or any(
+        run_outputs.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
+    )
     if not options.quiet and not takes_stdout:
         how, on_terminal = _how(options, failing), is_terminal(sys.stdout)
         view = screen(sys.stdout)

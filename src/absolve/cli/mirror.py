@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from absolve.cli import failures, many, mirror_in_place
 from absolve.cli import options as shared
 from absolve.cli.mirror_in_place import put_all
+from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import map as maps
@@ -63,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("output")
     place = where.add_mutually_exclusive_group()
     shared.completes_files(place.add_argument("-o", "--output", metavar="DIR", help="write the mirror into DIR"))
-    shared.completes_files(place.add_argument("--zip", metavar="FILE", help="write it into one ZIP file"))
+    shared.completes_files(place.add_argument("--zip", metavar="FILE", help="write it into one ZIP file, or to -"))
     shared.completes_files(
         place.add_argument("--check", metavar="DIR", help="check any mirror: dead links, changed files, names")
     )
@@ -149,7 +150,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
 def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
-    targets = [Path(path) for path in (options.zip, options.missing) if path is not None]
+    _check_stdout(options)
+    targets = [Path(path) for path in (options.zip, options.missing) if path not in {None, outputs.STDOUT}]
     shared.check_not_read(targets, [*names, *shared.tables(options)])
     shared.check_outside(targets, names)
     files = [*targets, *([Path(options.errors)] if options.errors is not None else [])]
@@ -160,6 +162,15 @@ def _check_outputs(options: argparse.Namespace) -> None:
         for path in files:
             if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(options.output)):
                 raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")
+
+
+def _check_stdout(options: argparse.Namespace) -> None:
+    """Raise UsageError if two results would be mixed on the standard output, or a ZIP would be on a terminal."""
+    zips = options.zip is not None and outputs.is_stdout(options.zip)
+    if zips and options.missing is not None and outputs.is_stdout(options.missing):
+        raise UsageError("--zip and --missing both write to the standard output: give one of them a file")
+    if zips and is_terminal(sys.stdout):
+        raise UsageError("a ZIP cannot be written to a terminal: give --zip FILE")
 
 
 # --- into a folder ----------------------------------------------------------------------------------------------------
@@ -281,7 +292,8 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> None:
     kinds = set(options.missing_kind.split(",")) if options.missing_kind else None
     query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind"
     urls = dict.fromkeys(url for url, kind, _ in working.rows(query) if kinds is None or kind in kinds)
-    outputs.write(Path(options.missing), "".join(f"{url}\n" for url in urls).encode("utf-8", "surrogatepass"))
+    with outputs.opened(options.missing) as file:
+        file.write("".join(f"{url}\n" for url in urls).encode("utf-8", "surrogatepass"))
 
 
 def _summary(working: maps.Working, number: int, options: argparse.Namespace) -> None:
@@ -291,7 +303,9 @@ def _summary(working: maps.Working, number: int, options: argparse.Namespace) ->
     notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
     words = [f"{number:,} documents", f"{missing:,} URLs missing"]
     words += [f"{number:,} {code}" for code, number in notes.items()]
-    print(f"absolve: {printable.printable(options.output or options.zip)}: {', '.join(words)} ({MAP})", file=sys.stderr)
+    given = options.output or options.zip
+    name = "standard output" if given == outputs.STDOUT else printable.printable(given)
+    print(f"absolve: {name}: {', '.join(words)} ({MAP})", file=sys.stderr)
 
 
 # --- without writing --------------------------------------------------------------------------------------------------

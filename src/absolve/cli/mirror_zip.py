@@ -50,7 +50,7 @@ def run(
             working.create({})
             write.planned(working, sources, how, choice, report.finding)
             how = how._replace(map=str(path), folder=None)
-            with outputs.writing(Path(options.zip)) as file:
+            with outputs.opened(options.zip) as file:
                 _fill(file, working, sources, how, choice, options, report)
             from absolve.cli import mirror
 

@@ -337,7 +337,8 @@ def check_different(paths: Iterable[Path]) -> None:
     """Raise UsageError if two outputs are one file; they may be one device."""
     seen: dict[str, Path] = {}
     for path in paths:
-        if (other := seen.setdefault(os.path.realpath(path), path)) is not path and not outputs.is_device(path):
+        other = seen.setdefault(os.path.realpath(path), path)
+        if other is not path and not (outputs.is_device(path) and outputs.is_device(other)):
             raise UsageError(f"the outputs {other} and {path} are the same file")
 
 

@@ -113,11 +113,16 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
 
 
 def _write_tables(module: Any, source: Any, path: Path) -> list[Path]:
-    """Write a file for each table; rename them only when all are complete."""
+    """Write a file for each table; rename them only when all are complete. Devices and pipes are written directly."""
     made = []
     try:
         for table in source.tables:
-            with outputs.preparing(path_of_table(path, table)) as (file, one):
+            target = path_of_table(path, table)
+            if outputs.is_device(target):
+                with outputs.writing(target) as file:
+                    module.write(source, table, file)
+                continue
+            with outputs.preparing(target) as (file, one):
                 module.write(source, table, file)
             made.append(one)
         for one in made:
