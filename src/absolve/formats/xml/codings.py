@@ -286,11 +286,8 @@ class CData:
 
 
 _WITHOUT_REFERENCES: Final = CharacterData(UTF_8, entities=None)
-_MARKUP: Final = re.compile(
-    rb"<!\[CDATA\[([^\]]*+(?>(?:\](?!\]>)[^\]]*+)*))\]\]>"
-    rb"|<!--[^-]*+(?>(?:-(?!->)[^-]*+)*)-->"
-    rb"|<\?[^?]*+(?>(?:\?(?!>)[^?]*+)*)\?>"
-)
+_MARKUP: Final = re.compile(rb"<(?:!\[CDATA\[|!--|\?)")
+_ENDS: Final = {_OPEN: _CLOSE, b"<!--": b"-->", b"<?": b"?>"}
 
 
 class Mixed:
@@ -324,17 +321,24 @@ class Mixed:
         return self._text.folds(raw)
 
     def _stretches(self, raw: bytes) -> Iterator[tuple[CharacterData | None, int, int]]:
-        position = 0
-        for found in _MARKUP.finditer(raw):
-            yield self._text, position, found.start()
-            start, end = found.span(1) if found[1] is not None else (found.end(), found.end())
-            yield None, found.start(), start
-            if found[1] is not None:
-                self._starts.append(start)
+        unclosed: set[bytes] = set()  # beginnings without an end behind them: searched once, for linear time
+        position = at = 0
+        while (found := _MARKUP.search(raw, at)) is not None:
+            opening = found[0]
+            start, at = found.span()
+            end = raw.find(_ENDS[opening], at) if opening not in unclosed else -1
+            if end < 0:  # what is not closed is text
+                unclosed.add(opening)
+                continue
+            yield self._text, position, start
+            if opening == _OPEN:
+                self._starts.append(at)
                 self._ends.append(end)
-                yield _WITHOUT_REFERENCES, start, end
-                yield None, end, found.end()
-            position = found.end()
+                yield None, start, at
+                yield _WITHOUT_REFERENCES, at, end
+                start = end
+            position = at = end + len(_ENDS[opening])
+            yield None, start, position
         yield self._text, position, len(raw)
 
     def encoder(self, start: int, end: int) -> Callable[[bytes, bytes, bytes], bytes]:

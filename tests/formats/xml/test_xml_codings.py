@@ -1,0 +1,54 @@
+"""Character data with CDATA sections, comments and processing instructions."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from absolve.encodings.charsets import UTF_8
+from absolve.formats.xml.codings import CData, CharacterData, Mixed
+
+CLOSED = re.compile(rb"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->|<\?.*?\?>", re.DOTALL)
+PIECES = st.sampled_from([b"<![CDATA[", b"]]>", b"]", b">", b"<!--", b"-->", b"-", b"<?", b"?>", b"?", b"<", b"!", b"a", b"\n"])
+
+
+def decoded(raw: bytes) -> bytes:
+    return Mixed(CharacterData(UTF_8), CData(UTF_8)).decode(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (b"a", b"a"),
+        (b"<!--", b"<!--"),
+        (b"<!-->", b"<!-->"),
+        (b"<?>", b"<?>"),
+        (b"<!--<?a?>", b"<!--"),
+        (b"<!--<!--a-->b", b"b"),
+        (b"a<!---->b<???>c<![CDATA[]]]>d", b"abc]d"),
+        (b"<?<!--a-->b", b"<?b"),
+        (b"<?a?><?b", b"<?b"),
+        (b"<![CDATA[&lt;]]>&lt;", b"&lt;<"),
+    ],
+)
+def test_markup_decodes_to_nothing_and_what_is_not_closed_is_text(raw: bytes, value: bytes) -> None:
+    assert decoded(raw) == value
+
+
+@settings(max_examples=1000)
+@given(st.lists(PIECES, max_size=14).map(b"".join))
+@example(b"<!--<?--><?>?>")
+def test_markup_ends_at_the_first_mark_behind_its_start(raw: bytes) -> None:
+    assert decoded(raw) == CLOSED.sub(lambda found: found[1] or b"", raw)
+
+
+@pytest.mark.parametrize("unit", [b"<!--", b"<?", b"<![CDATA[", b"<!--<?<![CDATA[", b"<!---", b"<?-->", b"<![CDATA[]]"])
+def test_markup_that_is_not_closed_takes_linear_time(unit: bytes) -> None:
+    raw = unit * (1_000_000 // len(unit))
+    began = time.perf_counter()
+    assert decoded(raw) == raw
+    assert time.perf_counter() - began < 5
