@@ -20,6 +20,7 @@ from absolve.cli.terminal import is_terminal, screen
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs as run_outputs
+from absolve.run import special_files
 from absolve.run.sources import unreadable
 
 if TYPE_CHECKING:
@@ -127,13 +128,13 @@ def _check_outputs(options: argparse.Namespace) -> None:
         if form not in outputs.FORMATS:
             raise UsageError(f"--format {form}: choose from {', '.join(outputs.FORMATS)}")
         import_module(outputs.FORMATS[form].module)  # raises UsageError if a package is missing
-        if name == run_outputs.STDOUT and not outputs.is_stream(form):
+        if name == special_files.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     _check_stdout(options)
-    if options.write_map not in {None, run_outputs.STDOUT}:
+    if options.write_map not in {None, special_files.STDOUT}:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in _paths(name, options.format)]
-    files += [Path(name) for name in (options.write_map, options.errors) if name not in {None, run_outputs.STDOUT}]
+    files += [Path(name) for name in (options.write_map, options.errors) if name not in {None, special_files.STDOUT}]
     for path in files:
         if not path.parent.is_dir():
             raise UsageError(f"the output {path}: there is no folder {path.parent}")
@@ -144,8 +145,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
-    names = ["-o"] * sum(map(run_outputs.is_stdout, options.outputs))
-    names += ["--write-map"] * (options.write_map is not None and run_outputs.is_stdout(options.write_map))
+    names = ["-o"] * sum(map(special_files.is_stdout, options.outputs))
+    names += ["--write-map"] * (options.write_map is not None and special_files.is_stdout(options.write_map))
     names += [name for name, given in (("--sql", options.sql is not None), ("--diff", options.diff)) if given]
     if len(names) > 1 and set(names) - {"--sql", "--diff"}:
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
@@ -153,7 +154,7 @@ def _check_stdout(options: argparse.Namespace) -> None:
 
 def _paths(name: str, form: str | None) -> list[Path]:
     """Return the paths of the files of an output."""
-    if name == run_outputs.STDOUT:
+    if name == special_files.STDOUT:
         return []
     path = Path(name)
     if outputs.FORMATS[form or outputs.format_of(name)].how != "tables":
@@ -287,7 +288,7 @@ def _write(connection: Any, options: argparse.Namespace, failing: Collection[str
 
 def _form_of_map(options: argparse.Namespace, sets: Sequence[RuleSet]) -> str:
     """Return the format of the map to be written: on the standard output that of the first map, else CSV."""
-    if options.write_map != run_outputs.STDOUT:
+    if options.write_map != special_files.STDOUT:
         return maps.form_of(Path(options.write_map))
     return next((one.format for one in sets), "csv")
 
@@ -299,7 +300,7 @@ def _write_map(name: str, form: str, connection: Any, rules: maps.Rules, report:
     for rule, reason in written.left_out:
         place = (rule.file, rule.line) if rule.file else ("--write-map", None)
         report.finding(Diagnostic("left-out", f"{rule.text}: {reason}", *place))
-    if name == run_outputs.STDOUT:
+    if name == special_files.STDOUT:
         with run_outputs.stdout() as file:
             file.write(written.data)
         return []
@@ -339,7 +340,7 @@ def _finish(
     counts = connection.execute(_COUNTS).fetchall()
     takes_stdout = options.sql is not None or options.diff
     takes_stdout = takes_stdout or any(
-        run_outputs.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
+        special_files.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
     )
     if not options.quiet and not takes_stdout:
         how, on_terminal = _how(options, failing), is_terminal(sys.stdout)

@@ -15,7 +15,7 @@ from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import DocumentError
 from absolve.inventory.sinks import jsonl
-from absolve.run import load, outputs
+from absolve.run import load, special_files
 from absolve.run.inputs import Input
 from absolve.verifying import browser as browsing
 
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
             lines: Iterable[bytes] = (jsonl.encode(columns, [view]) for _, view in views)
             if not report.credentials:
                 lines = (printable.masked(line.decode()).encode() for line in lines)
-            if options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout):
+            if options.output in {None, special_files.STDOUT} and is_terminal(sys.stdout):
                 lines = map(visible_json, lines)
             with shared.opened(options, names) as file:
                 jsonl.write(columns, lines, file)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.cli import failures, many, progress
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.inventory import sinks
-from absolve.run import outputs
+from absolve.run import special_files
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def is_wanted(options: argparse.Namespace) -> bool:
 
 def run(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], report: Report) -> None:
     """List the inputs on Spark. Diagnostics and failures are reported here, when all tasks are done."""
-    if options.output in {None, outputs.STDOUT} or how.format not in _FORMATS:
+    if options.output in {None, special_files.STDOUT} or how.format not in _FORMATS:
         formats = " or ".join(_FORMATS)
         raise UsageError(f"--engine spark writes {formats}: give -o FOLDER with such a suffix, or --format")
     from absolve import spark as cluster  # imports pyspark

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from absolve.cli import options as shared
 from absolve.core.errors import DocumentError, UsageError
-from absolve.run import inputs, outputs
+from absolve.run import inputs, outputs, special_files
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def check(options: argparse.Namespace, option: str = "errors") -> None:
             raise UsageError(f"--{option} {file} is also an input: choose another file")
         if (name := inputs.folder_around(path, named)) is not None:
             raise UsageError(f"--{option} {file} is inside the input {name}: choose another folder")
-        if options.output not in {None, outputs.STDOUT} and is_same(path, options.output):
+        if options.output not in {None, special_files.STDOUT} and is_same(path, options.output):
             raise UsageError(f"--{option} {file} is also the output: choose another file")
     except ValueError as error:  # NUL in a name
         raise UsageError(f"--{option} {file!r}: {error}") from error

@@ -17,7 +17,7 @@ from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
 from absolve.inventory import PROBLEMS, sinks
-from absolve.run import outputs
+from absolve.run import special_files
 from absolve.run.filters import Selection
 from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
 from absolve.run.results import RowChunk
@@ -163,7 +163,7 @@ def _write(how: ListOptions, sink: Sink, rows: Iterator[Any], out: Any, options:
     if how.format == sinks.TABLE:
         from absolve.inventory.sinks import table
 
-        to_stdout = options.output in {None, outputs.STDOUT}
+        to_stdout = options.output in {None, special_files.STDOUT}
         table.write(columns, rows, out, terminal.screen(sys.stdout) if to_stdout else None)
         return
     if how.format in {"json", "jsonl"} and _is_on_terminal(options):
@@ -195,7 +195,7 @@ def _encoded(how: ListOptions, sink: Sink, pieces: Iterable[RowChunk]) -> Iterat
 
 
 def _is_on_terminal(options: argparse.Namespace) -> bool:
-    return options.output in {None, outputs.STDOUT} and is_terminal(sys.stdout)
+    return options.output in {None, special_files.STDOUT} and is_terminal(sys.stdout)
 
 
 def _shown(format_: str) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title
 
 def _how(options: argparse.Namespace, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
-    to_stdout = options.output in {None, outputs.STDOUT}
+    to_stdout = options.output in {None, special_files.STDOUT}
     on_terminal = _is_on_terminal(options)
     usual = sinks.TABLE if on_terminal else "jsonl"
     format_ = options.format or (usual if to_stdout else sinks.name_of(options.output))

@@ -19,7 +19,7 @@ from absolve.cli import failures, progress
 from absolve.cli import options as shared
 from absolve.cli.reporting import Report
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.run import fsync, inputs, interrupts, outputs
+from absolve.run import fsync, inputs, interrupts, special_files
 from absolve.run.archive_ranges import WHOLE
 from absolve.run.globs import Globs
 from absolve.run.pool import tasks
@@ -202,7 +202,7 @@ def run(
     called with the counts of each item.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
-    streams = not getattr(options, "in_place", False) and options.output in {None, outputs.STDOUT}
+    streams = not getattr(options, "in_place", False) and options.output in {None, special_files.STDOUT}
     course = _Course()
     with (
         _interruptible(course, options, report),

@@ -26,7 +26,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import MORE, NONE, Equivalences
-from absolve.run import outputs, plan
+from absolve.run import outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
@@ -151,7 +151,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
     _check_stdout(options)
-    targets = [Path(path) for path in (options.zip, options.missing) if path not in {None, outputs.STDOUT}]
+    targets = [Path(path) for path in (options.zip, options.missing) if path not in {None, special_files.STDOUT}]
     shared.check_not_read(targets, [*names, *shared.tables(options)])
     shared.check_outside(targets, names)
     files = [*targets, *([Path(options.errors)] if options.errors is not None else [])]
@@ -166,8 +166,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output, or a ZIP would be on a terminal."""
-    zips = options.zip is not None and outputs.is_stdout(options.zip)
-    if zips and options.missing is not None and outputs.is_stdout(options.missing):
+    zips = options.zip is not None and special_files.is_stdout(options.zip)
+    if zips and options.missing is not None and special_files.is_stdout(options.missing):
         raise UsageError("--zip and --missing both write to the standard output: give one of them a file")
     if zips and is_terminal(sys.stdout):
         raise UsageError("a ZIP cannot be written to a terminal: give --zip FILE")
@@ -304,7 +304,7 @@ def _summary(working: maps.Working, number: int, options: argparse.Namespace) ->
     words = [f"{number:,} documents", f"{missing:,} URLs missing"]
     words += [f"{number:,} {code}" for code, number in notes.items()]
     given = options.output or options.zip
-    name = "standard output" if given == outputs.STDOUT else printable.printable(given)
+    name = "standard output" if given == special_files.STDOUT else printable.printable(given)
     print(f"absolve: {name}: {', '.join(words)} ({MAP})", file=sys.stderr)
 
 

@@ -15,7 +15,7 @@ from absolve.core.errors import UsageError, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
-from absolve.run import inputs, outputs, sources
+from absolve.run import inputs, outputs, sources, special_files
 from absolve.run.load import ReadOptions
 from absolve.urls import PROFILES
 
@@ -312,7 +312,7 @@ def opened(
 
     `token` is that of a run that can be resumed (`outputs.writing`). Raise UsageError if the output is also an input.
     """
-    if options.output in {None, outputs.STDOUT}:
+    if options.output in {None, special_files.STDOUT}:
         return outputs.stdout()
     path = Path(options.output)
     check_not_read([path], [*names, *tables(options)])
@@ -338,7 +338,7 @@ def check_different(paths: Iterable[Path]) -> None:
     seen: dict[str, Path] = {}
     for path in paths:
         other = seen.setdefault(os.path.realpath(path), path)
-        if other is not path and not (outputs.is_device(path) and outputs.is_device(other)):
+        if other is not path and not (special_files.is_device(path) and special_files.is_device(other)):
             raise UsageError(f"the outputs {other} and {path} are the same file")
 
 

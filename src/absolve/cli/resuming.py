@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from absolve import __version__
 from absolve.core.digest import fingerprint
 from absolve.core.errors import DocumentError, UsageError
-from absolve.run import inputs, outputs
+from absolve.run import inputs, special_files
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[
     if not options.resume:
         yield None
         return
-    if options.output in {None, outputs.STDOUT} or not keeps_bytes:
+    if options.output in {None, special_files.STDOUT} or not keeps_bytes:
         raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, without --unique")
     if STDIN in options.inputs or not (options.inputs or options.from_):
         raise UsageError("--resume cannot read the standard input (-) again: name files or folders")

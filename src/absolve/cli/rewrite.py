@@ -19,7 +19,7 @@ from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
-from absolve.run import inputs, outputs, plan, sources
+from absolve.run import inputs, outputs, plan, sources, special_files
 from absolve.run.load import is_document, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
@@ -238,7 +238,7 @@ def _are_several(options: argparse.Namespace) -> bool:
 
 
 def _has_output(options: argparse.Namespace) -> bool:
-    return options.output not in {None, outputs.STDOUT}
+    return options.output not in {None, special_files.STDOUT}
 
 
 def _into_folder(options: argparse.Namespace) -> bool:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import elsewhere, outputs, sources, unchanged
+from absolve.run import elsewhere, outputs, sources, special_files, unchanged
 from absolve.run.load import Walked, is_document, walked
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded
 from absolve.run.rewritten_files import (
@@ -171,7 +171,7 @@ class _Spill:
 
     def __init__(self, how: RewriteOptions, job: Job, old: bytes) -> None:
         self.stack = ExitStack()
-        self.path = Path(job.input.name if how.in_place else job.target or outputs.STDOUT)
+        self.path = Path(job.input.name if how.in_place else job.target or special_files.STDOUT)
         self.file: IO[bytes] | None = None
         self.made: outputs.Made | None = None
         self._how = how

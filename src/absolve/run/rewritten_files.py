@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from absolve.core.errors import Diagnostic, DocumentError
-from absolve.run import outputs
+from absolve.run import outputs, special_files
 from absolve.run.output_folder import Below, LinkError
 from absolve.run.results import FilesReady
 from absolve.run.sources import STDIN, opened
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 def target_of(job: Job) -> Path:
     """Return the path of a job's output, for messages."""
-    return Path(job.target or outputs.STDOUT)
+    return Path(job.target or special_files.STDOUT)
 
 
 def is_device(how: RewriteOptions, job: Job) -> bool:
     """Return whether a job's output is a device or a pipe, which is written only if the user named it as OUT."""
-    return how.inside is None and outputs.is_device(target_of(job))
+    return how.inside is None and special_files.is_device(target_of(job))
 
 
 def prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
@@ -38,7 +38,7 @@ def prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[b
     source = job.input.name
     like = source if source != STDIN and os.path.isfile(source) else None  # noqa: PTH113 - faster, for very many
     if how.inside is not None:
-        target = job.target or outputs.STDOUT
+        target = job.target or special_files.STDOUT
         return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))
     path = target_of(job)
     path.parent.mkdir(parents=True, exist_ok=True)

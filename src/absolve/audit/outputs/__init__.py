@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.tables import TOLERATED, VERDICTS
 from absolve.core.errors import UsageError
-from absolve.run import outputs
+from absolve.run import outputs, special_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +95,7 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
     form = FORMATS[name]
     module: Any = import_module(form.module)
     source = Source(connection, options)
-    if str(path) == outputs.STDOUT:
+    if str(path) == special_files.STDOUT:
         if not is_stream(name):
             raise UsageError(f"{name} cannot be written to the standard output: give -o FILE")
         with outputs.stdout() as file:
@@ -118,7 +118,7 @@ def _write_tables(module: Any, source: Any, path: Path) -> list[Path]:
     try:
         for table in source.tables:
             target = path_of_table(path, table)
-            if outputs.is_device(target):
+            if special_files.is_device(target):
                 with outputs.writing(target) as file:
                     module.write(source, table, file)
                 continue
