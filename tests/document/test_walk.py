@@ -271,6 +271,17 @@ def test_the_link_context_of_each_entry_of_a_feed_is_computed_once() -> None:
     assert all(entity.base_context(scope) is base_context for scope, base_context in zip(scopes, found, strict=True))
 
 
+def test_inner_documents_under_the_same_base_share_their_link_contexts() -> None:
+    pieces = ("<a href=1>", "<a href=2>", "<base href=/b/><a href=3>", "<a href=4>", "<!--[if IE]><a href=5><![endif]--><a href=6>")
+    page = "".join(f"<iframe srcdoc='{piece}'></iframe>" for piece in pieces)
+    entity = walked(page, conditional_comments=True)
+    caches = [one.entity.contexts for one in inners(entity)]
+    assert [caches[0] is cache for cache in caches] == [True, True, False, True, True]
+    found = absolve.rewrite(page, url="http://doc.example/", conditional_comments=True)
+    after = absolve.links(found, conditional_comments=True)
+    assert [row.reference.removeprefix("http://doc.example/") for row in after] == ["1", "2", "b/", "b/3", "4", "5", "6"]
+
+
 def test_an_encapsulating_base_overrides_the_saved_from_comment_of_an_inner_document() -> None:
     (one,) = inner(walked(f"<base href=/b/><iframe srcdoc='{SAVED}<a href=x>'></iframe>"))
     assert chain(one.bases.base)[0][2] == "won"

@@ -59,11 +59,14 @@ cdef class Entity:
     cdef public object origin
     cdef public object held
     cdef public dict contexts
+    cdef tuple _inside
     cdef object _positions
     cdef dict _scoped
     cdef Py_ssize_t _scoped_size
 
     cpdef bytes cut(self, Py_ssize_t start, Py_ssize_t end)
+    cdef dict contexts_inside(self, Bases around, object charset)
+    cdef int forget_contexts(self, Entity outer)
     cdef int share_bytes(self, Entity outer, Py_ssize_t at) except? -1
     cdef int truncate(self, Py_ssize_t kept) except? -1
     cdef int is_text_in(self, Entity outer) except? -1

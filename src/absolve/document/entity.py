@@ -202,6 +202,7 @@ class Entity:
         self.origin: Callable[[int], int] | None = None
         self.held: set[str] = set()  # keys (`found_as`) of the parts of a message, shared by its entities
         self.contexts: dict[Any, Any] = {}  # of its links: the cache of `resolved.link_context`
+        self._inside: tuple[Bases, Charset, dict[Any, Any]] | None = None  # that of documents in it, by what they share
         self._positions: LineIndex | None = None
         self._scoped: dict[int, BaseContext] | None = None
         self._scoped_size = 0
@@ -219,6 +220,21 @@ class Entity:
                 return self.own_data
             return cut(self.own_data, start, end)
         return cut(self.around, self._at + start, self._at + min(end, self._size))  # type: ignore[arg-type]  # set
+
+    @cython.cfunc
+    def contexts_inside(self, around: Bases, charset: Charset) -> dict:  # type: ignore[type-arg]
+        """Return the cache of `resolved.link_context` for inner documents without bases of their own: one for all."""
+        if self._inside is None or self._inside[0] is not around or self._inside[1] is not charset:
+            self._inside = (around, charset, {})
+        return self._inside[2]
+
+    @cython.cfunc
+    def forget_contexts(self, outer: Entity) -> cython.int:
+        """Empty the caches of `resolved.link_context`, but the one that it shares with others inside `outer`."""
+        self._inside = None
+        if self.contexts is not outer.contexts and (outer._inside is None or self.contexts is not outer._inside[2]):
+            self.contexts.clear()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

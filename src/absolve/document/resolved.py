@@ -194,9 +194,8 @@ def context_key(entity: Entity, link: Link) -> Any:
 
 @cython.ccall
 def forget_contexts(entity: Entity, outer: Entity) -> None:
-    """Empty the cache of an inner entity whose links are done, unless the outer one shares it: they are many."""
-    if entity.contexts is not outer.contexts:
-        entity.contexts.clear()
+    """Empty the caches of an inner entity whose links are done, unless others share them: they are many."""
+    entity.forget_contexts(outer)
 
 
 class Resolved:

@@ -478,6 +478,8 @@ def _walk_inside(
         _begin(inner, around, mark, _depth(entity, part))
     if inner.bases is entity.bases and inner.charset is entity.charset:
         inner.contexts = entity.contexts  # a style sheet of the document itself shares the cache
+    elif inner.bases is around and inner.held is entity.held:
+        inner.contexts = entity.contexts_inside(around, inner.charset)
 
 
 @cython.cfunc

@@ -2,6 +2,8 @@
 
 cimport cython
 
+cpdef object of_words(object row, list[str] words)
+
 
 @cython.final
 cdef class Written:

@@ -294,7 +294,11 @@ def chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSit
     return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
 
 
+@cython.ccall
 def of_words(row: Choice, words: list[str]) -> LinkSite | None:
     """Return the link site of a `Choice` for these values of the attributes in `by`, or None."""
-    key = " ".join(words)
-    return row.places.get(key) or row.places.get(f"{key.partition('/')[0]}/") or row.default
+    key = words[0] if len(words) == 1 else " ".join(words)
+    found: LinkSite | None = row.places.get(key)
+    if found is None:
+        found = row.places.get(f"{key.partition('/')[0]}/", row.default)
+    return found

@@ -23,7 +23,7 @@ from absolve.formats.xml import link_tables
 from absolve.formats.xml.codings import PseudoAttribute
 from absolve.formats.xml.limits import ENTITY
 from absolve.formats.xml.link_tables import Choice
-from absolve.formats.xml.names import of_tag, of_words
+from absolve.formats.xml.names import of_tag
 from absolve.formats.xml.prolog import checked
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if cython.compiled:
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
     from cython.cimports.absolve.formats.html.filters import may_be_savers
-    from cython.cimports.absolve.formats.xml.names import Namespaces, Written
+    from cython.cimports.absolve.formats.xml.names import Namespaces, Written, of_words
     from cython.cimports.absolve.formats.xml.tags import Tag
     from cython.cimports.absolve.formats.xml.values import Values
 else:
@@ -51,7 +51,7 @@ else:
     from absolve.formats.events.event_list import EventList
     from absolve.formats.events.scoped_bases import ScopedBases
     from absolve.formats.html.filters import may_be_savers
-    from absolve.formats.xml.names import Namespaces, Written
+    from absolve.formats.xml.names import Namespaces, Written, of_words
     from absolve.formats.xml.tags import Tag
     from absolve.formats.xml.values import Values
 
