@@ -231,7 +231,8 @@ class Entity:
     @cython.cfunc
     def forget_contexts(self, outer: Entity) -> cython.int:
         """Empty the caches of `resolved.link_context`, but the one that it shares with others inside `outer`."""
-        self._inside = None
+        if self._inside is not None:
+            self._inside[2].clear()
         if self.contexts is not outer.contexts and (outer._inside is None or self.contexts is not outer._inside[2]):
             self.contexts.clear()
         return 0
