@@ -282,6 +282,16 @@ def test_inner_documents_under_the_same_base_share_their_link_contexts() -> None
     assert [row.reference.removeprefix("http://doc.example/") for row in after] == ["1", "2", "b/", "b/3", "4", "5", "6"]
 
 
+def test_inner_documents_under_different_bases_have_their_own_link_contexts() -> None:
+    entry = '<entry xml:base="{}/"><content type="html">&lt;a href="x"></content></entry>'
+    feed = f'<feed xmlns="http://www.w3.org/2005/Atom">{"".join(entry.format(base) for base in "abca")}</feed>'
+    found = absolve.links(feed, media_type="application/atom+xml", url=URL)
+    targets = [row.target for row in found if row.element == "a"]
+    assert targets == [f"http://doc.example/dir/{base}/x" for base in "abca"]
+    done = absolve.rewrite(feed, media_type="application/atom+xml", url=URL)
+    assert [done.count(f'&lt;a href="{target}"') for target in targets] == [2, 1, 1, 2]
+
+
 def test_an_encapsulating_base_overrides_the_saved_from_comment_of_an_inner_document() -> None:
     (one,) = inner(walked(f"<base href=/b/><iframe srcdoc='{SAVED}<a href=x>'></iframe>"))
     assert chain(one.bases.base)[0][2] == "won"
