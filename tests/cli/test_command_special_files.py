@@ -210,6 +210,27 @@ def test_the_standard_output_by_another_name_is_written_and_not_replaced(site: P
     assert files(site) == ["a.html", "z.html"]
 
 
+def test_a_run_whose_output_is_a_file_needs_no_standard_output(site: Path) -> None:
+    argv = [sys.executable, "-m", "absolve", "links", str(site), "-o", "links.csv", URL]
+    program = "import os, sys; os.close(1); os.execv(sys.executable, sys.argv[1:])"
+    done = subprocess.run([sys.executable, "-c", program, *argv], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert Path("links.csv").read_bytes().startswith(b"document,")
+
+
+@pytest.mark.parametrize("command", ["links", "documents"])
+def test_no_output_replaces_a_document_of_the_input_folder(command: str, site: Path) -> None:
+    (site / "links.html").write_bytes(LINK)
+    status, message = run(command, str(site), "-o", "site/links.html", URL)
+    assert status == 2
+    assert "error: usage: the output site/links.html is a document in the input" in message
+    assert (site / "links.html").read_bytes() == LINK
+    for _ in range(2):  # a list is no document, and one that is excluded is no input
+        assert run(command, str(site), "-o", "site/links.csv", URL)[0] == 0
+        assert run(command, str(site), "--exclude", "links.html", "-o", "site/links.html", URL)[0] == 0
+    assert b"<table>" in (site / "links.html").read_bytes()
+
+
 @NO_DESCRIPTORS
 def test_the_counts_of_an_audit_do_not_follow_its_results_on_the_standard_output(site: Path) -> None:
     results = []

@@ -16,6 +16,7 @@ from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
 from absolve.run import inputs, outputs, sources, special_files
+from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions
 from absolve.urls import PROFILES
 
@@ -318,6 +319,10 @@ def opened(
     check_not_read([path], [*names, *tables(options)])
     if path.is_symlink() and (folder := inputs.folder_around(path, names)) is not None:  # it may lead anywhere
         raise UsageError(f"the output {options.output} is a symbolic link in the input {folder}: choose another file")
+    globs = Globs(tuple(getattr(options, "include", ())), tuple(getattr(options, "exclude", ())))
+    if (folder := inputs.read_from(path, names, globs)) is not None:
+        hint = "a document of the folder that is no input (--exclude) may be replaced"
+        raise UsageError(f"the output {options.output} is a document in the input {folder}: choose another file", hint)
     return outputs.writing(path, token=token) if stream else outputs.replacing(path)
 
 

@@ -166,13 +166,13 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             terminal.choose(getattr(options, "color", "auto"))
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
             options.run(options, report)
-            sys.stdout.flush()
+            _flush()
             report.end()
         except UsageError as error:
             place = command.place_of(error.message)
             is_new = place and place not in error.message
             command.error(f"{place}: {error.message}" if is_new else error.message, error.hint)
-        sys.stdout.flush()
+        _flush()
     except SystemExit as end:  # argparse ends so after --help and after an error
         return end.code if isinstance(end.code, int) else 0
     except BrokenPipeError:
@@ -184,6 +184,12 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
         _abandon_stdout()
         return 1
     return report.status
+
+
+def _flush() -> None:
+    """Flush the standard output, if there is one: it may be closed."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 def _escape_stdout() -> None:

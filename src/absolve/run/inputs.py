@@ -19,6 +19,7 @@ from urllib.parse import quote_from_bytes
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Layer
+from absolve.formats import registry
 from absolve.run.archive_ranges import WHOLE, ArchiveRange
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.predicates import has_scheme, is_malformed
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Notify = Callable[[Diagnostic], None]
 
 TEMPORARY: Final = pattern(r"\.absolve-[0-9a-f]+(-[0-9a-f]+)?\.tmp")  # outputs.py names its files so
+_HEAD: Final = 1 << 16  # bytes by which a document is known
 _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
 
 
@@ -97,6 +99,19 @@ def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
     itself = Path(os.path.realpath(Path(path).parent), real.name)
     above = [folder for folder in dict.fromkeys((*real.parents, *itself.parents)) if folder.exists()]
     return next((name for name in filter(is_folder, names) if any(map(Path(name).samefile, above))), None)
+
+
+def read_from(path: Path, names: Iterable[str], globs: Globs) -> str | None:
+    """Return the folder among these names of which a file is an input: a document that the globs include; else None."""
+    folder = folder_around(path, names) if path.is_file() else None
+    if folder is None:
+        return None
+    place = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(folder)))
+    is_excluded = any(globs.excluded(above.as_posix()) for above in place.parents[:-1])
+    if is_excluded or not globs.wanted(place.as_posix()):
+        return None
+    with path.open("rb") as file:
+        return folder if registry.sniff(file.read(_HEAD), path.name) is not None else None
 
 
 def is_folder(name: str) -> bool:
