@@ -9,6 +9,8 @@ import threading
 
 import pytest
 
+LONGEST = 120  # seconds, after which a process is killed: its exit status is -9
+
 
 def in_terminal(
     argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None
@@ -32,7 +34,11 @@ def in_terminal(
         ) as process:
 
             def end() -> None:
-                process.wait()
+                try:
+                    process.wait(LONGEST)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
                 os.write(theirs, mark)
 
             waiting = threading.Thread(target=end)
