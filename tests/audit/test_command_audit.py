@@ -215,7 +215,7 @@ def test_no_output_follows_a_link_in_a_folder_that_is_read(
     (site / name.replace(".csv", ".links.csv")).symlink_to(target)
     if not is_dangling:
         target.write_text("mine")
-    assert "is a file of the input" in printed(capsys, site, "--url", NEW, "-o", site / name, status=2)[1]
+    assert "is behind a symbolic link in the input" in printed(capsys, site, "--url", NEW, "-o", site / name, status=2)[1]
     assert target.exists() != is_dangling
 
 

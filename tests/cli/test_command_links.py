@@ -111,8 +111,31 @@ def test_no_output_follows_a_link_in_an_input_folder(absolve: Runner, tmp_path: 
     (tmp_path / "site" / name).symlink_to(tmp_path / "mine.txt")
     done = absolve(command, tmp_path / "site", "-o", tmp_path / "site" / name)
     assert done.status == 2
-    assert "is a symbolic link in the input" in done.err
+    assert "is behind a symbolic link in the input" in done.err
     assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("target", "place", "is_refused"),
+    [
+        ("elsewhere", "site/to/out.csv", True),
+        ("elsewhere", "site/sub/../to/deep/out.csv", True),
+        ("site/sub", "site/to/out.csv", False),
+        ("elsewhere/deep", "site/to/../out.csv", True),
+        ("elsewhere", "mine/out.csv", False),  # a link of the user's own
+    ],
+)
+def test_no_output_passes_a_link_that_leads_out_of_an_input_folder(
+    absolve: Runner, tmp_path: Path, target: str, place: str, is_refused: bool
+) -> None:
+    for folder in ("site/sub", "elsewhere/deep"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "site/page.html").write_bytes(PAGE)
+    (tmp_path / "site/to").symlink_to(tmp_path / target)
+    (tmp_path / "mine").symlink_to(tmp_path / "elsewhere")
+    done = absolve("links", tmp_path / "site", "-o", tmp_path / place)
+    assert (done.status, "is behind a symbolic link in the input" in done.err) == ((2, True) if is_refused else (0, False))
+    assert [path.name for path in (tmp_path / "elsewhere").rglob("*.csv")] == (["out.csv"] if place == "mine/out.csv" else [])
 
 
 def test_an_output_that_cannot_be_written_is_reported_by_name(absolve: Runner, page: Path, tmp_path: Path) -> None:

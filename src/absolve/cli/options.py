@@ -317,8 +317,7 @@ def opened(
         return outputs.stdout()
     path = Path(options.output)
     check_not_read([path], [*names, *tables(options)])
-    if path.is_symlink() and (folder := inputs.folder_around(path, names)) is not None:  # it may lead anywhere
-        raise UsageError(f"the output {options.output} is a symbolic link in the input {folder}: choose another file")
+    _check_not_led_out(path, names)
     globs = Globs(tuple(getattr(options, "include", ())), tuple(getattr(options, "exclude", ())))
     if (folder := inputs.read_from(path, names, globs)) is not None:
         hint = "a document of the folder that is no input (--exclude) may be replaced"
@@ -350,8 +349,15 @@ def check_different(paths: Iterable[Path]) -> None:
 def check_outside(paths: Iterable[Path], names: list[str]) -> None:
     """Raise UsageError for an output that is a file, or a symbolic link, in an input folder."""
     for path in paths:
-        if (path.is_file() or path.is_symlink()) and (name := inputs.folder_around(path, names)) is not None:
+        _check_not_led_out(path, names)
+        if path.is_file() and (name := inputs.folder_around(path, names)) is not None:
             raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
+
+
+def _check_not_led_out(path: Path, names: list[str]) -> None:
+    """Raise UsageError for an output that a symbolic link in an input folder leads to: it may be anywhere."""
+    if (folder := inputs.led_out_of(path, names)) is not None:
+        raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
 
 
 def reading(options: argparse.Namespace) -> ReadOptions:

@@ -101,6 +101,19 @@ def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
     return next((name for name in filter(is_folder, names) if any(map(Path(name).samefile, above))), None)
 
 
+def led_out_of(path: Path, names: Iterable[str]) -> str | None:
+    """Return the folder among these names out of which a symbolic link on the way of a path leads; else None."""
+    if (folder := folder_around(path, names) if path.is_symlink() else None) is not None:
+        return folder  # the last name is a link: it may lead anywhere
+    above = Path(os.path.abspath(path)).parent  # noqa: PTH100 - without following links
+    real = Path(os.path.realpath(path.parent))
+    for name in filter(is_folder, names):
+        root = os.path.abspath(name)  # noqa: PTH100
+        if above.is_relative_to(root) and not real.is_relative_to(os.path.realpath(root)):
+            return name
+    return None
+
+
 def read_from(path: Path, names: Iterable[str], globs: Globs) -> str | None:
     """Return the folder among these names of which a file is an input: a document that the globs include; else None."""
     folder = folder_around(path, names) if path.is_file() else None
