@@ -125,7 +125,7 @@ def test_no_output_follows_a_link_in_an_input_folder(absolve: Runner, tmp_path: 
         ("elsewhere", "mine/out.csv", False),  # a link of the user's own
     ],
 )
-def test_no_output_passes_a_link_that_leads_out_of_an_input_folder(
+def test_no_list_passes_a_link_that_leads_out_of_an_input_folder(
     absolve: Runner, tmp_path: Path, target: str, place: str, is_refused: bool
 ) -> None:
     for folder in ("site/sub", "elsewhere/deep"):

@@ -218,6 +218,31 @@ def test_a_run_whose_output_is_a_file_needs_no_standard_output(site: Path) -> No
     assert Path("links.csv").read_bytes().startswith(b"document,")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("rewrite", "-o", "site/to"),
+        ("rewrite", "-o", "site/to/out"),
+        ("rewrite", "-o", "out", "--errors", "site/to/e"),
+        ("rewrite", "-o", "out", "--log", "site/to/log.csv"),
+        ("links", "-o", "links.csv", "--errors", "site/to/e"),
+        ("mirror", "-o", "site/to/m"),
+        ("mirror", "--zip", "site/to/m.zip"),
+        ("mirror", "-o", "m", "--missing", "site/to/missing"),
+        ("audit", "-o", "site/to/x.csv"),
+        ("audit", "--write-map", "site/to/m.csv"),
+    ],
+    ids=" ".join,
+)
+def test_no_output_passes_a_link_that_leads_out_of_an_input_folder(command: tuple[str, ...], site: Path) -> None:
+    Path("elsewhere").mkdir()
+    (site / "to").symlink_to(Path("elsewhere").resolve())
+    status, message = run(command[0], "site", *command[1:], URL)
+    assert status == 2
+    assert "is behind a symbolic link in the input site" in message or "is inside the input site" in message
+    assert not list(Path("elsewhere").iterdir())
+
+
 @pytest.mark.parametrize("command", ["links", "documents"])
 def test_no_output_replaces_a_document_of_the_input_folder(command: str, site: Path) -> None:
     (site / "links.html").write_bytes(LINK)

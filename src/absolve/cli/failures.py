@@ -34,7 +34,7 @@ def check(options: argparse.Namespace, option: str = "errors") -> None:
         path = Path(os.path.realpath(file))
         if any(is_same(path, name) for name in (*named, *shared.tables(options)) if name not in {"", STDIN}):
             raise UsageError(f"--{option} {file} is also an input: choose another file")
-        if (name := inputs.folder_around(path, named)) is not None:
+        if (name := inputs.folder_around(path, named) or inputs.led_out_of(Path(file), named)) is not None:
             raise UsageError(f"--{option} {file} is inside the input {name}: choose another folder")
         if options.output not in {None, special_files.STDOUT} and is_same(path, options.output):
             raise UsageError(f"--{option} {file} is also the output: choose another file")

@@ -61,7 +61,12 @@ def _same(path: Path, name: str) -> UsageError:
 
 
 def check_apart(output: Path, folder: str) -> None:
-    """Raise UsageError if an output folder and an input folder are the same, or one is inside the other."""
+    """Raise UsageError if an output folder and an input folder are the same, or one is inside the other.
+
+    An output behind a symbolic link that leads out of the input folder is inside it, too: it may be anywhere.
+    """
+    if inputs.led_out_of(output, [folder]) is not None:
+        raise UsageError(f"the output {output} is behind a symbolic link in the input {folder}: choose another folder")
     one, other = output.resolve(), Path(folder).resolve()
     if one == other:
         raise UsageError(f"the output {output} is also an input: to replace inputs, give --in-place")
