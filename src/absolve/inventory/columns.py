@@ -208,7 +208,7 @@ class Columns:
     ) -> cython.int:
         """End a row with the reference in this span of `data`; `ruled` has its prefix, scope and problems."""
         self.reference.add_behind(b"", data, start, end)
-        self.target.add_behind(ruled.target, data, start + ruled.dots, end)
+        self.target.add_behind(ruled.target, data, start + ruled.skipped, end)
         self.scope.add(ruled.where)
         self.problems.add(ruled.codes)
         return self.fill()

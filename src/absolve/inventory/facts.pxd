@@ -27,7 +27,7 @@ cdef class RowFacts:
     cdef readonly tuple words
     cdef readonly Py_ssize_t size
     cdef readonly bytes target
-    cdef readonly Py_ssize_t dots
+    cdef readonly Py_ssize_t skipped
     cdef readonly str where
     cdef readonly tuple codes
     cdef Entity _entity

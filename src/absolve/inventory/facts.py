@@ -109,7 +109,7 @@ class RowFacts:
 
     `words` are the constant columns: document, entity, element, attribute, kind, base, base_layer, base_source;
     `size` is their length in characters. After the fast path has succeeded, the target is `target` plus the reference
-    without its first `dots` bytes, and `where` and `codes` are its scope and its problem codes.
+    without its first `skipped` bytes, and `where` and `codes` are its scope and its problem codes.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class RowFacts:
         self._hosts = known.hosts
         self._base_facts = base_facts
         self.target = b""
-        self.dots = 0
+        self.skipped = 0
         self.where = ""
         self.codes: Codes = _NONE
 
@@ -144,7 +144,7 @@ class RowFacts:
     def facts(self, link: Link, value: bytes) -> ReferenceFacts:
         """Return the facts of a link with this decoded value (UTF-8)."""
         if self.find_fast(link, value, 0, len(value)):
-            return ReferenceFacts(value, self.target + value[self.dots :], self.where, self.codes, spaceable=False)
+            return ReferenceFacts(value, self.target + value[self.skipped :], self.where, self.codes, spaceable=False)
         return self.judged(link, value)
 
     @cython.ccall
@@ -200,10 +200,13 @@ class RowFacts:
         ):
             return False
         self.target = b""
-        self.dots = 0
+        self.skipped = 0
         host = http_host(p, start, end)
         if host > 0:
             host_end = canonical_host_end(p, host, end) if base_facts.normalizes else _host_end(p, host, end)
+            if base_facts.normalizes and 0 < host_end and (host_end == end or p[host_end] != 47):
+                self.target = data[start:host_end] + b"/"
+                self.skipped = host_end - start
             if host_end > 0:
                 return self._is_seen(data, start, host, host_end) and self._complete(link, data, start, end)
         found = shape(p, start, end)
@@ -217,7 +220,7 @@ class RowFacts:
             if found >> DOTS:
                 if base_facts.climbs(found):
                     return False
-                self.dots = found >> DOTS
+                self.skipped = found >> DOTS
             self.target = base_facts.prefix(found)
             self.where = base_facts.where
             self.codes = base_facts.codes
@@ -256,10 +259,10 @@ class RowFacts:
     def _complete(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Complete the facts of the reference in this span: own page, same message, white space. Return True."""
         base_facts: BaseFacts = self._base_facts
-        if _is_page(base_facts.own_page, self.target, data, start + self.dots, end):
+        if _is_page(base_facts.own_page, self.target, data, start + self.skipped, end):
             self.where = "same-document"
         elif base_facts.held:
-            target = self.target + data[start + self.dots : end]
+            target = self.target + data[start + self.skipped : end]
             if target.partition(b"#")[0].decode("ascii") in base_facts.held:
                 self.where = "internal"
         if self._is_url and _spaced(self._data, link):

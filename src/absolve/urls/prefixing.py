@@ -137,7 +137,8 @@ def _is_canonical(raw: bytes, found: cython.int) -> cython.bint:
     if found == OPAQUE:
         return is_canonical_opaque(raw, 0, len(raw))
     host: cython.Py_ssize_t = http_host(raw, 0, len(raw))
-    return host > 0 and canonical_host_end(raw, host, len(raw)) > 0
+    host_end: cython.Py_ssize_t = canonical_host_end(raw, host, len(raw)) if host > 0 else 0
+    return 0 < host_end < len(raw) and raw[host_end] == 47
 
 
 @cython.cfunc
@@ -198,14 +199,17 @@ def http_host(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_
 def canonical_host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end of the host of an http(s) URL that the URL Standard serializes unchanged; 0 if in doubt.
 
-    Its bytes are decoded; `host` is the offset by `http_host`. The host is one by `is_name`, the path has no dot
-    segment, and no byte is percent-encoded or stripped (URL Standard 1.3 and 4.4).
+    Except that it adds a slash behind a host without a path. The bytes of the URL are decoded; `host` is the offset by
+    `http_host`. The host is one by `is_name`, the path has no dot segment, and no byte is percent-encoded or stripped
+    (URL Standard 1.3 and 4.4).
     """
     classes: cython.p_const_uchar = _CLASSES
-    i: cython.Py_ssize_t = find(p, 47, host, end)
+    i: cython.Py_ssize_t = host
+    while i < end and p[i] != 47 and p[i] != 63 and p[i] != 35:
+        i += 1
     host_end: cython.Py_ssize_t = i
     marks: cython.int = 0  # 1 in the query, 2 in the fragment
-    if i < 0 or not is_name(p, host, i):
+    if not is_name(p, host, i):
         return 0
     while i < end:
         if classes[p[i]] & _COPIED:
