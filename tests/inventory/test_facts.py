@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 import pytest
 
 from absolve import Document, links
-from absolve.core.options import Profile
+from absolve.core.model import Link
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.inventory.base_facts import KnownBases
 from absolve.inventory.facts import RowFacts
 from tests.urls.test_prefixing import references_of_parts
+
+if TYPE_CHECKING:
+    from absolve.core.options import Profile
 
 OWN = ("https://h/a/b.html?q", "http://a.b", "http://a.b/", "file:///a/b", "https://a-1.example/x#y")
 
@@ -26,6 +30,7 @@ def test_rows_of_plain_references_are_those_of_the_full_computation(own: str, co
     entity = walk(Document(data, media_type="text/html", url=own), Settings(profile=profile))
     facts: RowFacts | None = None
     for row, link in zip(links(data, media_type="text/html", url=own, profile=profile), entity.events, strict=True):
+        assert isinstance(link, Link)
         if facts is None:
             facts = RowFacts(entity, link, "", KnownBases())
         full = facts.judged(link, link.coding.decode(data[link.start : link.end]))

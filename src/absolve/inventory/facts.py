@@ -204,7 +204,7 @@ class RowFacts:
         host = http_host(p, start, end)
         if host > 0:
             host_end = canonical_host_end(p, host, end) if base_facts.normalizes else _host_end(p, host, end)
-            if base_facts.normalizes and 0 < host_end and (host_end == end or p[host_end] != 47):
+            if base_facts.normalizes and host_end > 0 and (host_end == end or p[host_end] != 47):
                 self.target = data[start:host_end] + b"/"
                 self.skipped = host_end - start
             if host_end > 0:
