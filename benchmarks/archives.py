@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absolve.document.settings import Settings
 from absolve.formats.warc.reader import pieces
 from absolve.inventory import columns as inventory
+from absolve.inventory import link_rows
 from absolve.run.archive_segments import stretches
 from absolve.run.links_task import AT_ONCE
 from benchmarks.corpus import SHARED, generated
@@ -81,7 +82,7 @@ def _jobs(path: Path) -> dict[str, Callable[[], object]]:
         with path.open("rb") as file:
             for stretch in stretches(file, "x.warc", Settings()):
                 if columns is not None and stretch.entity is not None:
-                    for _ in inventory.fill(columns, stretch.entity):
+                    for _ in link_rows.fill(columns, stretch.entity):
                         pass  # the columns were full, and are emptied here
 
     return {

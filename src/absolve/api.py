@@ -13,7 +13,8 @@ from absolve.core.errors import DocumentError
 from absolve.core.model import Document
 from absolve.document.settings import CHOICES
 from absolve.document.walk import Settings, hold, walk
-from absolve.inventory.columns import Columns, fill, rows
+from absolve.inventory.columns import Columns
+from absolve.inventory.link_rows import fill, rows
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import checked
 

@@ -143,7 +143,7 @@ def test_size_limits_apply_to_each_record_not_to_the_archive(absolve: Runner, tm
         ("rewrite", "absolve.run.rewrite_task.new_bytes"),
         ("rewrite --dry-run", "absolve.run.rewrite_task.new_bytes"),
         ("links", "absolve.run.archive_segments.walk"),
-        ("links", "absolve.inventory.columns.fill"),
+        ("links", "absolve.inventory.link_rows.fill"),
     ],
 )
 def test_an_internal_error_leaves_only_its_record_unchanged(

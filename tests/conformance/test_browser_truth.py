@@ -17,7 +17,7 @@ import pytest
 
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.inventory.columns import rows
+from absolve.inventory.link_rows import rows
 from absolve.verifying.browser import View
 from absolve.verifying.browser.comparison import compared
 

@@ -18,7 +18,7 @@ from absolve.document.walk import Settings, inners, walk
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import Raw
 from absolve.formats import registry
-from absolve.inventory.columns import rows
+from absolve.inventory.link_rows import rows
 from absolve.rewriting import rewriter
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from absolve.core.errors import AbsolveError
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.inventory.columns import rows
+from absolve.inventory.link_rows import rows
 from absolve.rewriting import rewriter
 from tests.shapes.hostile import SHAPES
 

@@ -16,7 +16,8 @@ import absolve
 from absolve import api
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.inventory import columns
+from absolve.inventory import link_rows
+from absolve.inventory.columns import Columns
 from absolve.inventory.dates import in_iso
 from absolve.inventory.documents import DOCUMENT_COLUMNS, Documents
 
@@ -236,8 +237,8 @@ ALL = {
 def test_one_pass_gives_the_rows_of_both_tables(name: str) -> None:
     entity = walk(Document(ALL[name], url="http://h/"), Settings(documents=True))
     listing = Documents("<bytes>")
-    links = columns.Columns()
-    assert list(columns.fill(links, entity, documents=listing)) == []
+    links = Columns()
+    assert list(link_rows.fill(links, entity, documents=listing)) == []
     assert listing.taken() == documents(ALL[name], url="http://h/")
     assert list(links) == list(absolve.links(ALL[name], url="http://h/"))
 
@@ -250,7 +251,7 @@ def test_the_links_of_all_documents_are_the_rows_of_the_table_of_links(name: str
 def test_many_documents_are_yielded_in_batches() -> None:
     entity = walk(Document(b"<iframe srcdoc='<p>'></iframe>" * 10_000), Settings(documents=True))
     listing = Documents("")
-    sizes = [len(listing.taken()) for _ in columns.fill(columns.Columns(), entity, documents=listing)]
+    sizes = [len(listing.taken()) for _ in link_rows.fill(Columns(), entity, documents=listing)]
     assert sum(sizes) + len(listing.taken()) == 10_001
     assert 0 < max(sizes) < 5000
 

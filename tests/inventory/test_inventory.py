@@ -15,7 +15,7 @@ from absolve.core.model import KINDS, Document, Link
 from absolve.document.resolved import Resolved
 from absolve.document.walk import Settings, walk
 from absolve.inventory import PROBLEMS, problems
-from absolve.inventory import columns as inventory
+from absolve.inventory import link_rows as inventory
 from absolve.inventory.columns import COLUMNS, Columns, Row
 
 if TYPE_CHECKING:
@@ -655,7 +655,7 @@ def test_rows_are_the_same_with_columns_of_one_row() -> None:
     columns = Columns()
     entity = walk(Document(page, media_type="text/html", url=URL), Settings())
     assert list(inventory.fill(columns, entity)) == []
-    assert list(inventory.rows(entity)) == list(columns) == list(columns.given())
+    assert list(inventory.rows(entity)) == list(columns)
 
 
 def test_columns_have_the_selection_and_order_of_the_caller() -> None:
@@ -686,7 +686,7 @@ def test_pickled_columns_have_the_same_rows() -> None:
 def test_bases_of_rows_count_to_the_limit_of_text_bytes() -> None:
     base = b"http://h/" + b"x" * 1000 + b"/"
     document = Document(b"<base href='" + base + b"'>" + b"<a href=http://a/>" * 100)
-    found = inventory.Columns(most=10_100)
+    found = Columns(most=10_100)
     sizes = [len(found) for _ in into(found, document)]
     assert sizes == [9] + [10] * 9  # the first row is the claim's: its reference and its target
     assert len(found) == 2

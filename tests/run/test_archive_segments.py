@@ -14,7 +14,7 @@ from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats.warc.reader import pieces
 from absolve.formats.warc.walker import bare
-from absolve.inventory import columns
+from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.archive_segments import ranges, stretches
 
@@ -68,9 +68,9 @@ def same_as_a_whole(data: bytes) -> None:
     found = streamed(data)
     assert b"".join(one.raw for one in found) == data
     assert b"".join(one.rewritten() for one in found) == rewriter.rewrite(whole)
-    rows = [row for one in found if one.entity for row in columns.rows(one.entity)]
-    assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in columns.rows(whole)]
-    assert [row.entity for row in rows] == [row.entity for row in columns.rows(whole)]
+    rows = [row for one in found if one.entity for row in link_rows.rows(one.entity)]
+    assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in link_rows.rows(whole)]
+    assert [row.entity for row in rows] == [row.entity for row in link_rows.rows(whole)]
     assert sorted(diagnostic for one in found for diagnostic in one.diagnostics) == sorted(whole.diagnostics)
 
 
@@ -79,7 +79,7 @@ def test_of_records_of_an_unsupported_type_only_the_first_is_walked(pack: Callab
     found = streamed(b"".join(map(pack, (request(), request(), LINKS, request(), NONE))))
     assert [one.entity is not None for one in found] == [True, False, True, False, True]
     assert [one.document is not None for one in found] == [True, False, True, False, True]
-    assert [row.entity for one in found if one.entity for row in columns.rows(one.entity)] == ["record[1]/body[1]"] * 2
+    assert [row.entity for one in found if one.entity for row in link_rows.rows(one.entity)] == ["record[1]/body[1]"] * 2
 
 
 FIELDS = ["Content-Type: image/png", "Content-Type: text/html", "content-type : image/png", "Content-Type:\r\n image/png"]
@@ -116,7 +116,7 @@ def is_as_it_would_be_walked(data: bytes) -> None:
     documents = bare(data, DEFAULTS)
     if documents >= 0:
         entity = walk(Document(data, name="x", media_type="application/warc-records"), DEFAULTS)
-        assert (entity.named, list(columns.rows(entity)), entity.diagnostics) == (documents, [], []), data
+        assert (entity.named, list(link_rows.rows(entity)), entity.diagnostics) == (documents, [], []), data
 
 
 def test_every_record_is_walked_with_the_option() -> None:
@@ -154,7 +154,7 @@ def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[li
     found = list(ranges(io.BytesIO(data), settings, size))
     parts = [list(stretches(io.BytesIO(data), "x.warc", settings, within=within)) for within in found]
     assert b"".join(one.raw for part in parts for one in part) == data
-    rows = [row for part in parts for one in part if one.entity for row in columns.rows(one.entity)]
+    rows = [row for part in parts for one in part if one.entity for row in link_rows.rows(one.entity)]
     return rows, [diagnostic for part in parts for one in part for diagnostic in one.diagnostics], len(found)
 
 
@@ -163,7 +163,7 @@ def in_ranges(data: bytes, size: int, settings: Settings = DEFAULTS) -> tuple[li
 def test_each_separate_range_gives_its_part_of_the_whole_results(data: bytes, size: int) -> None:
     rows, diagnostics, _ = in_ranges(data, size)
     whole = streamed(data)
-    assert rows == [row for one in whole if one.entity for row in columns.rows(one.entity)]
+    assert rows == [row for one in whole if one.entity for row in link_rows.rows(one.entity)]
     assert diagnostics == [diagnostic for one in whole for diagnostic in one.diagnostics]
 
 
@@ -172,7 +172,7 @@ def test_each_separate_range_gives_its_part_of_the_whole_results(data: bytes, si
 def test_ranges_count_documents_skipped_by_limits(data: bytes, limit: dict[str, int]) -> None:
     settings = Settings(**limit)  # type: ignore[arg-type]
     whole = list(stretches(io.BytesIO(data), "x.warc", settings))
-    expected = [row for one in whole if one.entity for row in columns.rows(one.entity)]
+    expected = [row for one in whole if one.entity for row in link_rows.rows(one.entity)]
     assert in_ranges(data, 1, settings)[0] == expected
 
 
@@ -187,7 +187,7 @@ def test_ranges_of_real_archives_give_the_results_of_the_whole(shared: Path, nam
     whole = streamed(data)
     rows, _, number = in_ranges(data, 1000)
     assert number > 1
-    assert rows == [row for one in whole if one.entity for row in columns.rows(one.entity)]
+    assert rows == [row for one in whole if one.entity for row in link_rows.rows(one.entity)]
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def _of_lines(name: str, file: IO[bytes], most: int, notify: Notify) -> Iterator
 def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> Iterator[tuple[int, str]]:
     """Yield line numbers and references. A `loc` with an unknown (external) entity is a diagnostic."""
     from absolve.document.walk import walk
-    from absolve.inventory.columns import rows
+    from absolve.inventory.link_rows import rows
 
     entity = walk(Document(data, name=name, media_type="application/xml"), settings)
     for found in entity.diagnostics:

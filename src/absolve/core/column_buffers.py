@@ -19,7 +19,7 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import copied, grown
     from cython.cimports.libc.stdlib import free
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.libc.string import memcmp, memcpy
 else:
     from array import array
 
@@ -252,9 +252,20 @@ class TextColumn:
         return self._bytes[start:end].decode()
 
     @cython.cfunc
-    def last(self, index: cython.Py_ssize_t) -> str | None:
-        """Return the text of the last cell to be read; a long column frees its bytes and must not be read again."""
-        found = self.at(index)
+    def is_as_in(self, other: TextColumn, index: cython.Py_ssize_t) -> cython.bint:
+        """Return whether this cell has a text, which is that of the same cell of another column."""
+        start: cython.Py_ssize_t = self.ends.at(index)
+        size: cython.Py_ssize_t = self.ends.at(index + 1) - start
+        first: cython.Py_ssize_t = other.ends.at(index)
+        if size != other.ends.at(index + 1) - first or not size:
+            return False
+        if cython.compiled:
+            return memcmp(self._text + start, other._text + first, size) == 0
+        return self._bytes[start : start + size] == other._bytes[first : first + size]
+
+    @cython.cfunc
+    def release(self) -> cython.int:
+        """Free the bytes of a long column, which must not be read again."""
         if cython.compiled and self._size > _LONG:
             if self._is_own:
                 free(self._text)
@@ -262,7 +273,7 @@ class TextColumn:
             self._is_own = True
             self._only = None
             self._size = self._room = 0
-        return found
+        return 0
 
     def cells(self) -> list[str | None]:
         return [self.at(index) for index in range(len(self))]

@@ -1,10 +1,8 @@
-"""C layout of the columns and of the pass that fills them; columns.py has the code."""
+"""C layout of the columns; columns.py has the code."""
 
 cimport cython
 
 from absolve.core.column_buffers cimport IntColumn, TextColumn, DictColumn
-from absolve.formats.events.event_list cimport EventList
-from absolve.core.model cimport Link
 from absolve.encodings.line_index cimport LineIndex
 from absolve.inventory.facts cimport ReferenceFacts, RowFacts
 from absolve.inventory.tag_text cimport Tag
@@ -36,36 +34,4 @@ cdef class Columns:
     cdef int add_facts(self, ReferenceFacts facts) except? -1
     cdef int fill(self) noexcept
     cdef Py_ssize_t texts(self) noexcept
-    cdef object _row(self, Py_ssize_t at, bint is_last)
-
-
-@cython.final
-cdef class Span:
-    cdef bint _transparent
-    cdef object _entity
-    cdef LineIndex _positions
-    cdef Span _outer
-    cdef object _inner
-    cdef Py_ssize_t _start
-    cdef Py_ssize_t _end
-    cdef object _offsets
-
-    cpdef object of(self, Py_ssize_t start, Py_ssize_t end)
-    cpdef LineIndex placed(self, Py_ssize_t start)
-
-
-@cython.final
-cdef class _Events:
-    cdef object _entity
-    cdef str _document
-    cdef Span _span
-    cdef bytes _data
-    cdef EventList _events
-    cdef Tag _tag
-    cdef dict _rules
-    cdef object _known
-    cdef RowFacts _ruled
-
-    cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
-    cdef int link(self, Columns columns, Link link)
-    cdef RowFacts ruled(self, Link link)
+    cdef object row(self, Py_ssize_t at, bint is_last)

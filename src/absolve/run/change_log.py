@@ -13,7 +13,7 @@ from absolve.core.model import Link, Part
 from absolve.document.resolved import Resolved, forget_contexts, shown
 from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.inventory.columns import Span
+from absolve.inventory.link_rows import Span
 from absolve.rewriting.remap import remapping_of
 
 if TYPE_CHECKING:

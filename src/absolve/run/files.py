@@ -19,7 +19,7 @@ from absolve.document.reporting import report
 from absolve.document.resolved import Resolved
 from absolve.document.settings import CHOICES, Settings
 from absolve.encodings import charsets
-from absolve.inventory.columns import rows
+from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
 from absolve.run import filters, fsync, inputs, plan, sources

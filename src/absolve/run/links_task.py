@@ -15,7 +15,7 @@ from absolve.core.errors import FAULTS, DocumentError
 from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.inventory import columns as inventory
-from absolve.inventory import sinks
+from absolve.inventory import link_rows, sinks
 from absolve.run import sources
 from absolve.run.archive_ranges import WHOLE, Progress
 from absolve.run.archive_turns import in_turn
@@ -148,7 +148,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Foun
     """
     asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
-    waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, inventory.MOST_TEXT)
+    waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, link_rows.MOST_TEXT)
     documents: Documents | None = None
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))
@@ -208,7 +208,7 @@ def _faultless(
     """Fill the columns, yielding when they are full; a DocumentError or internal error ends this and is stored."""
     try:
         if how.table == LINKS:
-            yield from inventory.fill(columns, entity, name, documents)
+            yield from link_rows.fill(columns, entity, name, documents)
         elif documents is not None:
             yield from documents.fill(entity)
     except (DocumentError, *FAULTS) as error:

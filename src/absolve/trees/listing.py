@@ -12,7 +12,7 @@ from absolve.document.diagnostics import rows_too_large
 from absolve.document.resolved import Resolved
 from absolve.document.walk import inner_at
 from absolve.formats.html.row_text import LONGEST
-from absolve.inventory import columns
+from absolve.inventory import link_rows
 from absolve.inventory.columns import Where
 from absolve.trees.nodes import attribute_name, element_name
 
@@ -48,9 +48,9 @@ def _rows(entity: TreeEntity) -> Iterator[Row]:
                 slot = found
                 line = entity.adapter.line(slot.node)
                 where = Where(line, 0, -1, -1, *_described(entity.adapter, slot.node))
-            yield columns.row(Resolved(entity, event), entity.name, where)
+            yield link_rows.row(Resolved(entity, event), entity.name, where)
         elif type(event) is Part and (inner := inner_at(entity, index)) is not None:
-            for row in columns.rows(inner.entity, entity.name):
+            for row in link_rows.rows(inner.entity, entity.name):
                 known = row.entity != entity.path
                 yield row if known else row._replace(line=entity.line(event.start), column=0, start=-1, end=-1)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic
-from absolve.inventory.columns import rows
+from absolve.inventory.link_rows import rows
 from absolve.verifying.browser.page import is_compared
 from absolve.verifying.html_parser import clones
 

@@ -1,0 +1,50 @@
+"""C layout of the pass that fills columns; link_rows.py has the code."""
+
+cimport cython
+
+from absolve.encodings.line_index cimport LineIndex
+from absolve.formats.events.event_list cimport EventList
+from absolve.core.model cimport Link
+from absolve.inventory.columns cimport Columns
+from absolve.inventory.facts cimport RowFacts
+from absolve.inventory.tag_text cimport Tag
+
+
+@cython.final
+cdef class _Rows:
+    cdef Columns _columns
+    cdef object _filled
+    cdef Py_ssize_t _at
+    cdef bint _is_last
+
+
+@cython.final
+cdef class Span:
+    cdef bint _transparent
+    cdef object _entity
+    cdef LineIndex _positions
+    cdef Span _outer
+    cdef object _inner
+    cdef Py_ssize_t _start
+    cdef Py_ssize_t _end
+    cdef object _offsets
+
+    cpdef object of(self, Py_ssize_t start, Py_ssize_t end)
+    cpdef LineIndex placed(self, Py_ssize_t start)
+
+
+@cython.final
+cdef class _Events:
+    cdef object _entity
+    cdef str _document
+    cdef Span _span
+    cdef bytes _data
+    cdef EventList _events
+    cdef Tag _tag
+    cdef dict _rules
+    cdef object _known
+    cdef RowFacts _ruled
+
+    cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
+    cdef int link(self, Columns columns, Link link)
+    cdef RowFacts ruled(self, Link link)

@@ -1,0 +1,282 @@
+"""The rows of an entity and of all documents inside it: one pass over the events, which appends to `Columns`.
+
+In: the entity of a document. Out: `Columns`, filled in batches, or an iterator of `Row`; DocumentError if the texts of
+the rows exceed `max_rows_bytes`. Rows have the link, its base by RFC 1808 section 3 and its target by section 4.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.core.model import Link, Part
+from absolve.document.diagnostics import rows_too_large
+from absolve.document.walk import inner_at
+from absolve.inventory.base_facts import KnownBases
+from absolve.inventory.columns import LAYERS, RULED, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import cython
+
+    from absolve.document.entity import Entity, Inner
+    from absolve.document.resolved import Resolved
+    from absolve.encodings.line_index import LineIndex
+    from absolve.inventory.columns import Where
+    from absolve.inventory.documents import Documents
+
+    Pair = tuple[int, int]
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.document.resolved import context_key, forget_contexts, shown, value_of
+    from cython.cimports.absolve.encodings.codings import CharacterReferences
+    from cython.cimports.absolve.encodings.line_index import LineIndex  # noqa: TC002 - the type of a C variable
+    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.inventory.columns import Columns
+    from cython.cimports.absolve.inventory.facts import ReferenceFacts, RowFacts
+    from cython.cimports.absolve.inventory.tag_text import Tag
+else:
+    from absolve.document.resolved import context_key, forget_contexts, shown, value_of
+    from absolve.encodings.codings import CharacterReferences
+    from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
+    from absolve.inventory.columns import Columns
+    from absolve.inventory.facts import ReferenceFacts, RowFacts
+    from absolve.inventory.tag_text import Tag
+
+_MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
+AT_ONCE: Final = 512  # rows that are computed before the first of them is yielded
+MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which fewer are computed at once
+
+
+def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
+    """Return an iterator of the rows of an entity and of every document inside it, in document order.
+
+    Raise DocumentError as `fill` does.
+    """
+    if not entity.count:  # as in half of the XML files
+        return iter(())
+    columns = Columns(AT_ONCE, most=MOST_TEXT)
+    return _Rows(columns, fill(columns, entity, document))
+
+
+@cython.final
+@cython.cclass
+class _Rows:
+    """The rows of columns that are `filled` again and again; a class, because a generator takes 5 % of a page's rows.
+
+    Long texts of columns are freed with the last row.
+    """
+
+    def __init__(self, columns: Columns, filled: Iterator[None]) -> None:
+        self._columns = columns
+        self._filled = filled
+        self._at = 0
+        self._is_last = False
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        while self._at >= self._columns.size:
+            if self._is_last:
+                raise StopIteration
+            self._is_last = True  # there are no more after an error, either
+            self._at = sys.maxsize
+            self._is_last = next(self._filled, self) is self
+            self._at = 0
+        self._at += 1
+        return self._columns.row(self._at - 1, self._at == self._columns.size)
+
+
+def fill(
+    columns: Columns, entity: Entity, document: str | None = None, documents: Documents | None = None
+) -> Iterator[None]:
+    """Add the same rows to columns: yield each time these are full, then clear them; the last rows remain.
+
+    Add the rows of the documents to `documents`, in the same pass: yield, too, when those are full.
+
+    Raise DocumentError before the first row if their texts exceed `max_rows_bytes`. If an estimate exceeds it, the rows
+    are computed twice: the first pass only measures them.
+    """
+    name = shown(document if document is not None else entity.name)
+    if entity.repeated + len(entity.own_data) > entity.settings.max_rows_bytes:
+        for _ in _bounded(Columns(AT_ONCE, most=MOST_TEXT), entity, name):
+            pass
+    return _bounded(columns, entity, name, documents)
+
+
+def _bounded(
+    columns: Columns, entity: Entity, document: str, documents: Documents | None = None
+) -> Iterator[None]:
+    """Add the rows as `fill` does; raise DocumentError as soon as there are too many bytes."""
+    most: cython.Py_ssize_t = entity.settings.max_rows_bytes
+    size: cython.Py_ssize_t = -columns.texts()  # bytes of other documents, added before
+    if documents is not None:
+        documents.begin(entity)
+    try:
+        for _ in _fill(columns, entity, document, Span(entity), documents):
+            size += columns.texts()
+            if size > most:
+                raise rows_too_large(entity)
+            yield
+    except OverflowError as error:  # 2 GB of text in columns that are never full
+        raise rows_too_large(entity) from error
+    if size + columns.texts() > most:
+        raise rows_too_large(entity)
+
+
+def row(resolved: Resolved, document: str, where: Where) -> Row:
+    """Return the row of one link."""
+    ruled = RowFacts(resolved.entity, resolved.link, document, KnownBases(), resolved.context)
+    facts = ruled.facts(resolved.link, value_of(resolved.reference))
+    cells: dict[str, Any] = dict(zip(RULED, ruled.words, strict=True)) | where._asdict()
+    cells["base_layer"] = LAYERS[cells["base_layer"]]
+    cells["reference"] = facts.reference.decode()
+    cells["target"] = facts.target.decode() if facts.target is not None else None
+    cells["scope"] = facts.scope
+    cells["problems"] = list(facts.problems)
+    return Row(**cells)
+
+
+@cython.final
+@cython.cclass
+class Span:
+    """Map the spans of an entity to the entity named in its rows: itself, or the outer one of a part without name."""
+
+    def __init__(self, entity: Entity, outer: Span | None = None, inner: Inner | None = None) -> None:
+        self._transparent = entity.charset.transparent
+        self._entity = entity
+        self._positions: LineIndex | None = None  # None until the first link
+        self._outer = outer if inner is not None else None
+        self._inner = inner
+        if inner is not None:
+            self._start = inner.part.start
+            self._end = inner.part.end
+            self._offsets = inner.offsets
+
+    @cython.ccall
+    def of(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Pair:
+        if self._outer is None:
+            return start, end
+        if self._offsets is None:
+            return self._outer.of(self._start, self._end)
+        first: cython.Py_ssize_t = self._offsets.start(start)
+        last: cython.Py_ssize_t = self._offsets.end(end) if end > start else first
+        return self._outer.of(self._start + first, self._start + last)
+
+    @cython.ccall
+    def placed(self, start: cython.Py_ssize_t) -> LineIndex:
+        """Return the line index, moved to `start`, of the outermost entity whose bytes can be lines: not UTF-16."""
+        if self._outer is None or not self._outer._transparent:  # noqa: SLF001 - of its class
+            if self._positions is None:
+                self._positions = self._entity.positions
+            positions: LineIndex = self._positions
+            positions.move(start)
+            return positions
+        first: cython.Py_ssize_t = self._offsets.start(start) if self._offsets is not None else 0
+        return self._outer.placed(self._start + first)
+
+
+def _fill(
+    columns: Columns, entity: Entity, document: str, span: Span, documents: Documents | None
+) -> Iterator[None]:
+    events = _Events(entity, document, span)
+    at = 0
+    while True:
+        at = events.take(columns, at)
+        if columns.full:
+            yield
+            columns.clear()
+        elif at < len(entity.events):
+            inner = inner_at(entity, at)
+            if documents is not None:
+                documents.enter(entity, at, inner)
+                if documents.is_full:
+                    yield
+                    columns.clear()
+            if inner is not None and (inner.entity.count or documents is not None):
+                within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
+                yield from _fill(columns, inner.entity, document, within, documents)
+                forget_contexts(inner.entity, entity)
+            if documents is not None:
+                documents.leave()
+            at += 1
+        else:
+            return
+
+
+@cython.final
+@cython.cclass
+class _Events:
+    """One pass over the events of an entity, which adds a row per link."""
+
+    def __init__(self, entity: Entity, document: str, span: Span) -> None:
+        self._entity = entity
+        self._document = document
+        self._span = span
+        self._data = entity.own_data
+        self._events: EventList = entity.events
+        self._tag = Tag(entity)
+        self._rules: dict[int | Pair, RowFacts] = {}
+        self._known = KnownBases()
+        self._ruled: RowFacts | None = None
+
+    @cython.ccall
+    def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Add the links from index `at` up to a part, or until the columns are full; return the index after them."""
+        size: cython.Py_ssize_t = len(self._events)
+        link: Link | None
+        while at < size and not columns.full:
+            link = self._events.link(at)
+            if link is not None:
+                self.link(columns, link)
+            elif type(self._events.at(at)) is Part:
+                break
+            at += 1
+        return at
+
+    @cython.cfunc
+    def link(self, columns: Columns, link: Link) -> cython.int:
+        ruled = self._ruled
+        if ruled is None or link.place is not ruled.place or link.base is not ruled.scope or link.claim is not None:
+            ruled = self._ruled = self.ruled(link)
+        data = self._data
+        first: cython.Py_ssize_t = link.start
+        last: cython.Py_ssize_t = link.end
+        coding = link.coding
+        if not isinstance(coding, CharacterReferences):
+            data = coding.decode(data[first:last])
+            first = 0
+            last = len(data)
+        elif not cython.cast(CharacterReferences, coding).is_plain(data, first, last):
+            data = cython.cast(CharacterReferences, coding).decode(data[first:last])
+            first = 0
+            last = len(data)
+        # Compute the values before adding any: an error in between would leave columns of different lengths.
+        facts: ReferenceFacts | None = None
+        if not ruled.find_fast(link, data, first, last):
+            facts = ruled.judged(link, data[first:last])
+        start: cython.Py_ssize_t = link.start
+        end: cython.Py_ssize_t = link.end
+        positions: LineIndex = self._span.placed(start)
+        if self._span._outer is not None:  # noqa: SLF001 - a class of this module
+            start, end = self._span.of(start, end)
+        self._tag.see(link)
+        columns.add(ruled, positions, start, end, self._tag)
+        return columns.add_facts(facts) if facts is not None else columns.add_fast(ruled, data, first, last)
+
+    @cython.cfunc
+    def ruled(self, link: Link) -> RowFacts:
+        """Return the row facts of a link, cached by site and scope."""
+        key = context_key(self._entity, link)
+        ruled: RowFacts | None = self._rules.get(key)
+        if ruled is None:
+            if len(self._rules) >= _MOST_RULES:  # few documents have as many bases
+                self._rules.clear()
+                self._known = KnownBases()
+            ruled = RowFacts(self._entity, link, self._document, self._known)
+            self._rules[key] = ruled
+        return ruled
