@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import hypothesis
@@ -54,6 +55,21 @@ def test_lines_and_columns_do_not_depend_on_the_order_of_queries(text: str, aske
         if before.endswith("\r") and text[index : index + 1] == "\n":
             continue  # inside a line end: the case above
         assert positions.at(len(before.encode())) == slowly(before)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r", "\n\r"])
+def test_lines_and_columns_are_right_in_lines_of_all_lengths(ends: str) -> None:
+    choose = random.Random(1808)  # noqa: S311 - the same in every run
+    text = ""
+    for _ in range(400):  # spans of bytes are read in blocks of 32, 64 and 240
+        text += "a" * choose.choice([0, 1, 30, 31, 32, 33, 63, 64, 65, 150, 239, 240, 241, 500, 900])
+        text += choose.choice(["", "é", "\U0001f600é", ends, ends + ends])
+    positions = LineIndex(text.encode(), UTF_8)
+    at = 0
+    while at < len(text):
+        if not (text[at - 1 : at] == "\r" and text[at] == "\n"):
+            assert positions.at(len(text[:at].encode())) == slowly(text[:at])
+        at += choose.choice([1, 20, 100, 250, 1000, 3000])
 
 
 def test_lines_and_columns_are_right_when_going_back_and_forth_in_a_long_text() -> None:

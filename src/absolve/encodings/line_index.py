@@ -124,12 +124,12 @@ def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -
     """Return the number of LF in a span."""
     p: cython.p_const_uchar = data
     feeds: cython.Py_ssize_t = 0
-    few: cython.uchar  # counts at most 255 bytes, so that the loop can be vectorized
+    few: cython.uchar  # counts fewer than 256 bytes, so that the loop can be vectorized
     i: cython.Py_ssize_t
     last: cython.Py_ssize_t
     if cython.compiled:
         while start < end:
-            last = min(end, start + 255)
+            last = min(end, start + 240)  # a multiple of 16: else the rest of each part is counted byte by byte
             few = 0
             for i in range(start, last):
                 few += p[i] == 10
@@ -146,10 +146,17 @@ def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -
 def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset behind the last LF before `end`; there must be one."""
     p: cython.p_const_uchar = data
+    at: cython.Py_ssize_t
+    last: cython.Py_ssize_t = -1
     if cython.compiled:
-        while p[end - 1] != 10:
-            end -= 1
-        return end
+        while last < 0:
+            at = max(0, end - 64)
+            last = at = find(p, 10, at, end)
+            while at >= 0:
+                last = at
+                at = find(p, 10, at + 1, end)
+            end -= 64
+        return last + 1
     return data.rfind(b"\n", 0, end) + 1
 
 
@@ -189,9 +196,22 @@ def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> 
 def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the number of characters in a span of UTF-8; each malformed byte counts as one."""
     found: cython.Py_ssize_t = 0
+    last: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    bits: cython.uchar
     while i < end:
-        i += 1 if p[i] < 128 else character(p, i, end) or 1
-        found += 1
+        last = min(end, i + 32)
+        if cython.compiled and last == i + 32:  # ASCII for the most part, also in other languages: markup and URLs
+            bits = 0
+            for at in range(32):
+                bits |= p[i + at]
+            if bits < 128:
+                i = last
+                found += 32
+                continue
+        while i < last:
+            i += 1 if p[i] < 128 else character(p, i, end) or 1
+            found += 1
     return found
 
 
