@@ -18,6 +18,7 @@ from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from ada_url import URL
 
@@ -46,7 +47,7 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
     charset.
     """
     encode = query_encoder(charset)
-    found = _parsed(base, None)
+    found = _parsed(base)
     outer = base if found is not None else None
     inherited = str(found.protocol)[:-1] if found is not None else ""
     del found  # frees memory: it may be three times as long as the base
@@ -61,38 +62,43 @@ def profile(base: str, charset: str = "utf-8", /) -> Resolver:
 
 def parse(url: str, base: str | None = None) -> str | None:
     """Parse a URL (str) by the URL Standard; return its serialization, None if the parser fails."""
-    found = _parsed(url, base)
-    return found.href if found is not None else None
+    if base is None:
+        found = _parsed(url)
+        return found.href if found is not None else None
+    try:
+        joined: str = _library().join_url(_scalar(base), _scalar(url))  # in three fifths of the time of an object
+    except ValueError:
+        return None
+    return joined
 
 
 def can_parse(url: str) -> bool:
     """Return whether the URL Standard's parser accepts a URL (str)."""
-    return _parsed(url, None) is not None
+    return _parsed(url) is not None
 
 
-def _parsed(url: str, base: str | None) -> URL | None:
-    url = _scalar(url)
-    if base is not None:
-        base = _scalar(base)
+def _parsed(url: str) -> URL | None:
     try:
-        return _library()(url, base)
+        url_object: URL = _library().URL(_scalar(url))
     except ValueError:
         return None
+    return url_object
 
 
 def host(url: str) -> str | None:
     """Return the host of a URL by the URL Standard, with a non-default port; None if the parser fails."""
     try:
-        return _library()(_scalar(url)).host
+        name: str = _library().URL(_scalar(url)).host
     except ValueError:
         return None
+    return name
 
 
 @cache
-def _library() -> type[URL]:
-    from ada_url import URL
+def _library() -> ModuleType:
+    import ada_url
 
-    return URL
+    return ada_url
 
 
 # -- queries ----------------------------------------------------------------------------------------------------------
