@@ -16,6 +16,7 @@ cdef class BaseFacts:
     cdef bytes own_page
     cdef str own
     cdef bint normalizes
+    cdef bint in_utf_8
     cdef Py_ssize_t room
     cdef set held
     cdef str where

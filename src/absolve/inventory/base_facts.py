@@ -52,7 +52,7 @@ class BaseFacts:
     """Facts common to all references that are resolved against one base in an entity.
 
     `words` are the columns base, base_layer and base_source. `appending` is the resolver if every profile resolves
-    most references by the same prefix of the base; otherwise it is None.
+    most references by the same prefix of the base; otherwise it is None. `in_utf_8`: so is a query that it resolves.
     """
 
     def __init__(self, entity: Entity, base_context: BaseContext) -> None:
@@ -69,6 +69,7 @@ class BaseFacts:
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
         self.own = own
         self.normalizes = PROFILES[entity.settings.profile].normalizes
+        self.in_utf_8 = base_context.charset == "utf-8"
         self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
         self.held = entity.held
         self.where, self.codes = self.seen(url)  # of targets on the same host

@@ -42,6 +42,7 @@ cdef class RowFacts:
     cpdef ReferenceFacts facts(self, Link link, bytes value)
     cpdef ReferenceFacts judged(self, Link link, bytes value)
     cpdef bint find_fast(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)
+    cdef ReferenceFacts _beyond_ascii(self, Link link, bytes value)
     cdef ReferenceFacts _found(self, Link link, bytes value)
     cdef bint _is_seen(self, bytes data, Py_ssize_t start, Py_ssize_t host, Py_ssize_t end)
     cdef bint _complete(self, Link link, bytes data, Py_ssize_t start, Py_ssize_t end)

@@ -68,6 +68,9 @@ _is_plain = remembered(1024)(is_plain)
 _NONE = cython.declare(tuple, ())
 _SPACED = cython.declare(tuple, (WHITE_SPACE,))
 
+_BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]++")
+_STAND_INS: Final = bytes(byte if byte < 0x80 else ord("~") for byte in range(256))  # ~ is plain in every profile
+_UNDECIDED: Final = frozenset({"same-document", "other"})  # scopes that need the characters themselves
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _MOST_KNOWN: Final = 10_000  # references, or hosts, in a cache
 _SHORT: Final = 1 << 10  # characters of a target that is not freed early
@@ -163,7 +166,34 @@ class RowFacts:
         return found.spaced() if found.spaceable and _spaced(self._data, link) else found
 
     @cython.cfunc
+    def _beyond_ascii(self, link: Link, value: bytes) -> ReferenceFacts | None:
+        """Return the facts of a reference with characters beyond ASCII by the fast path, None if that fails.
+
+        Their place is in a path, query or fragment, where the RFC profiles copy them and the URL Standard
+        percent-encodes them in UTF-8, in a query in the document's charset (1.3).
+        """
+        base_facts: BaseFacts = self._base_facts
+        like = value.translate(_STAND_INS)
+        if base_facts.held or 3 * len(value) > base_facts.room or not self.find_fast(link, like, 0, len(like)):
+            return None
+        if self.where in _UNDECIDED or not _is_characters(text(value)):
+            return None
+        rest = value[self.skipped :]
+        if base_facts.normalizes:
+            if not base_facts.in_utf_8 and b"?" in rest:
+                return None
+            rest = _BEYOND_ASCII.sub(_percent_encoded, rest)
+        target = self.target + rest
+        if base_facts.own_page and target.partition(b"#")[0] == base_facts.own_page:
+            return None
+        codes = self.codes[:-1] if self.codes and self.codes[-1] == WHITE_SPACE else self.codes
+        return ReferenceFacts(value, target, self.where, codes, spaceable=self._is_url)
+
+    @cython.cfunc
     def _found(self, link: Link, value: bytes) -> ReferenceFacts:
+        found = None if value.isascii() else self._beyond_ascii(link, value)
+        if found is not None:
+            return found
         context = self._context
         if context is None:  # the fast path needs none
             context = self._context = link_context(self._entity, link)
@@ -268,6 +298,10 @@ class RowFacts:
         if self._is_url and _spaced(self._data, link):
             self.codes = (*self.codes, WHITE_SPACE) if self.codes else _SPACED
         return True
+
+
+def _percent_encoded(match: re.Match[bytes]) -> bytes:
+    return "".join([f"%{byte:02X}" for byte in match[0]]).encode("ascii")
 
 
 @cython.cfunc
