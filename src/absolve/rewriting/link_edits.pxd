@@ -42,7 +42,7 @@ cdef class LinkEdits:
     cdef Py_ssize_t add_links(self, Py_ssize_t number, object order) except? -1
     cdef list[Edit] taken(self)
     cdef int _settle(self)
-    cdef inline bint _stays_absolute(self, int shaped)
+    cdef inline bint _stays_absolute(self, int shaped, int first)
     cdef bint _is_closed(self, Py_ssize_t index)
     cdef int _link(self, Py_ssize_t index)
     cdef int _refuse(self, Link link)

@@ -184,9 +184,9 @@ class LinkEdits:
 
     @cython.cfunc
     @cython.inline
-    def _stays_absolute(self, shaped: cython.int) -> cython.bint:
-        """Return whether a reference of this shape is absolute, and so stays whatever its site is."""
-        return shaped == ABSOLUTE or (shaped == OPAQUE and self._any_scheme)
+    def _stays_absolute(self, shaped: cython.int, first: cython.int) -> cython.bint:
+        """Return whether a reference of this shape is absolute, and so stays; `first` is its first byte."""
+        return shaped == ABSOLUTE or (shaped == OPAQUE and (self._any_scheme or not _may_be_special(first)))
 
     @cython.cfunc
     def _is_closed(self, index: cython.Py_ssize_t) -> cython.bint:
@@ -209,7 +209,7 @@ class LinkEdits:
         by_itself: cython.bint = self._is_absolute and not (self._empties_base and events.has_claim)
         if by_itself:
             shaped = shape(self.data, start, end)
-            if self._stays_absolute(shaped):  # most links
+            if OTHER < shaped < FRAGMENT and self._stays_absolute(shaped, self.data[start]):  # most links
                 if shaped == OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
                     self.odd = True
                 return 0
@@ -348,6 +348,15 @@ class LinkEdits:
             self._changed.append(edit)
         self.is_full = len(self._found) >= _SOME or self._held >= _MUCH
         return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _may_be_special(first: cython.int) -> cython.bint:
+    """Return whether a scheme that begins with this letter may be special (URL Standard 4.2): file, ftp, http, ws."""
+    letter: cython.int = first | 32
+    return letter == 102 or letter == 104 or letter == 119  # noqa: PLR1714 - a set would be looked up
 
 
 @cython.cfunc
