@@ -6,6 +6,7 @@ base URL (RFC 1808 section 3), or a list of diagnostics.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, overload
 
 from absolve.core import arguments
@@ -75,17 +76,11 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
         data = _proved(document, walk(document, settings), policy)
     else:
         data = rewriter.rewrite(entity, policy)
-    if entity.findings or not _is_simple(entity) or _may_be_name(entity):
+    if entity.may_be_reported():
         _report(entity, notify)
     if isinstance(source, str):
         return source if data is entity.data else data.decode("utf-8", "absolve.surrogates")
     return data
-
-
-def _is_simple(entity: Entity) -> bool:
-    """Return whether the base is a single claim that rules the links, so that there is nothing to report about it."""
-    chain = entity.bases.base.chain
-    return len(chain) == 1 and chain[0].verdict == "won"
 
 
 def _notify(options: dict[str, Any]) -> OnDiagnostic | None:
@@ -94,14 +89,6 @@ def _notify(options: dict[str, Any]) -> OnDiagnostic | None:
     if notify is not None:
         arguments.check_notify(notify)
     return notify
-
-
-def _may_be_name(entity: Entity) -> bool:
-    """Return whether the document may be the name of a file, passed by mistake; `document.reporting` decides."""
-    return len(entity.data) < 1024 and _LESS_THAN not in entity.data
-
-
-_LESS_THAN: Final = ord("<")  # CPython looks for bytes in bytes by way of an exception, for a number directly
 
 
 def _report(entity: Entity, notify: OnDiagnostic | None, *, bases: bool = True) -> None:
@@ -228,7 +215,7 @@ def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> l
     notify = _notify(options) if options else None
     document, settings = opened(source, options, call)
     entity = walk(document, settings)
-    if entity.findings or not _is_simple(entity) or _may_be_name(entity):
+    if entity.may_be_reported():
         _report(entity, notify, bases=bases)
     if document.headers is None:
         return [entity]
@@ -246,7 +233,7 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
         named = ("policy",) if call in _BY_POLICY else ()
         arguments.check_options(options, _OPTIONS, call, named)
     chosen = {name: options.pop(name) for name in list(options) if name in _CHOICES}
-    settings = Settings(**arguments.choices_of(chosen, _DEFAULTS)).checked() if chosen else _UNCHANGED
+    settings = _settings_of(chosen) if chosen else _UNCHANGED
     if not isinstance(source, Document):
         data = source if isinstance(source, (bytes, str)) else arguments.data_of(source, call)
         document = Document(data, **options)
@@ -257,6 +244,21 @@ def opened(source: Source, options: dict[str, Any], call: str) -> tuple[Document
 
         document = response_header.applied(document, settings)
     return document, settings
+
+
+def _settings_of(chosen: dict[str, Any]) -> Settings:
+    """Return the settings for some options. Raise TypeError and UsageError for their values."""
+    known = _HASHABLE.issuperset(map(type, chosen.values()))
+    settings: Settings = (_known_settings if known else _known_settings.__wrapped__)(**chosen)
+    return settings
+
+
+_HASHABLE: Final = frozenset({bool, int, str})
+
+
+@lru_cache(maxsize=64, typed=True)  # a third of the time of a page of 100 bytes; most callers have one set of options
+def _known_settings(**chosen: Any) -> Settings:
+    return Settings(**arguments.choices_of(chosen, _DEFAULTS)).checked()
 
 
 def _with(source: Document, options: dict[str, Any]) -> Document:

@@ -70,6 +70,7 @@ cdef class Entity:
     cdef int share_bytes(self, Entity outer, Py_ssize_t at) except? -1
     cdef int truncate(self, Py_ssize_t kept) except? -1
     cdef int is_text_in(self, Entity outer) except? -1
+    cpdef bint may_be_reported(self) except? -1
     cdef bint may_be_so_deep(self) except? -1
     cdef bint may_keep(self, Py_ssize_t size) except? -1
     cpdef BaseContext ruled(self, Link link)

@@ -30,14 +30,14 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import cut
+    from cython.cimports.absolve.core.byte_scan import cut, find
     from cython.cimports.absolve.core.column_buffers import IntColumn
     from cython.cimports.absolve.core.model import Link  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.encodings.line_index import LineIndex
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.urls.base import BaseContext, Bases, establish
 else:
-    from absolve.core.byte_scan import cut
+    from absolve.core.byte_scan import cut, find
     from absolve.core.column_buffers import IntColumn
     from absolve.encodings.line_index import LineIndex
     from absolve.formats.events.event_list import EventList
@@ -81,6 +81,7 @@ class NestingBudget:
         return self._left < 0
 
 
+_SHORT = cython.declare(cython.Py_ssize_t, 1024)  # bytes, at most, of what may be the name of a file
 _LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes; the events of a document take at most a few times its size
 ENTERED: Final = 2  # levels of documents nested as text that are walked regardless of size
 MOST_DEEP: Final = 16 << 20  # bytes of the large documents nested deeper, in all
@@ -282,6 +283,18 @@ class Entity:
     def may_keep(self, size: cython.Py_ssize_t) -> cython.bint:
         """Return whether an inner document of `size` bytes is kept; a small one reduces the budget."""
         return size >= _LARGE or self.documents_left.spend(1)  # type: ignore[union-attr]  # set for the outermost
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def may_be_reported(self) -> cython.bint:
+        """Return whether `reporting` may have something to say: unless one claim rules, and nothing else was found.
+
+        A short document without any markup may be the name of a file, passed by mistake.
+        """
+        chain = self.bases.base.chain
+        if self.findings or len(chain) != 1 or chain[0].verdict != "won":
+            return True
+        return self._size < _SHORT and find(self.own_data, 60, 0, len(self.own_data)) < 0
 
     @property
     def positions(self) -> LineIndex:
