@@ -32,6 +32,7 @@ cdef class LinkEdits:
     cdef PrefixResolver _resolver
     cdef int _shape
     cdef bytes _prefix
+    cdef bint _climbs
     cdef LinkEdits outer
     cdef Py_ssize_t at
     cdef Py_ssize_t links

@@ -123,7 +123,8 @@ class LinkEdits:
         self.is_full = False
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
         self._shape = OTHER  # for which shape of references,
-        self._prefix: bytes | None = None  # and its answer
+        self._prefix: bytes | None = None  # its answer,
+        self._climbs = False  # and whether that climbs above the root
         self.outer: LinkEdits | None = None
         self.at = 0
         self.links = 0
@@ -262,8 +263,8 @@ class LinkEdits:
     ) -> Edit | None:
         """Return the edit of `absolute` by the shape of a reference; None if it stays, `_UNDECIDED` if in doubt."""
         kind: cython.int = shaped & KIND
-        if shaped < FRAGMENT:
-            return _UNDECIDED
+        if shaped < FRAGMENT:  # an empty reference is the document itself, which a base element elsewhere changes
+            return None if start == end and not context.elsewhere else _UNDECIDED
         if context.stays_always or (kind == FRAGMENT and (context.stays_as_fragment or context.keeps_fragments)):
             return None
         if context.short is None or end - start > context.room or _after_word(self.data, start):
@@ -272,9 +273,10 @@ class LinkEdits:
             self._resolver = context.short
             self._shape = shaped
             self._prefix = context.short.written(shaped)
+            self._climbs = shaped >> DOTS > 0 and self._prefix is not None and self._prefix.find(_CLIMBS) >= 0
         if self._prefix is None:
             return _UNDECIDED
-        if shaped >> DOTS and not self.odd and _CLIMBS in self._prefix:
+        if self._climbs:
             self.odd = True
         return edit_at(start, start + (shaped >> DOTS), self._prefix)
 
