@@ -72,7 +72,8 @@ class BaseFacts:
         self.in_utf_8 = base_context.charset == "utf-8"
         self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
         self.held = entity.held
-        self.where, self.codes = self.seen(url)  # of targets on the same host
+        # Of targets on the same host; most documents have no base but their own URL.
+        self.where, self.codes = ("internal", ()) if url == own else self.seen(url)
         self.appending: PrefixResolver | None = None
         if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
             self.appending = resolver if base_context.compared().agrees_on_shapes() else None

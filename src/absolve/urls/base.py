@@ -7,6 +7,7 @@ BaseContext (a base URL with its resolver) for the links under each base.
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 from absolve.core.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, BaseClaim, BaseURL, ClaimOutcome
@@ -138,6 +139,13 @@ def found_as(url: str) -> str:
     return unquote(url).lower()
 
 
+@cache  # an import statement takes a microsecond, even if the module is loaded
+def _comparison() -> type[Compared]:
+    from absolve.urls.compare import Compared  # needed for rows only
+
+    return Compared
+
+
 @cython.final
 @cython.cclass
 class BaseContext:
@@ -170,9 +178,7 @@ class BaseContext:
         if self._like is not None:
             return self._like.compared()
         if self._compared is None:
-            from absolve.urls.compare import Compared  # needed for rows only
-
-            self._compared = Compared(self.base.url, self.charset)
+            self._compared = _comparison()(self.base.url, self.charset)
         return self._compared
 
 
