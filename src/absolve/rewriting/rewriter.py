@@ -21,19 +21,21 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Offsets
-    from absolve.document.entity import Entity, Inner
+    from absolve.document.entity import Inner
     from absolve.rewriting.policy import Policy
 else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
     from cython.cimports.absolve.core.model import Edit, Part
+    from cython.cimports.absolve.document.entity import Entity
     from cython.cimports.absolve.document.resolved import forget_contexts
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.rewriting.edits import Splicer, lower, moved, shortened
     from cython.cimports.absolve.rewriting.link_edits import LinkEdits
 else:
     from absolve.core.model import Edit, Part
+    from absolve.document.entity import Entity  # noqa: TC001 - the type of a C argument
     from absolve.document.resolved import forget_contexts
     from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C variable
     from absolve.rewriting.edits import Splicer, lower, moved, shortened
@@ -66,17 +68,18 @@ def rewrite(
     A large result is given to `spill` part by part while it is made; the last part is returned. The links are added to
     the `tally`.
     """
-    splicer: Splicer = Splicer(entity.data, entity.settings.max_size, spill)
+    most: cython.Py_ssize_t = entity.settings.max_size
+    splicer: Splicer = Splicer(entity.data, most, spill)
     edits: LinkEdits = LinkEdits(entity, policy or absolute, None, True)
     try:
         for changed in _batches(edits):
             if not splicer.take(changed):
-                raise too_large(entity.settings.max_size, entity.name)
+                raise too_large(most, entity.name)
     except OverflowError as error:  # offsets in an archive are numbers of 32 bits
         raise too_large(_LARGEST, entity.name) from error
     data = splicer.finish()
-    if splicer.spilled + len(data) > entity.settings.max_size and data is not entity.data:
-        raise too_large(entity.settings.max_size, entity.name)
+    if splicer.spilled + len(data) > most and data is not entity.data:
+        raise too_large(most, entity.name)
     if tally is not None:
         tally.links += edits.links
         tally.changed += edits.changes
