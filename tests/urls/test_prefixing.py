@@ -57,7 +57,7 @@ def test_prefix_and_full_resolution_give_the_same_target(profile: Profile, base:
     assert resolve(base, reference, profile) == by_steps(profile, base, reference)
 
 
-HOSTS = ["h", "a.b", "a-1.example", "A.b", "1.2", "a..b", "xn--a", "h:8", "u@h", "", "%61", "a_b", "[::1]", "0x7f", "é"]
+HOSTS = ["h", "é@h", "é.b", "a.b", "a-1.example", "A.b", "1.2", "a..b", "xn--a", "h:8", "u@h", "", "%61", "a_b", "[::1]", "0x7f", "é"]
 SCHEMES = ["http://", "https://", "ftp://", "http:", "http:/", "https:///", "mailto:", "javascript:", "file:", "x:", "ws:", "Http://", "//", ""]
 WORDS = ["/", "//", "/x", "x", ".", "..", "/.", "/..", "%2e", "%41", "?", "#", "&", "&amp;", "=", ":", "@", ";", "'", '"', "<", "\\", "|", "^", " ", "\t", "{", "~", "é"]
 
