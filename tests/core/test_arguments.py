@@ -183,6 +183,12 @@ def test_an_option_value_of_a_wrong_type_is_rejected_with_an_alternative(call: s
         CALLS[call](PAGE, **{option: value})
 
 
+def test_the_cache_of_settings_knows_the_types_of_values() -> None:
+    assert LIBRARY.rewrite(PAGE, lazy=True) == PAGE
+    with pytest.raises(TypeError, match="lazy must be True or False, not 1"):
+        LIBRARY.rewrite(PAGE, lazy=1)
+
+
 @pytest.mark.parametrize("source", [PAGE, Document(PAGE)], ids=["bytes", "document"])
 @pytest.mark.parametrize(
     ("option", "value", "advice"),

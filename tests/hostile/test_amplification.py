@@ -262,6 +262,7 @@ def test_rows_that_exceed_the_limit_unexpectedly_end_there() -> None:
     rows = absolve.links(data, url=URL, max_rows_bytes=whole - 1)
     with pytest.raises(absolve.DocumentError, match="rows-too-large"):
         list(rows)
+    assert list(rows) == []
 
 
 def test_a_page_that_would_make_fifty_gigabytes_is_refused_at_once() -> None:

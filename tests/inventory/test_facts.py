@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import pytest
+from resolver_strategies import references_of_parts
 
 from absolve import Document, links
 from absolve.core.model import Link
@@ -13,13 +14,15 @@ from absolve.document.resolved import Resolved
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.inventory.problems import WHITE_SPACE, is_never, problems, scope
-from tests.urls.test_prefixing import references_of_parts
 
 if TYPE_CHECKING:
     from absolve.core.options import Profile
     from absolve.document.entity import Entity
 
 OWN = ("https://h/a/b.html?q", "http://a.b", "http://a.b/", "file:///a/b", "https://a-1.example/x#y", "http://h/é/a?é", "http://h/%C3%A9")
+
+
+BEYOND_ASCII = ("?é", "x?é=é", "é?x", "#é", "x#é?é", "//h/é?é", "http://h/é?é", "http://h?é", "../é/é", "é:é", "mailto:é", " é ", "é\n", "/é/a?é", "\xa0")
 
 
 def computed(entity: Entity, link: Link) -> tuple[str, str | None, str, list[str]]:
@@ -38,7 +41,7 @@ def computed(entity: Entity, link: Link) -> tuple[str, str | None, str, list[str
 @pytest.mark.parametrize("charset", ["utf-8", "iso-8859-1"])
 @pytest.mark.parametrize("own", OWN)
 def test_rows_are_those_of_the_full_computation(own: str, count: int, charset: str, profile: Profile) -> None:
-    references = references_of_parts(count)
+    references = [*BEYOND_ASCII, *references_of_parts(count)]
     data = "".join(f'<a href="{escape(reference)}">' for reference in references).encode(charset)
     entity = walk(Document(data, media_type="text/html", charset=charset, url=own), Settings(profile=profile))
     found = links(data, media_type="text/html", charset=charset, url=own, profile=profile)

@@ -204,8 +204,9 @@ def test_control_characters_of_a_retrieval_url_are_percent_escaped_and_reported(
     url = "http://h/\r\nSet-Cookie: a=b\r\n/"
     done = rewrite(b"HTTP/1.1 200 OK\r\nLocation: x\r\nContent-Type: text/html\r\n\r\n<a href=x>", media_type="message/http", url=url)
     assert done == b'HTTP/1.1 200 OK\r\nLocation: http://h/%0D%0ASet-Cookie:%20a=b%0D%0A/x\r\nContent-Type: text/html\r\n\r\n<a href="http://h/%0D%0ASet-Cookie: a=b%0D%0A/x">'
-    document = Document("<a href=x>", media_type="text/html", url=url)
-    assert [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics] == ["control-character"]
+    for doubtful in (url, "http://h/\x7f", "https://h/a\0"):
+        document = Document("<a href=x>", media_type="text/html", url=doubtful)
+        assert [diagnostic.code for diagnostic in walk(document, Settings()).diagnostics] == ["control-character"]
 
 
 def test_quotes_blanks_and_angle_brackets_of_a_base_are_escaped_in_every_coding() -> None:

@@ -259,6 +259,12 @@ def test_in_the_whatwg_profile_a_special_scheme_without_slashes_may_be_relative(
     assert rewritten(page, profile="whatwg") == f"<a href='{DIR}x'><a href='https:x'><a href='{DIR}x'>"
 
 
+@pytest.mark.parametrize("scheme", ["ftp", "wss", "file", "http"])
+def test_in_the_whatwg_profile_a_special_scheme_of_the_base_may_be_relative(scheme: str) -> None:
+    page = f"<a href='{scheme}:x'>"
+    assert rewritten(page, url=f"{scheme}://h/a/b", profile="whatwg") == f"<a href='{scheme}://h/a/x'>"
+
+
 def test_the_whatwg_profile_encodes_queries_in_the_documents_charset() -> None:
     page = "<a href='?п'>".encode("cp1251")
     assert rewritten(page, charset="windows-1251", profile="whatwg") == f"<a href='{URL}?%EF'>".encode()

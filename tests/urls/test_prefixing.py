@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from resolver_strategies import bases, references
+from resolver_strategies import bases, references, references_of_parts
 
 from absolve import rewrite
 from absolve.urls import parse as parsing
 from absolve.urls import resolve, rfc1808, rfc3986, whatwg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from absolve import Profile
 
 BASE = "http://h/a/b?q#f"
@@ -55,19 +52,6 @@ NORMALIZED += ["http:/h/x", "http:///h/x", "https:x", "file:x", "file:///x/./y",
 @pytest.mark.parametrize("reference", [*TAKEN, *LEFT, *TAKEN_HOSTS, *LEFT_HOSTS, *CANONICAL, *NORMALIZED])
 def test_prefix_and_full_resolution_give_the_same_target(profile: Profile, base: str, reference: str) -> None:
     assert resolve(base, reference, profile) == by_steps(profile, base, reference)
-
-
-HOSTS = ["h", "é@h", "é.b", "a.b", "a-1.example", "A.b", "1.2", "a..b", "xn--a", "h:8", "u@h", "", "%61", "a_b", "[::1]", "0x7f", "é"]
-SCHEMES = ["http://", "https://", "ftp://", "http:", "http:/", "https:///", "mailto:", "javascript:", "file:", "x:", "ws:", "Http://", "//", ""]
-WORDS = ["/", "//", "/x", "x", ".", "..", "/.", "/..", "%2e", "%41", "?", "#", "&", "&amp;", "=", ":", "@", ";", "'", '"', "<", "\\", "|", "^", " ", "\t", "{", "~", "é"]
-
-
-def references_of_parts(count: int) -> Iterator[str]:
-    """Yield references of schemes, hosts and words in any order, most of them plain."""
-    choose = random.Random(1808)  # noqa: S311 - the same in every run
-    for _ in range(count):
-        words = choose.choices(WORDS, weights=[5] * 4 + [1] * (len(WORDS) - 4), k=choose.randrange(7))
-        yield choose.choice(SCHEMES) + choose.choice(HOSTS) + "".join(words)
 
 
 @pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])

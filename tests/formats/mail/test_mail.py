@@ -306,6 +306,12 @@ def test_links_to_parts_of_the_same_message_are_internal_and_stay() -> None:
     assert rewritten(HELD) == done.replace(b"Location: i.png", b"Location: http://h.example/d/i.png")
 
 
+def test_a_link_beyond_ascii_to_a_part_of_the_same_message_is_internal() -> None:
+    image = b"Content-Type: image/png\nContent-Location: http://o.example/%C3%A9.png\n\n"
+    data = multipart(html("<img src='http://o.example/\xe9.png'>".encode()), image, kind=b"related")
+    assert [row.scope for row in absolve.links(data, media_type="message/rfc822", profile="whatwg") if row.element == "img"] == ["internal"]
+
+
 def test_links_to_parts_of_another_message_are_not_internal() -> None:
     other = multipart(html(b'<img src="i.png">'), kind=b"related")
     data = b"From a\n" + HELD + b"\nFrom b\n" + other
