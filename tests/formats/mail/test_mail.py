@@ -309,7 +309,7 @@ def test_links_to_parts_of_the_same_message_are_internal_and_stay() -> None:
 def test_a_link_beyond_ascii_to_a_part_of_the_same_message_is_internal() -> None:
     image = b"Content-Type: image/png\nContent-Location: http://o.example/%C3%A9.png\n\n"
     data = multipart(html("<img src='http://o.example/\xe9.png'>".encode()), image, kind=b"related")
-    assert [row.scope for row in absolve.links(data, media_type="message/rfc822", profile="whatwg") if row.element == "img"] == ["internal"]
+    assert [row.scope for row in absolve.links(data, media_type="message/rfc822", url=URL, profile="whatwg") if row.element == "img"] == ["internal"]
 
 
 def test_links_to_parts_of_another_message_are_not_internal() -> None:
