@@ -175,3 +175,23 @@ def test_hostile_quoted_printable_takes_linear_time(raw: bytes) -> None:
     began = time.perf_counter()
     edited(raw, (0, 0, b"x"), *((at, at, b"http://h/") for at in range(1, 40_000, 20)))
     assert time.perf_counter() - began < 5
+
+
+_DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+@given(st.lists(st.sampled_from(_DIGITS), max_size=200), st.lists(st.tuples(st.integers(0, 199), st.sampled_from(b"==-_!\0\xff\n ")), max_size=3))
+def test_base64_is_decoded_as_by_the_strict_decoder_of_the_standard_library(digits: list[int], faults: list[tuple[int, int]]) -> None:
+    text = bytearray(digits)
+    for place, byte in faults:
+        if text:
+            text[-1 - place % min(4, len(text)) if byte == 61 else place % len(text)] = byte
+    raw = bytes(text)
+    try:
+        expected = binascii.a2b_base64(raw.translate(None, b"\t\n\r "), strict_mode=True)
+    except binascii.Error as error:
+        with pytest.raises(CodingError, match=re.escape(str(error))):
+            Base64(raw).decode(raw)
+    else:
+        assert Base64(raw).decode(raw) == expected
+        assert Base64(raw, one_line=True).encode(expected).translate(None, b"\t\n\r ") == binascii.b2a_base64(expected, newline=False)
