@@ -79,9 +79,9 @@ COMPILED = {
     "absolve.formats.xml.walker": 2,  # 5.83, XHTML
     "absolve.inventory.arrow_batches": 1,  # 1.53, Arrow
     "absolve.inventory.base_facts": 1,  # 0.24, Arrow
-    "absolve.inventory.columns": 2,  # 6.88, a site listed
+    "absolve.inventory.columns": 2,  # 4.10, a site listed
     "absolve.inventory.facts": 3,  # 2.90, Arrow
-    "absolve.inventory.link_rows": 2,  # 4.50, a site listed
+    "absolve.inventory.link_rows": 2,  # 1.78, a site listed
     "absolve.inventory.problems": 1,  # 1.58, whatwg listed
     "absolve.inventory.tag_text": 1,  # 0.96, WARC listed
     "absolve.rewriting.edits": 2,  # 3.17, one document
