@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
 
 OWN = ("https://h/a/b.html?q", "http://a.b", "http://a.b/", "file:///a/b", "https://a-1.example/x#y", "http://h/é/a?é", "http://h/%C3%A9")
-
-
 BEYOND_ASCII = ("?é", "x?é=é", "é?x", "#é", "x#é?é", "//h/é?é", "http://h/é?é", "http://h?é", "../é/é", "é:é", "mailto:é", " é ", "é\n", "/é/a?é", "\xa0")
 
 

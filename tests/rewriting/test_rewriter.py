@@ -265,6 +265,22 @@ def test_in_the_whatwg_profile_a_special_scheme_of_the_base_may_be_relative(sche
     assert rewritten(page, url=f"{scheme}://h/a/b", profile="whatwg") == f"<a href='{scheme}://h/a/x'>"
 
 
+@pytest.mark.parametrize(
+    ("base", "reference", "target"),
+    [
+        ("https://b.example/x/y", "http:x", "http://x/"),
+        ("https://b.example/x/y", "HTTP:/x", "http://x/"),
+        ("https://b.example/x/y", "https:x", "https://b.example/x/x"),
+        ("ftp://b.example/", "http://i.example/", "http://i.example/"),
+        ("https://b.example/x/y", "ftp:x", "ftp:x"),
+    ],
+)
+def test_links_keep_their_targets_when_the_base_is_emptied_in_the_whatwg_profile(base: str, reference: str, target: str) -> None:
+    done = rewritten(f"<base href='{base}'><a href='{reference}'>", profile="whatwg", base="empty")
+    assert done == f"<base href=''><a href='{target}'>"
+    assert rewritten(done, profile="whatwg", base="empty") is done
+
+
 def test_the_whatwg_profile_encodes_queries_in_the_documents_charset() -> None:
     page = "<a href='?п'>".encode("cp1251")
     assert rewritten(page, charset="windows-1251", profile="whatwg") == f"<a href='{URL}?%EF'>".encode()

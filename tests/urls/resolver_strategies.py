@@ -1,4 +1,4 @@
-"""Hypothesis strategies for bases and references, made of the characters that the algorithms distinguish; and random references."""
+"""Hypothesis strategies for bases and references, made of the characters that the algorithms distinguish, and random references."""
 
 from __future__ import annotations
 

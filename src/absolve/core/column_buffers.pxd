@@ -59,7 +59,7 @@ cdef class TextColumn:
     cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
-    cdef bint is_as_in(self, TextColumn other, Py_ssize_t index)
+    cdef bint equals(self, TextColumn other, Py_ssize_t index)
     cdef int release(self)
     cpdef bytes present(self)
     cdef int take(self, IntColumn ends, object missing, object raw) except? -1

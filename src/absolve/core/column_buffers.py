@@ -252,8 +252,8 @@ class TextColumn:
         return self._bytes[start:end].decode()
 
     @cython.cfunc
-    def is_as_in(self, other: TextColumn, index: cython.Py_ssize_t) -> cython.bint:
-        """Return whether this cell has a text, which is that of the same cell of another column."""
+    def equals(self, other: TextColumn, index: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a cell has the same text as that of another column; False for empty and missing ones."""
         start: cython.Py_ssize_t = self.ends.at(index)
         size: cython.Py_ssize_t = self.ends.at(index + 1) - start
         first: cython.Py_ssize_t = other.ends.at(index)

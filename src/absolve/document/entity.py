@@ -287,7 +287,7 @@ class Entity:
     @cython.ccall
     @cython.exceptval(-1, check=True)
     def may_be_reported(self) -> cython.bint:
-        """Return whether `reporting` may have something to say: unless one claim rules, and nothing else was found.
+        """Return whether there may be diagnostics; `reporting` decides. False if one claim rules and nothing was found.
 
         A short document without any markup may be the name of a file, passed by mistake.
         """

@@ -80,14 +80,14 @@ class LinkContext:
             self._set_base(entity, entity.ruled(link))
         else:
             self._copy_base(like)
-        element, _, syntax, _, _, empty, stays = cython.cast(tuple, place)
+        stays = place.stays
         self.stays_always = stays == "always" or self.is_unknown
         self.stays_as_fragment = stays == "fragment"
-        self.empty = empty
+        self.empty = place.empty
         self.held = entity.held if link.claim is None and not self.is_emptied else _NOTHING
-        self.short = self.prefixes if syntax in _AS_IT_STANDS and not self.held else None
+        self.short = self.prefixes if place.syntax in _AS_IT_STANDS and not self.held else None
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
-        if self.short is not None and (element == "header" or entity.charset.in_comment):
+        if self.short is not None and (place.element == "header" or entity.charset.in_comment):
             self.short = None
 
     @cython.cfunc

@@ -57,7 +57,7 @@ if cython.compiled:
     from cython.cimports.absolve.document.resolved import LinkContext, text
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.urls.base import Bases, establish
-    from cython.cimports.absolve.urls.predicates import has_scheme, is_common, runs_code
+    from cython.cimports.absolve.urls.predicates import has_scheme, runs_code
 else:
     from absolve.core.model import Document, Link, Part
     from absolve.document.base_layers import around_part, established
@@ -65,7 +65,7 @@ else:
     from absolve.document.resolved import LinkContext, text
     from absolve.formats.events.event_list import EventList
     from absolve.urls.base import Bases, establish
-    from absolve.urls.predicates import has_scheme, is_common, runs_code
+    from absolve.urls.predicates import has_scheme, runs_code
 
 __all__ = [
     "Settings",
@@ -117,7 +117,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     entity.origin = document.origin
     entity.for_rewrite = for_rewrite
     entity.is_proof = is_proof
-    if url is not None and not ((is_common(url) or url.isprintable()) and has_scheme(url) and not runs_code(url)):
+    if url is not None and not (url.isprintable() and has_scheme(url) and not runs_code(url)):
         entity.findings += doubts([retrieval_claim(url, document.url_source)])
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     if claims and claims[0].layer is ENCAPSULATING:  # the header of the response in which the document came

@@ -52,7 +52,8 @@ class BaseFacts:
     """Facts common to all references that are resolved against one base in an entity.
 
     `words` are the columns base, base_layer and base_source. `appending` is the resolver if every profile resolves
-    most references by the same prefix of the base; otherwise it is None. `in_utf_8`: so is a query that it resolves.
+    most references by the same prefix of the base; otherwise it is None. `in_utf_8`: the charset of
+    the document, in which the URL Standard encodes queries, is UTF-8.
     """
 
     def __init__(self, entity: Entity, base_context: BaseContext) -> None:
@@ -72,8 +73,7 @@ class BaseFacts:
         self.in_utf_8 = base_context.charset == "utf-8"
         self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
         self.held = entity.held
-        # Of targets on the same host; most documents have no base but their own URL.
-        self.where, self.codes = ("internal", ()) if url == own else self.seen(url)
+        self.where, self.codes = self.seen(url)  # of targets on the same host
         self.appending: PrefixResolver | None = None
         if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():
             self.appending = resolver if base_context.compared().agrees_on_shapes() else None

@@ -220,7 +220,7 @@ class Columns:
         codes: tuple[str, ...] = self.problems.at(at)
         reference = self.reference.at(at)
         # One str object for both if they are equal, as for absolute references.
-        target = reference if self.target.is_as_in(self.reference, at) else self.target.at(at)
+        target = reference if self.target.equals(self.reference, at) else self.target.at(at)
         if is_last:
             self.reference.release()
             self.target.release()

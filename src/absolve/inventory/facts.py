@@ -169,8 +169,8 @@ class RowFacts:
     def _beyond_ascii(self, link: Link, value: bytes) -> ReferenceFacts | None:
         """Return the facts of a reference with characters beyond ASCII by the fast path, None if that fails.
 
-        Their place is in a path, query or fragment, where the RFC profiles copy them and the URL Standard
-        percent-encodes them in UTF-8, in a query in the document's charset (1.3).
+        It succeeds if all of them are in the path, the query or the fragment. There the RFC profiles copy them; the URL
+        Standard percent-encodes them, in UTF-8, but a query in the charset of the document (1.3).
         """
         base_facts: BaseFacts = self._base_facts
         like = value.translate(_STAND_INS)
@@ -234,10 +234,10 @@ class RowFacts:
         host = http_host(p, start, end)
         if host > 0:
             host_end = canonical_host_end(p, host, end) if base_facts.normalizes else _host_end(p, host, end)
-            if base_facts.normalizes and host_end > 0 and (host_end == end or p[host_end] != 47):
-                self.target = data[start:host_end] + b"/"
-                self.skipped = host_end - start
             if host_end > 0:
+                if base_facts.normalizes and (host_end == end or p[host_end] != 47):  # the URL Standard adds a slash
+                    self.target = data[start:host_end] + b"/"
+                    self.skipped = host_end - start
                 return self._is_seen(data, start, host, host_end) and self._complete(link, data, start, end)
         found = shape(p, start, end)
         if found == NETWORK:

@@ -56,8 +56,13 @@ def absolute_of(reference: str, context: LinkContext) -> str | None:
         return None if context.empty == "nothing" or not context.elsewhere else context.target(reference, False)
     if reference.startswith("#") and (context.stays_as_fragment or context.keeps_fragments):
         return None
-    if ":" in reference and PROFILES[context.settings.profile].is_absolute(reference, context.base.url):
-        return None
+    if ":" in reference:
+        is_absolute = PROFILES[context.settings.profile].is_absolute
+        # Once the base element is empty, the document's own URL is the base: `http:g` may be relative to that one only.
+        if is_absolute(reference, context.base.url) and (
+            not context.is_emptied or is_absolute(reference, context.own.url)
+        ):
+            return None
     target = context.target(reference, False)
     return None if context.held and target is not None and found_as(target) in context.held else target
 

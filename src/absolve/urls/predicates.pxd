@@ -1,7 +1,6 @@
 """C signatures of the predicates called once per link or per base; predicates.py has the code."""
 
 cpdef bint has_scheme(str reference) except? -1
-cpdef bint is_common(str url) except? -1
 cpdef bint runs_code(str reference) except? -1
 cpdef bint is_plain(str url) except? -1
 cpdef bint is_malformed(str url) except? -1

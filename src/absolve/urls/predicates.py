@@ -67,24 +67,6 @@ def has_scheme(reference: str) -> cython.bint:
     return 0 < i < n and reference[i] == ":" and _is_letter(reference[0])
 
 
-@cython.ccall
-@cython.exceptval(-1, check=True)
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def is_common(url: str) -> cython.bint:
-    """Return whether a URL (str) begins with `http` in lower case and is printable ASCII without spaces, as most are.
-
-    Then all that may make it doubtful as a base is a scheme that only begins so.
-    """
-    i: cython.Py_ssize_t = 4
-    n: cython.Py_ssize_t = len(url)
-    if n < i or url[0] != "h" or url[1] != "t" or url[2] != "t" or url[3] != "p":
-        return False
-    while i < n and "!" <= url[i] <= "~":
-        i += 1
-    return i == n
-
-
 def scheme(reference: str) -> str | None:
     """Return the scheme of a reference (str) in lower case (RFC 3986 3.1), or None."""
     match = STRICT_SCHEME.match(reference)

@@ -199,9 +199,9 @@ def http_host(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_
 def canonical_host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end of the host of an http(s) URL that the URL Standard serializes unchanged; 0 if in doubt.
 
-    Except that it adds a slash behind a host without a path. The bytes of the URL are decoded; `host` is the offset by
-    `http_host`. The host is one by `is_name`, the path has no dot segment, and no byte is percent-encoded or stripped
-    (URL Standard 1.3 and 4.4).
+    One change is possible: if no slash follows the host, the URL Standard adds one. The bytes of the URL are decoded;
+    `host` is the offset by `http_host`. The host is one by `is_name`, the path has no dot segment, and no byte is
+    percent-encoded or stripped (URL Standard 1.3 and 4.4).
     """
     classes: cython.p_const_uchar = _CLASSES
     i: cython.Py_ssize_t = host

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LONGEST: Final = 76  # characters of a line without its end (6.7, rule 5; 6.8)
 _AT_ONCE: Final = 1000  # edits in a batch
 _PIECE: Final = 1 << 16  # characters of base64 that are encoded at a time
-_TAIL: Final = 100  # bytes at the end of a body that are searched for its last character without a copy of the body
+_TAIL: Final = 100  # bytes at the end of a body that are searched first for its last character: a copy of them is small
 _LINE_END: Final = re.compile(rb"\r?\n")
 
 _ESCAPED: Final = re.compile(rb"[^\t -<>-~]")
@@ -180,7 +180,7 @@ def _is_padded(text: bytes) -> bool:
 
 
 def _codec() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
-    """Return decoder and encoder of pybase64 where it is installed, which takes a thirtieth of the time of binascii."""
+    """Return decoder and encoder of pybase64 if it is installed (a thirtieth of the time), else of binascii."""
     try:
         library: Any = import_module("pybase64")
     except ImportError:
