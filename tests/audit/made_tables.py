@@ -27,6 +27,7 @@ HOSTILE: Final = (  # texts that a page may contain
     *("<script>document.title='harmed'</script>", "</script><img src=x onerror=\"document.title='harmed'\">"),
     *("\x1b[2J\x1b[31mred\x1b]0;title\x07", "https://docs.example.org/\u202egnp.exe", '=HYPERLINK("http://evil","x")'),
     *("https://user:secret@docs.example.org/a", "@SUM(1+1)", "]]>&<!--", "::error file=x::y", "`a` | <b>b</b> [x](javascript:1)"),
+    "one\rforged",
 )
 
 

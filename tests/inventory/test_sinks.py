@@ -61,6 +61,17 @@ def test_csv_has_empty_cells_for_none_and_joins_lists_by_blanks() -> None:
     ]
 
 
+@pytest.mark.parametrize("cell", ["a\rb", "\r", "a\nb", "a,b", 'a"b', "a\r\nb"])
+def test_a_cell_cannot_begin_a_row_of_csv(cell: str) -> None:
+    text = written("csv", [(cell, 0, None, [])]).decode()
+    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [[cell, "0", "", ""]]
+
+
+def test_an_empty_cell_alone_is_a_row_of_csv() -> None:
+    encode = sinks.by_name("csv").encode
+    assert encode(("name",), [[""], [None], ["a"]]) == b'""\n""\na\n'
+
+
 @pytest.mark.parametrize("format_", STREAMS)
 def test_sinks_replace_lone_surrogates(format_: str) -> None:
     shown = b"a\\udcffb" if format_ in FOR_PEOPLE else b"a?b"
@@ -105,7 +116,8 @@ def test_an_unknown_suffix_is_an_error_with_the_choices(find: Callable[[str], ob
 
 
 PAGE = """<base href="http://h.example/100%/é/"><a href='"x\\n%s'>a "quoted"	text\n%d</a><a href=mailto:x> \u2028\x7f</a>
-<img src=" //other/%zz" alt="\U0001f600\x01"><a href="">empty</a><iframe srcdoc="<a href=x%>"></iframe><a href=http://[>bad</a>"""
+<img src=" //other/%zz" alt="\U0001f600\x01"><a href="">empty</a><iframe srcdoc="<a href=x%>"></iframe><a href=http://[>bad</a>
+<a href="a&#13;b">c&#13;d</a><a href="x|y,z">`w`</a><a href="http://u:p@h.example/">_www.x</a>"""
 
 
 @pytest.mark.parametrize("format_", [*STREAMS, "sqlite"])

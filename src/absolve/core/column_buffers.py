@@ -7,6 +7,7 @@ memory; interpreted, in `array` and `bytearray`. Indexes are not checked.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 if TYPE_CHECKING:
@@ -284,6 +285,23 @@ class TextColumn:
             raw: bytes = self._text[: self._size]
             return raw
         return bytes(self._bytes)
+
+    def with_any(self, characters: bytes) -> list[int]:
+        """Return the indexes of the cells that contain any of these ASCII characters, found in all texts together."""
+        raw = self.raw()
+        found = set()
+        for character in characters:
+            place = raw.find(character)
+            ends = self.ends.cells() if place >= 0 else []
+            while place >= 0:
+                at = bisect_right(ends, place)
+                found.add(at - 1)
+                place = raw.find(character, ends[at])
+        return sorted(found)
+
+    def missing(self) -> list[int]:
+        """Return the indexes of the missing cells."""
+        return sorted(self._missing)
 
     @cython.ccall
     def present(self) -> bytes | None:

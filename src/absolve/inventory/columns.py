@@ -142,12 +142,21 @@ class Columns:
             row = self.row(at, False)
             yield row if places is None else [row[place] for place in places]
 
-    def cells(self, name: str, of: Callable[[Any], Any] | None = None) -> list[Any]:
-        """Return the values of a column, problems as tuples, mapped by `of`: one call per distinct value if encoded."""
+    def cells(self, name: str, of: Callable[[Any], Any] | None = None, changed: bytes | None = None) -> list[Any]:
+        """Return the values of a column, problems as tuples, mapped by `of`: one call per distinct value if encoded.
+
+        `changed`: `of` changes only texts with one of these ASCII characters, and is not called for the others.
+        """
         column = self.ruled if name in RULED else getattr(self, name)
         if not isinstance(column, DictColumn):
             cells: list[Any] = column.cells()
-            return cells if of is None else list(map(of, cells))
+            if of is None:
+                return cells
+            if changed is None or not isinstance(column, TextColumn):
+                return list(map(of, cells))
+            for index in (*column.missing(), *column.with_any(changed)):
+                cells[index] = of(cells[index])
+            return cells
         words = column.words
         if name in RULED:
             place = RULED.index(name)

@@ -5,7 +5,6 @@ Input: rows or columns of the inventory. Output: the same with changed text.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve.core import printable as shown
@@ -13,7 +12,7 @@ from absolve.inventory.columns import NUMBERS, Columns
 from absolve.inventory.sinks.spreadsheets import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from absolve.core.column_buffers import TextColumn
 
@@ -60,7 +59,7 @@ class Cells(NamedTuple):
 
 
 def _has_user_information(rows: Columns) -> bool:
-    """Return whether any text has user information. Most have no @, which one search in all texts together shows."""
+    """Return whether any text has user information."""
     for words in rows.ruled.words:
         if any("@" in text and shown.masked(text) != text for text in words):
             return True
@@ -68,12 +67,8 @@ def _has_user_information(rows: Columns) -> bool:
     return any(shown.masked(text) != text for texts in columns for text in _with_at(texts))
 
 
-def _with_at(texts: TextColumn) -> Iterator[str]:
-    """Yield the texts of a column that contain @."""
-    raw = texts.raw()
-    place = raw.find(b"@")
-    ends = texts.ends.cells() if place >= 0 else []
-    while place >= 0:
-        at = bisect_right(ends, place)
-        yield raw[ends[at - 1] : ends[at]].decode()
-        place = raw.find(b"@", ends[at])
+def _with_at(texts: TextColumn) -> list[str]:
+    """Return the texts of a column that contain @: most have none."""
+    places = texts.with_any(b"@")
+    cells = texts.cells() if places else []
+    return [cells[place] or "" for place in places]

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import IO, TYPE_CHECKING, Any
 
-from absolve.inventory.sinks.spreadsheets import literal
+from absolve.inventory.sinks.spreadsheets import field, literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from absolve.audit.outputs.source import Source
 
 
 def write(source: Source, table: str, file: IO[bytes]) -> None:
     """Write one table: a header line, then a line for each row."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(source.columns(table))
+    file.write(_line(source.columns(table)))
     for rows in source.rows(source.select(table, joined=True)).batches():
-        writer.writerows([[_cell(cell) for cell in row] for row in rows])
-        file.write(text.getvalue().encode())
-        text.seek(0)
-        text.truncate()
-    file.write(text.getvalue().encode())
+        file.writelines(map(_line, rows))
 
 
-def _cell(cell: Any) -> Any:
-    return literal(cell) if isinstance(cell, str) else cell
+def _line(cells: Iterable[Any]) -> bytes:
+    return (",".join(map(_cell, cells)) + "\n").encode()
+
+
+def _cell(cell: Any) -> str:
+    return field(literal(cell)) if isinstance(cell, str) else "" if cell is None else str(cell)

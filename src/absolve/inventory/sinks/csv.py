@@ -5,12 +5,11 @@ None is an empty field; lists are joined by spaces.
 
 from __future__ import annotations
 
-import csv
-import io
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from absolve.inventory.sinks.rows import joined, write_lines
+from absolve.inventory.sinks.rows import Layout, text_of, write_lines
+from absolve.inventory.sinks.spreadsheets import field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,10 +19,19 @@ if TYPE_CHECKING:
 
 def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
     """Return rows as CSV lines in UTF-8; lone surrogates become question marks."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows(joined(columns, rows))
-    return text.getvalue().encode("utf-8", "replace")
+    layout = Layout(lambda _: _cell, between=",", changed=b',"\r\n')
+    if len(columns) == 1:
+        layout = Layout(lambda _: _only)
+    return layout.encode(columns, rows)
+
+
+def _cell(cell: Any) -> str:
+    return field(cell if isinstance(cell, str) else text_of(cell))
+
+
+def _only(cell: Any) -> str:
+    """Return the only cell of a line, quoted if it is empty: a blank line is no row."""
+    return _cell(cell) or '""'
 
 
 write = partial(write_lines, encode)

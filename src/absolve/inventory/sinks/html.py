@@ -10,12 +10,10 @@ from html import escape
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core.printable import printable
-from absolve.inventory.sinks.rows import LINKED, joined
+from absolve.inventory.sinks.rows import LINKED, Layout, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from absolve.inventory.columns import Columns
 
 _HEAD: Final = """\
 <!doctype html>
@@ -38,24 +36,21 @@ th, td { padding: .2em .6em; border-bottom: 1px solid GrayText; vertical-align: 
 _END: Final = b"</table>\n</main>\n</html>\n"
 
 
-def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
-    """Return rows as rows of a table in UTF-8."""
-    lines = []
-    for row in joined(columns, rows):
-        cells = "".join(f"<td>{_cell(name, cell)}" for name, cell in zip(columns, row, strict=True))
-        lines.append(f"<tr>{cells}\n")
-    return "".join(lines).encode("utf-8", "replace")
+def _cell(cell: Any) -> str:
+    return escape(printable(text_of(cell)))
 
 
-def _cell(name: str, cell: Any) -> str:
-    if cell is None:
-        return ""
-    shown = printable(str(cell))
-    text = escape(shown)
-    is_linked = name in LINKED and isinstance(cell, str) and cell.lower().startswith(("http://", "https://"))
-    if is_linked and (shown != cell or "\\" in cell):  # browsers read a backslash as a slash
+def _linked(cell: Any) -> str:
+    """Return a URL as a hyperlink, if it is safe to follow: browsers read a backslash as a slash."""
+    text = _cell(cell)
+    if not isinstance(cell, str) or not cell.lower().startswith(("http://", "https://")):
         return text
-    return f'<a href="{text}">{text}</a>' if is_linked and "***@" not in text else text
+    if "***@" in cell or "\\" in cell or printable(cell) != cell:
+        return text
+    return f'<a href="{text}">{text}</a>'
+
+
+encode = Layout(lambda name: _linked if name in LINKED else _cell, "<tr>", label=lambda _: "<td>").encode
 
 
 def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:

@@ -1,15 +1,65 @@
-"""Rows for sinks of formats without lists (CSV, SQLite)."""
+"""Rows for sinks: the lines of text formats, and rows for formats without lists (SQLite).
+
+In: rows, or `Columns`, of which the values that rows share are encoded once. Out: lines, or rows.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING, Any, Final
+from itertools import repeat
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
-from absolve.inventory.columns import Columns
+from absolve.inventory.columns import NUMBERS, RULED, Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+
+class Layout(NamedTuple):
+    """The lines of a text format: `before`, the cells with `between` between them, `after`.
+
+    `encoder` returns for a column the function that encodes its values: str, int, None, and lists or tuples of str.
+    `label` returns what comes before each cell of a column. `changed`: a text without any of these ASCII
+    characters is encoded as it is; None: any text may change.
+    """
+
+    encoder: Callable[[str], Callable[[Any], str]]
+    before: str = ""
+    between: str = ""
+    after: str = "\n"
+    label: Callable[[str], str] = lambda _: ""
+    changed: bytes | None = None
+
+    def encode(self, columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
+        """Return rows as lines in UTF-8; lone surrogates become question marks."""
+        encoders = {name: self.encoder(name) for name in columns}
+        lines = self._shared(encoders, rows) if isinstance(rows, Columns) else self._single(encoders, rows)
+        return "".join(lines).encode("utf-8", "replace")
+
+    def _single(self, encoders: Mapping[str, Callable[[Any], str]], rows: Iterable[Sequence[Any]]) -> list[str]:
+        template = self._template(encoders, {})
+        columns = tuple(encoders.values())
+        return [template % tuple([encode(cell) for encode, cell in zip(columns, row, strict=True)]) for row in rows]
+
+    def _shared(self, encoders: Mapping[str, Callable[[Any], str]], rows: Columns) -> list[str]:
+        templates = [self._template(encoders, dict(zip(RULED, words, strict=True))) for words in rows.ruled.words]
+        own = [
+            rows.cells(name, None if name in NUMBERS else encode, self.changed)
+            for name, encode in encoders.items()
+            if name not in RULED
+        ]
+        values = zip(*own, strict=True) if own else repeat(())
+        numbers = rows.ruled.numbers.cells()
+        return [templates[number] % cells for number, cells in zip(numbers, values, strict=bool(own))]
+
+    def _template(self, encoders: Mapping[str, Callable[[Any], str]], shared: Mapping[str, str]) -> str:
+        """Return the line of rows with these shared values, with %s for each other column."""
+        cells = [
+            self.label(name) + (encode(shared[name]).replace("%", "%%") if name in shared else "%s")
+            for name, encode in encoders.items()
+        ]
+        return f"{self.before}{self.between.join(cells)}{self.after}"
 
 
 def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> Iterator[Sequence[Any]]:
@@ -18,7 +68,19 @@ def joined(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> I
         yield from zip(*[rows.cells(name, " ".join if name == "problems" else None) for name in columns], strict=True)
     else:
         for row in rows:
-            yield [" ".join(map(_word, cell)) if isinstance(cell, list) else cell for cell in row]
+            yield [words(cell) if isinstance(cell, list) else cell for cell in row]
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell as text: lists joined by spaces, None as an empty one."""
+    if isinstance(cell, (list, tuple)):
+        return words(cell)
+    return "" if cell is None else str(cell)
+
+
+def words(items: Iterable[str]) -> str:
+    """Return the items of a list joined by spaces."""
+    return " ".join(map(_word, items))
 
 
 LINKED: Final = frozenset({"target", "url", "base", "canonical"})  # columns whose URLs are hyperlinks for people
@@ -37,5 +99,5 @@ def write_lines(
     file: IO[bytes],
 ) -> None:
     """Write a header line, encoded like a row, then the encoded chunks."""
-    file.write(encode((), [columns]))
+    file.write(encode(columns, [columns]))
     file.writelines(chunks)

@@ -10,8 +10,8 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.inventory.columns import NUMBERS
-from absolve.inventory.sinks.rows import joined
+from absolve.inventory.columns import NUMBERS, Columns
+from absolve.inventory.sinks.rows import text_of
 from absolve.inventory.sinks.views import views
 
 if TYPE_CHECKING:
@@ -31,12 +31,16 @@ HOST: Final = (
 HAS_PROBLEM: Final = "' ' || problems || ' ' LIKE '% {} %'"
 
 
-def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> list[tuple[Any, ...]]:
     """Return rows as tuples; lone surrogates in text become question marks."""
-    return [tuple([_cell(cell) for cell in row]) for row in joined(columns, rows)]
+    if isinstance(rows, Columns):  # whose texts, which are not shared, have no surrogates
+        return list(zip(*[rows.cells(name, _cell, changed=b"") for name in columns], strict=True))
+    return [tuple([_cell(cell) for cell in row]) for row in rows]
 
 
 def _cell(cell: Any) -> Any:
+    if isinstance(cell, (list, tuple)):
+        return text_of(cell)
     if isinstance(cell, str) and not cell.isascii():
         return cell.encode("utf-8", "replace").decode("utf-8")
     return cell

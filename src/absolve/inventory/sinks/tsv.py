@@ -7,26 +7,16 @@ None is an empty cell; lists are joined by spaces.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from absolve.inventory.sinks.rows import joined, write_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from absolve.inventory.columns import Columns
+from absolve.inventory.sinks.rows import Layout, text_of, write_lines
 
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
-def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> bytes:
-    """Return rows as lines in UTF-8; lone surrogates become question marks."""
-    lines = ["\t".join(map(_cell, row)) for row in joined(columns, rows)]
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
-
-
 def _cell(cell: Any) -> str:
-    return "" if cell is None else str(cell).translate(_ESCAPES)
+    return text_of(cell).translate(_ESCAPES)
 
 
+encode = Layout(lambda _: _cell, between="\t", changed=b"\\\t\n\r").encode
 write = partial(write_lines, encode)
