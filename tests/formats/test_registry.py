@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from absolve.formats import registry
 
@@ -65,6 +68,30 @@ def test_a_message_or_archive_with_xml_is_recognized_by_its_first_line(
     head: bytes, body: bytes, name: str | None, media_type: str
 ) -> None:
     assert registry.sniff(head + body, name) == media_type
+
+
+BEGINNINGS = st.lists(
+    st.sampled_from(
+        b"\xef\xbb\xbf|\xff\xfe| |\n|\f|\0|<|>|[|]|!|:|<!doctype html|<!DOCTYPE html|<!DOCTYPE HTML|<!DOCTYPE Html|<!DOCTYPE svg"
+        b'| PUBLIC "-//W3C//DTD"|<html|<HTML|<Html|<rss|<svg|<x:html|<?xml version="1.0"?>|<!--|-->|[<!ENTITY a "b">]|Subject: x\n|/>'.split(b"|")
+    ),
+    max_size=7,
+).map(b"".join)
+
+
+@given(BEGINNINGS, st.sampled_from([None, "-", "a.html", "a.xml", "a.eml"]))
+@example(b"<!DOCTYPE html>\n<rss>", None)
+@example(b"<!doctype html><rss>", None)
+@example(b"<!DOCTYPE html [<!ENTITY a 'b'>]><html>", "-")
+@example(b"<!DOCTYPE html><html:x>", "-")
+@settings(max_examples=500)
+def test_a_page_is_recognized_by_its_beginning_as_by_all_signatures(data: bytes, name: str | None) -> None:
+    found = registry.sniff(data, name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_PAGE", re.compile(rb"(?!)"))
+        assert registry.sniff(data, name) == found
+    if registry.sniff_content(data) == registry.HTML:
+        assert not registry.looks_binary(data)
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])

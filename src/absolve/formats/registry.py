@@ -137,6 +137,12 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     ),
 }
 
+# How most pages begin, with what the signature of HTML matches and neither XML (whose keywords are in capitals) nor a
+# message does: a document type, and if that may be one of XML, the root element html.
+_PAGE: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<!(?:doctype html[\t\n\f\r >]"
+    rb"|DOCTYPE (?:html|HTML)(?=[\t\n\f\r >])[^<>\[]*+>[\t\n\f\r ]*+<(?:html|HTML)[\t\n\f\r >])"
+)
 _BEGIN_AS_TAGS: Final = (MESSAGE, HTML)  # the signatures that can match data that begins with `<`
 
 
@@ -215,7 +221,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     found = sniff_content(data)
     if found is not None and WALKERS[found].archive:
         return found
-    if looks_binary(data) and not data.startswith(_UTF_16_XML):
+    if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None
     if named or found:
         return named or found
@@ -252,6 +258,8 @@ def sniff_content(data: bytes) -> str | None:
     XML may have text before its root element, so the signatures of messages and archives take precedence there.
     """
     head = data[:_LOOKED_AT]
+    if _PAGE.match(head):
+        return HTML
     if head.startswith(b"\x1f\x8b"):
         import zlib
 
