@@ -39,6 +39,16 @@ def test_journal_entries_of_unpublished_files_are_not_valid(job: Job) -> None:
         assert third.skipped == 1
 
 
+def test_a_missing_file_gets_no_journal_entry(job: Job) -> None:
+    target = f"{job.input.name}.new"
+    job = Job(job.input, target)
+    with journal(job) as first:
+        assert list(first.remaining([job])) == [job]
+        first.note(job, Made(f"{target}.tmp", target))
+    with journal(job) as second:
+        assert list(second.remaining([job])) == [job]
+
+
 def test_journal_entries_are_committed_in_batches(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("absolve.run.journal.KEPT", 2)
     with journal(job) as found:

@@ -56,10 +56,10 @@ def test_nothing_is_synced_on_a_file_system_that_is_not_watched(
     assert calls == []
 
 
-def test_a_missing_file_is_not_on_the_disk(tmp_path: Path, systems: syncfs.FileSystems, calls: list[int]) -> None:
+def test_a_file_of_a_missing_folder_is_not_on_the_disk(tmp_path: Path, systems: syncfs.FileSystems, calls: list[int]) -> None:
     systems.watch(str(tmp_path))
     there = made(tmp_path)
-    assert not systems.sync([there, Made(str(tmp_path / "y.tmp"), str(tmp_path / "y"))])
+    assert not systems.sync([there, Made(str(tmp_path / "gone" / "y.tmp"), str(tmp_path / "gone" / "y"))])
     assert systems.sync([there])
     assert len(calls) <= 2
 

@@ -116,10 +116,12 @@ class Journal:
     def note(self, job: Job, made: Made | None = None) -> None:
         """Add an entry for a file about to be renamed, or for an unchanged input, to the current transaction.
 
-        Raise DocumentError if that fails.
+        A file that is missing gets none: its rename will fail. Raise DocumentError if the entry cannot be added.
         """
         known = self._known[job.input.name]
         after = known[-1] if made is None else _in_words(made_state(made))
+        if not after:
+            return
         try:
             if not self._database.in_transaction:
                 self._database.execute("BEGIN")

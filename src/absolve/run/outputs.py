@@ -108,10 +108,13 @@ def preparing(
     """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
     `token` is part of the temporary name, by which `sweep` finds files that a run has left. With `below` the folder is
-    created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`.
+    created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. A `like` that is no regular
+    file, or that is missing, is ignored.
     """
     with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
-        model = os.stat(like) if like is not None else old  # noqa: PTH116 - faster, for very many
+        model = _state(like) if like is not None else None
+        if model is None or not stat.S_ISREG(model.st_mode):
+            like, model = None, old
         rights = 0o666 if model is None else model.st_mode & 0o666  # never more permissions than the result has
         temporary = folder.at(made.names[0])
         number = os.open(temporary, _CREATE, rights | stat.S_IWUSR, dir_fd=folder.descriptor)

@@ -171,7 +171,6 @@ class _Spill:
 
     def __init__(self, how: RewriteOptions, job: Job, old: bytes) -> None:
         self.stack = ExitStack()
-        self.path = Path(job.input.name if how.in_place else job.target or special_files.STDOUT)
         self.file: IO[bytes] | None = None
         self.made: outputs.Made | None = None
         self._how = how
@@ -179,6 +178,11 @@ class _Spill:
         self._old = old
         self._size = 0
         self._is_same = True
+
+    @property
+    def path(self) -> Path:
+        """The path of the result, for messages and for a large result."""
+        return Path(self._job.input.name if self._how.in_place else self._job.target or special_files.STDOUT)
 
     def write(self, piece: bytes) -> None:
         """Append bytes. Raise OSError or DocumentError if they cannot be written."""

@@ -35,8 +35,7 @@ def is_device(how: RewriteOptions, job: Job) -> bool:
 
 def prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
     """Return `outputs.preparing` for a job's output: a temporary file in the target's folder."""
-    source = job.input.name
-    like = source if source != STDIN and os.path.isfile(source) else None  # noqa: PTH113 - faster, for very many
+    like = job.input.name if job.input.name != STDIN else None
     if how.inside is not None:
         target = job.target or special_files.STDOUT
         return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))

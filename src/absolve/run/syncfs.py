@@ -11,8 +11,6 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from absolve.run.outputs import made_state
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -57,8 +55,11 @@ class FileSystems:
 
     def sync(self, files: Iterable[Made]) -> bool:
         """Return whether these files are on the disk; False if that is not known."""
-        devices = {state and state.st_dev for state in map(made_state, files)}
-        return all(device is not None and self._sync(device) for device in devices)
+        try:
+            devices = {made.folder().device() for made in files}
+        except OSError:
+            return False
+        return all(map(self._sync, devices))
 
     def _sync(self, device: int) -> bool:
         if device not in self._descriptors or device in self._unused:
