@@ -22,8 +22,19 @@ cdef inline object made(object kind, tuple items):
 
 
 @cython.final
+cdef class LinkSite:
+    cdef readonly str element
+    cdef readonly str attribute
+    cdef readonly str syntax
+    cdef readonly str kind
+    cdef readonly str against
+    cdef readonly str empty
+    cdef readonly str stays
+
+
+@cython.final
 cdef class Link:
-    cdef public object place
+    cdef public LinkSite place
     cdef public Py_ssize_t start
     cdef public Py_ssize_t end
     cdef public object coding

@@ -110,7 +110,10 @@ class BaseURL(NamedTuple):
 DEFAULT = BaseURL("", Layer.DEFAULT)
 
 
-class LinkSite(NamedTuple):
+@cython.final
+@cython.no_gc
+@cython.cclass
+class LinkSite:
     """One kind of link: an element and attribute, or their like in another format; a row of a walker's table.
 
     `syntax`: url, srcset, spaces, commas, refresh, link, css, srcdoc: the grammar of the value (formats/grammars.py).
@@ -122,13 +125,50 @@ class LinkSite(NamedTuple):
     `stays`: "" (rewritten), fragment (a fragment alone stays unchanged, with any options), always (never rewritten).
     """
 
-    element: str
-    attribute: str
-    syntax: str = "url"
-    kind: str = "other"
-    against: str = "base"
-    empty: str = "nothing"
-    stays: str = ""
+    __slots__ = ("against", "attribute", "element", "empty", "kind", "stays", "syntax")
+
+    def __init__(
+        self,
+        element: str,
+        attribute: str,
+        syntax: str = "url",
+        kind: str = "other",
+        against: str = "base",
+        empty: str = "nothing",
+        stays: str = "",
+    ) -> None:
+        self.element = element
+        self.attribute = attribute
+        self.syntax = syntax
+        self.kind = kind
+        self.against = against
+        self.empty = empty
+        self.stays = stays
+
+    def fields(self) -> tuple[str, str, str, str, str, str, str]:
+        """Return the fields, in the order of the constructor's parameters."""
+        return self.element, self.attribute, self.syntax, self.kind, self.against, self.empty, self.stays
+
+    def changed(self, *, element: str | None = None, kind: str | None = None, stays: str | None = None) -> LinkSite:
+        """Return a site with other values of these fields."""
+        return LinkSite(
+            self.element if element is None else element,
+            self.attribute,
+            self.syntax,
+            self.kind if kind is None else kind,
+            self.against,
+            self.empty,
+            self.stays if stays is None else stays,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, LinkSite) and self.fields() == other.fields())
+
+    def __hash__(self) -> int:
+        return hash(self.fields())
+
+    def __repr__(self) -> str:
+        return f"LinkSite{self.fields()}"
 
 
 KINDS = frozenset(

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.core.model cimport Link
+from absolve.core.model cimport Link, LinkSite
 from absolve.document.entity cimport Entity
 from absolve.urls.base cimport BaseContext
 from absolve.urls.prefixing cimport PrefixResolver
@@ -17,7 +17,7 @@ cpdef object forget_contexts(Entity entity, Entity outer)
 
 @cython.final
 cdef class LinkContext:
-    cdef public object place
+    cdef public LinkSite place
     cdef public object scope
     cdef public object base
     cdef public object resolver

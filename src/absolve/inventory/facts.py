@@ -126,7 +126,7 @@ class RowFacts:
             base_facts = known.bases[id(base)] = BaseFacts(entity, base_context)
         self.place = place
         self.scope = link.base
-        element, attribute, _, kind, _, _, _ = cython.cast(tuple, place)
+        element, attribute, kind = place.element, place.attribute, place.kind
         path: str = entity.path
         self.words = (document, path, element, attribute, kind, *base_facts.words)
         self.size = base_facts.size + len(document) + len(path) + len(element) + len(attribute) + len(kind)
@@ -135,7 +135,7 @@ class RowFacts:
         self._context = context
         self._known: dict[bytes, ReferenceFacts] = {}
         self._is_url = place.syntax == "url"
-        self._of_documents = place.element in OF_DOCUMENTS
+        self._of_documents = element in OF_DOCUMENTS
         self._hosts = known.hosts
         self._base_facts = base_facts
         self.target = b""

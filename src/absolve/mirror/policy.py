@@ -322,7 +322,7 @@ def _still_malformed(resolved: Resolved) -> str | None:
 
 def is_identity(resolved: Resolved) -> bool:
     """Return whether a link speaks of the site itself: canonical URLs, Open Graph, itemid, form actions."""
-    element, attribute, syntax, kind, *_ = resolved.link.place
+    element, attribute, syntax, kind, *_ = resolved.link.place.fields()
     if kind == "form" or attribute == "itemid":
         return True
     if element == "meta":
@@ -334,7 +334,7 @@ def is_identity(resolved: Resolved) -> bool:
 
 def fetches(resolved: Resolved) -> bool:
     """Return whether a browser fetches a link by itself, or connects to its host, without a click."""
-    element, attribute, syntax, kind, *_ = resolved.link.place
+    element, attribute, syntax, kind, *_ = resolved.link.place.fields()
     if attribute in {"ping", "attributionsrc", "manifest"} or syntax == "refresh":
         return True
     if element == "link":

@@ -111,8 +111,8 @@ def inherited(base: BaseURL, source: str) -> BaseURL:
 def _lose(fates: list[ClaimOutcome], chain: tuple[ClaimOutcome, ...], verdict: str) -> cython.int:
     """Append the outcomes of the outer layers; the claim that won there gets this verdict."""
     for fate in chain:
-        won = fate[2] == "won"
-        fates.append(new(ClaimOutcome, (fate[0], fate[1], verdict, fate[3])) if won else fate)
+        won = fate.verdict == "won"
+        fates.append(new(ClaimOutcome, (fate.base, fate.url, verdict, fate.line)) if won else fate)
     return 0
 
 

@@ -68,7 +68,7 @@ def test_rows_use_the_values_that_link_site_defines(site: LinkSite) -> None:
 def test_meta_tables_have_lower_case_names_and_sites_in_meta_content(table: str) -> None:
     for name, site in METAS[table].items():
         assert name == name.lower()
-        assert site[:2] == ("meta", "content")
+        assert (site.element, site.attribute) == ("meta", "content")
 
 
 def test_link_types_map_to_known_kinds() -> None:

@@ -3,7 +3,7 @@
 cimport cython
 
 from absolve.core.column_buffers cimport IntColumn
-from absolve.core.model cimport Link, Part
+from absolve.core.model cimport Link, LinkSite, Part
 from absolve.formats.events.packed_records cimport PackedRecords
 from absolve.formats.events.scoped_bases cimport ScopedBases
 from absolve.formats.events.templates cimport LinkTemplates, PartTemplates
@@ -37,7 +37,7 @@ cdef class EventList:
     cpdef append(self, object event)
     cdef int add_link(
         self,
-        object place,
+        LinkSite place,
         Py_ssize_t start,
         Py_ssize_t end,
         object coding,
@@ -48,7 +48,7 @@ cdef class EventList:
     ) except? -1
     cpdef int add_scoped(
         self,
-        object place,
+        LinkSite place,
         Py_ssize_t start,
         Py_ssize_t end,
         object coding,
@@ -66,7 +66,7 @@ cdef class EventList:
     cdef int _add_object(self, object event) except? -1
     cdef int _add_link_object(
         self,
-        object place,
+        LinkSite place,
         Py_ssize_t start,
         Py_ssize_t end,
         object coding,

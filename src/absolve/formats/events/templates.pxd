@@ -2,7 +2,7 @@
 
 cimport cython
 
-from absolve.core.model cimport Link, Part
+from absolve.core.model cimport Link, LinkSite, Part
 from absolve.encodings.codings cimport Unquoted
 
 cdef Py_ssize_t MOST, NAMED, SCOPED, CLAIMS, SLOTTED
@@ -32,7 +32,7 @@ cdef class LinkTemplates:
 
     cdef int number(
         self,
-        object place,
+        LinkSite place,
         Py_ssize_t start,
         Py_ssize_t end,
         object coding,
@@ -41,7 +41,7 @@ cdef class LinkTemplates:
         Py_ssize_t tag_end,
         object claim,
     ) except? -1
-    cdef int _added(self, object place, object coding, object base, object claim) except? -1
+    cdef int _added(self, LinkSite place, object coding, object base, object claim) except? -1
     cdef Unquoted coding(self, Unquoted shared, Py_ssize_t start, Py_ssize_t end)
 
 

@@ -74,7 +74,7 @@ _NAMED: Final[BoundedCache[tuple[LinkSite, str], LinkSite]] = BoundedCache(4096)
 def named(place: LinkSite, element: str) -> LinkSite:
     """Return a row for any element with the name of this one; from a bounded cache, so mostly the same object."""
     key = (place, element)
-    return _NAMED.entries.get(key) or _NAMED.put(key, place._replace(element=element))
+    return _NAMED.entries.get(key) or _NAMED.put(key, place.changed(element=element))
 
 
 def of_tag(data: bytes, place: LinkSite, start: int) -> LinkSite:

@@ -36,6 +36,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.core.model import LinkSite  # noqa: TC002 - the type of C arguments
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
     from cython.cimports.absolve.formats.html.filters import (

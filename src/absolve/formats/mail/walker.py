@@ -42,7 +42,7 @@ _SIGNATURES: Final = {
     "arc-message-signature": "ARC-Message-Signature",
     "domainkey-signature": "DomainKey-Signature",
 }
-_SEALED_PLACES: Final = {name: place._replace(stays="always") for name, place in headers.OF_MAIL.items()}
+_SEALED_PLACES: Final = {name: place.changed(stays="always") for name, place in headers.OF_MAIL.items()}
 _LONGEST: Final = 8192  # characters of a Content-Type: the time to parse one is quadratic
 _MOST: Final = 256  # parameters of one, for the same reason
 _AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2

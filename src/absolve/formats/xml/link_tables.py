@@ -58,7 +58,7 @@ def _kinds(place: LinkSite, by: str, kinds: Mapping[str, str]) -> Choice:
         place.element,
         place.attribute,
         (by,),
-        {value: place._replace(kind=kind) for value, kind in kinds.items()},
+        {value: place.changed(kind=kind) for value, kind in kinds.items()},
         place,
     )
 

@@ -2,6 +2,7 @@
 
 cimport cython
 
+from absolve.core.model cimport LinkSite
 from absolve.formats.events.event_list cimport EventList
 from absolve.formats.xml.tags cimport Tag
 
@@ -17,7 +18,7 @@ cdef class Values:
     cdef Py_ssize_t stated
     cdef object based
 
-    cdef int value(self, object place, Py_ssize_t start, Py_ssize_t end) except? -1
-    cdef int text(self, object place, Py_ssize_t start, Py_ssize_t end, Py_ssize_t scope) except? -1
-    cdef int references(self, object place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
-    cdef int _tell(self, object place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
+    cdef int value(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int text(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, Py_ssize_t scope) except? -1
+    cdef int references(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
+    cdef int _tell(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError, in_short
-from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, LinkSite
+from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer
 from absolve.formats.base_claims import base_claim, codebase_claim, xml_base_claim
 from absolve.formats.html import rules
 from absolve.formats.html.saved_from import retrieval_url
@@ -40,6 +40,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
+    from cython.cimports.absolve.core.model import LinkSite
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
     from cython.cimports.absolve.formats.html.filters import may_be_savers
@@ -48,6 +49,7 @@ if cython.compiled:
     from cython.cimports.absolve.formats.xml.values import Values
 else:
     from absolve.core.byte_scan import find
+    from absolve.core.model import LinkSite
     from absolve.formats.events.event_list import EventList
     from absolve.formats.events.scoped_bases import ScopedBases
     from absolve.formats.html.filters import may_be_savers
@@ -308,7 +310,7 @@ class _Walk:
         if element.is_html:
             codebase = self.codebase(found, scope)
         for row, start, end in found:
-            place = of_words(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
+            place: LinkSite | None = of_words(row, tag.keywords(row.by)) if isinstance(row, Choice) else row
             if place is None:
                 continue
             self.values.under = scope
