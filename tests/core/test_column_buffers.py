@@ -6,6 +6,8 @@ import pickle
 from array import array
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 
@@ -120,6 +122,44 @@ def test_a_dict_column_of_sequences_has_their_items_and_end_offsets() -> None:
         words.add(codes)
     assert words.items() == ["empty", "insecure", "whitespace", "empty"]
     assert words.ends().raw() == array("i", [0, 0, 1, 1, 3, 4]).tobytes()
+
+
+TEXTS = st.lists(st.none() | st.sampled_from([b"", b"a", "é".encode(), b"x" * 3000, b"y" * 100_000]), max_size=6)
+
+
+@given(st.lists(TEXTS, max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_a_column_extended_by_others_has_their_values_in_order(parts: list[list[bytes | None]]) -> None:
+    numbers, texts, words = IntColumn(), TextColumn(), DictColumn()
+    for part in parts:
+        more = IntColumn(), TextColumn(), DictColumn()
+        for text in part:
+            more[0].add(-len(text or b"") << 33)
+            more[1].add(text)
+            more[2].add(text)
+        numbers.extend(more[0])
+        texts.extend(more[1])
+        words.extend(more[2])
+    every = [text for part in parts for text in part]
+    assert numbers.cells() == [-len(text or b"") << 33 for text in every]
+    assert texts.cells() == [text.decode() if text is not None else None for text in every]
+    assert texts.missing() == [place for place, text in enumerate(every) if text is None]
+    assert [words.words[number] for number in words.numbers.cells()] == every
+    assert words.words == list(dict.fromkeys(every))
+    texts.add(b"z")
+    words.add(b"a")
+    assert texts.cells()[-1] == "z"
+    assert words.words[words.numbers.cells()[-1]] == b"a"
+
+
+def test_cells_with_any_of_some_characters_are_found() -> None:
+    texts = TextColumn()
+    assert texts.with_any(b",") == []
+    for text in (b"a,b", None, b"", b",,", b"c", '"é'.encode(), b"a\rb,"):
+        texts.add(text)
+    assert texts.with_any(b",") == [0, 3, 6]
+    assert texts.with_any(b'\r"') == [5, 6]
+    assert texts.with_any(b"\n") == texts.with_any(b"") == []
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))

@@ -150,6 +150,25 @@ def test_small_batches_are_joined() -> None:
     assert [tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()] == rows
 
 
+@pytest.mark.parametrize(("few", "little"), [(4096, 1 << 20), (20, 1 << 20), (4096, 3000), (1, 1)])
+def test_columns_of_small_documents_are_joined(monkeypatch: pytest.MonkeyPatch, few: int, little: int) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from absolve.inventory import arrow_batches
+
+    monkeypatch.setattr(arrow_batches, "_FEW", few)
+    monkeypatch.setattr(arrow_batches, "_LITTLE", little)
+    names = ("document", "target", "line", "problems", "kind")
+    places = [COLUMNS.index(name) for name in names]
+    columns = [api.columns(f"<a href=x{number}><img src=''>" * (number % 7), name=f"{number}") for number in range(50)]
+    columns.append(api.columns("<a href=z>" * 5000, name="large"))
+    rows = [[getattr(row, names[at]) for at in range(len(places))] for one in columns for row in one]
+    chunks = [arrow_batches.batch(names, columns[0]), *columns[1:], arrow_batches.batch(names, columns[9])]
+    tables = list(arrow_batches.gathered(chunks, arrow_batches.schema(names), 10_000))
+    assert sum(table.column(0).num_chunks for table in tables) <= (4 if few == 4096 and little > 3000 else 52)
+    found = [[*row.values()] for row in pa.concat_tables(tables).to_pylist()]
+    assert found == [*rows, *[[getattr(row, name) for name in names] for row in columns[9]]]
+
+
 def test_missing_cells_of_the_table_of_documents_are_null() -> None:
     pytest.importorskip("pyarrow")
     from absolve.inventory.arrow_batches import batch, schema

@@ -37,6 +37,7 @@ cdef class IntColumn:
     cdef unsigned char* _cells
 
     cpdef int add(self, Py_ssize_t number) except? -1
+    cpdef int extend(self, IntColumn numbers, Py_ssize_t first=*, Py_ssize_t more=*) except? -1
     cdef int _grow(self, Py_ssize_t room) except? -1
     cdef Py_ssize_t at(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t before(self, Py_ssize_t number) noexcept
@@ -57,6 +58,7 @@ cdef class TextColumn:
 
     cpdef int add(self, bytes text) except? -1
     cpdef int add_behind(self, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
+    cpdef int extend(self, TextColumn texts) except? -1
     cdef int _grow(self, Py_ssize_t size) except? -1
     cdef str at(self, Py_ssize_t index)
     cdef bint equals(self, TextColumn other, Py_ssize_t index)
@@ -74,6 +76,8 @@ cdef class DictColumn:
     cdef Py_ssize_t _number
 
     cpdef int add(self, object word) except? -1
+    cdef Py_ssize_t _number_of(self, object word) except? -1
+    cpdef int extend(self, DictColumn values) except? -1
     cdef object at(self, Py_ssize_t index)
     cpdef IntColumn ends(self)
     cpdef list items(self)

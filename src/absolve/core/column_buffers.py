@@ -69,6 +69,15 @@ class IntColumn:
         self._size += 1
         return 0
 
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def extend(self, numbers: IntColumn, first: cython.Py_ssize_t = 0, more: cython.Py_ssize_t = 0) -> cython.int:
+        """Append the numbers of another column from the index `first` on, each increased by `more`."""
+        index: cython.Py_ssize_t
+        for index in range(first, len(numbers)):
+            self.add(numbers.at(index) + more)
+        return 0
+
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _grow(self, room: cython.Py_ssize_t) -> cython.int:
@@ -224,6 +233,25 @@ class TextColumn:
         self._size += size
         return self.ends.add(self._size)
 
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def extend(self, texts: TextColumn) -> cython.int:
+        """Append the texts of another column; raise OverflowError for 2 GB and more in all."""
+        rows = len(self)
+        size: cython.Py_ssize_t = texts._size
+        if size > _MOST_BYTES - self._size:
+            raise OverflowError("text of 2 GB and more at once")
+        self._missing.update([rows + place for place in texts._missing])
+        if not cython.compiled:
+            self._bytes += texts._bytes
+        elif size:
+            if size > self._room - self._size:
+                self._grow(size)
+            memcpy(self._text + self._size, texts._text, size)
+        self.ends.extend(texts.ends, 1, self._size)
+        self._size += size
+        return 0
+
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _grow(self, size: cython.Py_ssize_t) -> cython.int:
@@ -331,6 +359,9 @@ class TextColumn:
         return _texts, (self.ends, self._missing, _apart(self.raw(), protocol))
 
 
+_NO_VALUE: Final = object()
+
+
 @cython.final
 @cython.cclass
 class DictColumn:
@@ -343,7 +374,7 @@ class DictColumn:
         self.words: list[Any] = []
         self.numbers = IntColumn(narrow=True, room=room)
         self._known: dict[Any, int] = {}
-        self._last: Any = None
+        self._last: Any = _NO_VALUE
         self._number = 0
 
     def __len__(self) -> int:
@@ -354,13 +385,28 @@ class DictColumn:
     def add(self, word: Any) -> cython.int:
         """Append a value, which must be hashable."""
         if word is not self._last:  # most cells repeat the one before
-            number = self._known.get(word)
-            if number is None:
-                number = self._known[word] = len(self.words)
-                self.words.append(word)
+            self._number = self._number_of(word)
             self._last = word
-            self._number = number
         return self.numbers.add(self._number)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _number_of(self, word: Any) -> cython.Py_ssize_t:
+        number = self._known.get(word)
+        if number is None:
+            number = self._known[word] = len(self.words)
+            self.words.append(word)
+        found: cython.Py_ssize_t = number
+        return found
+
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def extend(self, values: DictColumn) -> cython.int:
+        """Append the values of another column."""
+        numbers = IntColumn(narrow=True)
+        for word in values.words:
+            numbers.add(self._number_of(word))
+        return self.numbers.extend(values.numbers.mapped(numbers))
 
     @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> Any:

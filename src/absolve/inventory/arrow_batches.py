@@ -53,6 +53,8 @@ NULLABLE: Final = frozenset(
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it
 _JOINED: Final = 256  # batches that are joined: those of small documents take more memory than their rows
+_FEW: Final = 4096  # rows of `Columns` that are joined, as arrow joins batches in three times as long,
+_LITTLE: Final = 1 << 20  # and their bytes
 
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
@@ -190,7 +192,7 @@ def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows
     """
     waiting: list[pa.RecordBatch] = []
     small = number = size = 0  # batches at the end that are not joined yet; rows and bytes of all batches
-    for chunk in chunks:
+    for chunk in _joined(chunks):
         waiting.append(batch(schema.names, chunk) if isinstance(chunk, Columns) else chunk)
         small += 1
         number += waiting[-1].num_rows
@@ -204,3 +206,19 @@ def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows
             small = 0
     if waiting:
         yield pa.Table.from_batches(waiting, schema).unify_dictionaries()
+
+
+def _joined(chunks: Iterable[pa.RecordBatch | Columns]) -> Iterator[pa.RecordBatch | Columns]:
+    """Yield the chunks in order, `Columns` of few rows together."""
+    waiting = Columns()
+    for chunk in chunks:
+        is_small = isinstance(chunk, Columns) and len(chunk) < _FEW and chunk.weight() < _LITTLE
+        if is_small:
+            waiting.extend(chunk)
+        if len(waiting) and (not is_small or len(waiting) >= _FEW or waiting.weight() >= _LITTLE):
+            yield waiting
+            waiting = Columns()
+        if not is_small:
+            yield chunk
+    if len(waiting):
+        yield waiting

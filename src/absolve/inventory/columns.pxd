@@ -29,6 +29,7 @@ cdef class Columns:
     cdef readonly DictColumn problems
 
     cdef int _begin(self, Py_ssize_t rows, TextColumn text, TextColumn reference, TextColumn target) except? -1
+    cpdef int extend(self, Columns rows) except? -1
     cdef int add(self, RowFacts ruled, LineIndex positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
     cdef int add_fast(self, RowFacts ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, ReferenceFacts facts) except? -1

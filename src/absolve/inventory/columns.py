@@ -165,6 +165,25 @@ class Columns:
             words = list(map(of, words))
         return [words[number] for number in column.numbers.cells()]
 
+    @cython.ccall
+    @cython.exceptval(-1, check=True)
+    def extend(self, rows: Columns) -> cython.int:
+        """Append the rows of another object."""
+        self.size += rows.size
+        self.words += rows.words
+        self.ruled.extend(rows.ruled)
+        self.line.extend(rows.line)
+        self.column.extend(rows.column)
+        self.start.extend(rows.start)
+        self.end.extend(rows.end)
+        self.rel.extend(rows.rel)
+        self.text.extend(rows.text)
+        self.reference.extend(rows.reference)
+        self.target.extend(rows.target)
+        self.scope.extend(rows.scope)
+        self.problems.extend(rows.problems)
+        return self.fill()
+
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def add(
