@@ -59,6 +59,19 @@ def tree(root: Path) -> dict[str, bytes]:
 # --- listing ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("format_", ["json", "jsonl", "csv", "tsv", "html", "md"])
+def test_large_chunks_of_other_processes_are_written_as_those_of_one(absolve: Runner, site: Path, jobs: str, format_: str) -> None:
+    for name in ("m.html", "n.html"):
+        (site / name).write_bytes(b"<a href=x>t</a>\n" * 300)  # tens of kilobytes of rows
+    done = absolve("links", "site", "--url", URL, jobs, "--format", format_)
+    one = absolve("links", "site", "--url", URL, "--jobs=1", "--format", format_)
+    assert done.status == one.status
+    assert done.out == one.out
+    assert len(done.out) > 50_000
+    if format_ == "json":
+        assert len(json.loads(done.out)) > 600
+
+
 def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
     absolve: Runner, site: Path, jobs: str
 ) -> None:

@@ -94,6 +94,16 @@ def test_sinks_write_each_chunk_at_once_and_leave_the_file_open(format_: str) ->
     assert not file.closed
 
 
+@pytest.mark.parametrize("format_", [name for name in STREAMS if name != "table"])
+def test_sinks_write_chunks_that_are_views_of_a_message(format_: str) -> None:
+    sink = sinks.by_name(format_)
+    chunks = [sink.encode(COLUMNS, ROWS), sink.encode(COLUMNS, []), sink.encode(COLUMNS, ROWS[:1])]
+    files = io.BytesIO(), io.BytesIO()
+    sink.write(COLUMNS, chunks, files[0])
+    sink.write(COLUMNS, [memoryview(chunk) for chunk in chunks], files[1])
+    assert files[0].getvalue() == files[1].getvalue() != b""
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [

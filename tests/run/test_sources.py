@@ -11,6 +11,10 @@ import pytest
 from absolve import DocumentError
 from absolve.document.walk import Settings, walk
 from absolve.run import sources
+from absolve.run.inputs import Input
+from absolve.run.load import ReadOptions
+from absolve.run.results import Failure
+from absolve.run.rewrite_task import Job, RewriteOptions, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,3 +175,15 @@ def test_a_missing_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(DocumentError, match="-: unreadable: there is no standard input"):
         sources.read("-")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_file_of_a_folder_that_has_become_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "a.html"
+    os.mkfifo(pipe)
+    with pytest.raises(DocumentError, match="special-file: this is no longer a regular file"):
+        sources.head(str(pipe), found=True)
+    assert sources.head(str(pipe)) == b""  # named by the user: a program may still write to it
+    job = Job(Input(str(pipe), "a.html", found=True), str(tmp_path / "b.html"))
+    failures = [one for one in rewritten(RewriteOptions(ReadOptions(Settings())), job) if isinstance(one, Failure)]
+    assert [(failure.diagnostic.code, failure.diagnostic.name) for failure in failures] == [("special-file", str(pipe))]

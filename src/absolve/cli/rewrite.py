@@ -281,7 +281,7 @@ def compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) -> 
 
 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    if job.input.found and not is_document(job.input.name, sources.head(job.input.name), how.reading):
+    if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
         return
     links = changed = documents = size = number = 0
     in_records = is_archive(job.input, how.reading)
@@ -308,7 +308,7 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[TaskResult]:
-    if job.input.found and not is_document(job.input.name, sources.head(job.input.name), how.reading):
+    if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
         return
     from absolve.cli import diff
 

@@ -99,7 +99,8 @@ _XML_TYPE: Final = pattern(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 
 # XML 1.0 2.8: the prolog (text in it is tolerated), and the root element's name without its prefix
 _PROLOG: Final = pattern(
     rb"(?>(?:\xef\xbb\xbf)?)(?>(<\?xml[\t\n\r ])?)"
-    rb"(?>(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*+(?>(?:\[.*?\][\t\n\r ]*+)?)>)*)"
+    rb"(?>(?:[^<]++|<\?.*?\?>|<!--[^-]*+(?>(?:-(?!->)[^-]*+)*)-->"  # fast in long comments
+    rb"|<!DOCTYPE[^<>\[]*+(?>(?:\[.*?\][\t\n\r ]*+)?)>)*)"
     rb"<(?>(?:[A-Za-z0-9_.-]++:)?)([A-Za-z0-9_.-]++)",
     re.DOTALL,
 )

@@ -47,7 +47,7 @@ class Journal:
         `tokens` are the token of this run and those of earlier runs that did not end normally. Raise OSError or
         sqlite3.Error if it cannot be opened, UsageError if another run has it open.
         """
-        self._how = how
+        self._how = repr(how)  # once: it may be long
         self._path = path
         self._known: dict[str, tuple[bytes, bytes, bytes, str]] = {}  # jobs under way: input, target, how, before
         self._is_new = not resume
@@ -100,7 +100,7 @@ class Journal:
 
     def _of(self, job: Job) -> tuple[bytes, bytes, bytes, str]:
         claims = [(claim.reference, claim.source) for claim in job.input.claims]
-        how = fingerprint(repr((self._how, job.input.url, job.input.url_source, claims)))
+        how = fingerprint(f"({self._how}, {job.input.url!r}, {job.input.url_source!r}, {claims!r})")
         target = b"" if job.target is None else path_of(job.target)
         return path_of(job.input.name), target, how, state_of(job.input.name)
 

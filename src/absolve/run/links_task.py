@@ -100,7 +100,7 @@ def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> 
 
 
 def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterator[TaskResult]:
-    head = sources.head(input_.name) if input_.found and input_.within == WHOLE else None
+    head = sources.head(input_.name, found=True) if input_.found and input_.within == WHOLE else None
     if head is not None and not is_document(input_.name, head, how.reading):
         if how.has_documents:
             yield from _other(how, input_)

@@ -90,7 +90,7 @@ def _in_place(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    head = sources.head(job.input.name) if job.input.found else None
+    head = sources.head(job.input.name, found=True) if job.input.found else None
     if head is not None and not is_document(job.input.name, head, how.reading):
         if job.target is not None:
             yield copied(how, job)

@@ -60,7 +60,7 @@ class Cells(NamedTuple):
 
 def _has_user_information(rows: Columns) -> bool:
     """Return whether any text has user information."""
-    for words in rows.ruled.words:
+    for words in (*rows.ruled.words, rows.rel.words):
         if any("@" in text and shown.masked(text) != text for text in words):
             return True
     columns = rows.reference, rows.target, rows.text

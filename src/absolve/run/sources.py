@@ -63,18 +63,29 @@ def read(
     return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=claims)
 
 
-def head(name: str) -> bytes:
-    """Return the first bytes of an input, without consuming them; empty for a pipe other than the standard input."""
+def head(name: str, *, found: bool = False) -> bytes:
+    """Return the first bytes of an input, without consuming them; empty for a pipe other than the standard input.
+
+    `found`: it was a regular file when its folder was read. Raise DocumentError if it is none now: a pipe, for which a
+    read would wait for ever.
+    """
     try:
         if name == STDIN:
             peek = getattr(_buffer(), "peek", None)
             return peek(_HEAD)[:_HEAD] if peek is not None else b""
-        if not os.path.isfile(name):  # noqa: PTH113 - faster, for very many
+        if not found and not os.path.isfile(name):  # noqa: PTH113 - faster, for very many
             return b""
-        with open(name, "rb", buffering=0) as file:  # noqa: PTH123
+        with open(name, "rb", buffering=0, opener=_at_once) as file:
+            if found and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise DocumentError(Diagnostic("special-file", "this is no longer a regular file", name))
             return file.read(_HEAD)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
+
+
+def _at_once(name: str, flags: int) -> int:
+    """Open a file; a pipe without waiting for its writer."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextmanager

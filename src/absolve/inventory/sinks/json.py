@@ -19,6 +19,6 @@ def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> N
     separator = b"\n"
     for chunk in chunks:
         if chunk:
-            file.write(separator + chunk[:-1].replace(b"\n", b",\n"))
+            file.write(separator + bytes(chunk[:-1]).replace(b"\n", b",\n"))  # from another process: a memoryview
             separator = b",\n"
     file.write(b"\n]\n")
