@@ -78,6 +78,11 @@ def test_sinks_replace_lone_surrogates(format_: str) -> None:
     assert shown in written(format_, [("a\udcffb", 0, None, [])])
 
 
+def test_the_database_replaces_lone_surrogates_also_in_lists() -> None:
+    encode = sinks.by_name("sqlite").encode
+    assert encode(COLUMNS, [("a\udcffb", 0, None, ["\udcff", "\u00e9"])]) == [("a?b", 0, None, "? \u00e9")]
+
+
 @pytest.mark.parametrize("format_", [name for name in STREAMS if name != "table"])  # its first rows decide the widths
 def test_sinks_write_each_chunk_at_once_and_leave_the_file_open(format_: str) -> None:
     file = io.BytesIO()

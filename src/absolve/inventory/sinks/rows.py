@@ -1,4 +1,4 @@
-"""Rows for sinks: the lines of text formats, and rows for formats without lists (SQLite).
+"""Rows for sinks: the lines of text formats, and rows with lists joined to text.
 
 In: rows, or `Columns`, of which the values that rows share are encoded once. Out: lines, or rows.
 """

@@ -40,7 +40,7 @@ def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> l
 
 def _cell(cell: Any) -> Any:
     if isinstance(cell, (list, tuple)):
-        return text_of(cell)
+        cell = text_of(cell)
     if isinstance(cell, str) and not cell.isascii():
         return cell.encode("utf-8", "replace").decode("utf-8")
     return cell
