@@ -132,7 +132,7 @@ def test_an_unknown_suffix_is_an_error_with_the_choices(find: Callable[[str], ob
 
 PAGE = """<base href="http://h.example/100%/é/"><a href='"x\\n%s'>a "quoted"	text\n%d</a><a href=mailto:x> \u2028\x7f</a>
 <img src=" //other/%zz" alt="\U0001f600\x01"><a href="">empty</a><iframe srcdoc="<a href=x%>"></iframe><a href=http://[>bad</a>
-<a href="a&#13;b">c&#13;d</a><a href="x|y,z">`w`</a><a href="http://u:p@h.example/">_www.x</a>"""
+<a href="a&#13;b">c&#13;d</a><a href="a&#10;b">1</a><a href="a&#9;b">2</a><a href="a,b">3</a><a href="x|y,z">`w`</a><a href="http://u:p@h.example/">_www.x</a>"""
 
 
 @pytest.mark.parametrize("format_", [*STREAMS, "sqlite"])
