@@ -83,7 +83,8 @@ BEGINNINGS = st.lists(
 @example(b"<!DOCTYPE html>\n<rss>", None)
 @example(b"<!doctype html><rss>", None)
 @example(b"<!DOCTYPE html [<!ENTITY a 'b'>]><html>", "-")
-@example(b"<!DOCTYPE html><html:x>", "-")
+@example(b"<!DOCTYPE html><html:rss>", "-")
+@example(b"<!DOCTYPE html [x]><html>", "-")
 @settings(max_examples=500)
 def test_a_page_is_recognized_by_its_beginning_as_by_all_signatures(data: bytes, name: str | None) -> None:
     found = registry.sniff(data, name)

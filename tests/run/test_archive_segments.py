@@ -12,11 +12,15 @@ import pytest
 
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
+from absolve.formats import registry
 from absolve.formats.warc.reader import pieces
 from absolve.formats.warc.walker import bare
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.archive_segments import ranges, stretches
+from absolve.run.inputs import Input
+from absolve.run.load import ReadOptions
+from absolve.run.segment_inputs import is_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +38,14 @@ def record(page: bytes, url: str = "http://w.example/d/p.html") -> bytes:
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
     head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
     return head % (url.encode(), len(http)) + http + b"\r\n\r\n"
+
+
+@pytest.mark.parametrize("head", [b"<p>", b"WARC/1.0\r\n", b"", b"\x1f\x8b"])
+@pytest.mark.parametrize("name", ["a.warc", "a.WARC.gz", "a.arc", "a.html", "a", "warc"])
+def test_an_archive_is_one_by_its_name_or_its_beginning(name: str, head: bytes) -> None:
+    expected = registry.sniff(head, name) == registry.WARC
+    assert is_archive(Input(name, name), ReadOptions(DEFAULTS), head) == expected
+    assert expected == (("." in name and "html" not in name) or head[:4] == b"WARC")
 
 
 def warc(http: bytes, kind: str, *fields: str) -> bytes:

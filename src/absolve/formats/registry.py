@@ -142,7 +142,7 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
 # message does: a document type, and if that may be one of XML, the root element html.
 _PAGE: Final = pattern(
     rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<!(?:doctype html[\t\n\f\r >]"
-    rb"|DOCTYPE (?:html|HTML)(?=[\t\n\f\r >])[^<>\[]*+>[\t\n\f\r ]*+<(?:html|HTML)[\t\n\f\r >])"
+    rb"|DOCTYPE (?:html|HTML)(?=[\t\n\f\r >])[^<>]*+>[\t\n\f\r ]*+<(?:html|HTML)[\t\n\f\r >])"
 )
 _BEGIN_AS_TAGS: Final = (MESSAGE, HTML)  # the signatures that can match data that begins with `<`
 
