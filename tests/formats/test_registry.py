@@ -95,6 +95,13 @@ def test_a_page_is_recognized_by_its_beginning_as_by_all_signatures(data: bytes,
         assert not registry.looks_binary(data)
 
 
+@pytest.mark.parametrize("comment", ["<!---->", "<!-- a -- b --->", "<!-- <html> - -- > ->-->", "<!----><!-- -->", "<!--\n-->"])
+def test_xml_is_recognized_behind_comments(comment: str) -> None:
+    assert registry.sniff(f"{comment}\n<rss>".encode(), None) == registry.XML
+    assert registry.sniff(f"{comment}\n<html>".encode(), None) == registry.HTML
+    assert registry.sniff(f"{comment[:-1]}\n<rss>".encode(), None) == registry.HTML  # a comment without an end
+
+
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be"])
 def test_xml_is_recognized_in_every_charset_with_a_byte_order_mark(charset: str, mark: str) -> None:
