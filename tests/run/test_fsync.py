@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from absolve.core.errors import DocumentError
 from absolve.run import fsync, outputs, syncfs
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
@@ -196,3 +197,25 @@ def test_closing_does_not_wait_for_files_not_yet_started(tmp_path: Path, monkeyp
         next(found)
         assert not stopped.is_set()
     assert fsync.TOGETHER <= len(begun) <= fsync.TOGETHER + fsync.AT_ONCE
+
+
+@pytest.mark.parametrize("synced", [False, True], ids=["fsync", "syncfs"])
+def test_a_file_that_vanishes_before_its_rename_fails_and_the_others_are_renamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synced: bool
+) -> None:
+    monkeypatch.setattr(syncfs, "_call", lambda _: synced)
+    jobs = [Job(Input(f"{number}", f"{number}"), str(tmp_path / f"{number}.html")) for number in range(10)]
+    results = [(job, ready(tmp_path, number)) for number, job in enumerate(jobs)]
+    (tmp_path / "3.tmp").unlink()
+    failed = []
+    with Publisher("token") as publisher:
+        publisher.systems.watch(str(tmp_path))
+        for job, piece in fsync.flushed(results, systems=publisher.systems):
+            try:
+                if isinstance(piece, Failure):
+                    raise piece.error
+                publisher.put(job, piece)
+            except DocumentError as error:
+                failed.append((job.input.name, error.diagnostic.code, error.diagnostic.name))
+    assert failed == [("3", "unwritable", str(tmp_path / "3.html"))]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number}.html" for number in range(10) if number != 3]

@@ -61,7 +61,7 @@ _XML_SUFFIXES: Final = (
     *(".rss", ".atom", ".rdf", ".opml", ".cdf", ".xspf", ".kml", ".gpx"),
     *(".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"),
 )
-WARC_SUFFIXES: Final = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
+_WARC_SUFFIXES: Final = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
 _ZIP_SUFFIXES: Final = (".epub", ".wacz", ".zip")
 
 WALKERS: Final[dict[str, Format]] = {
@@ -81,7 +81,7 @@ WALKERS: Final[dict[str, Format]] = {
     JSON_LD: Format("absolve.formats.json.json_ld", "walk", suffixes=(".jsonld",)),
     HTTP: Format("absolve.formats.http.walker", "walk", "none"),
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
-    WARC: Format("absolve.formats.warc.walker", "walk", "none", WARC_SUFFIXES, archive=True),
+    WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
     HAR: Format("absolve.formats.json.har", "walk", "none", (".har",), archive=True),

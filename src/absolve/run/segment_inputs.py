@@ -43,8 +43,6 @@ def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bo
         return registry.essence_of(how.media_type)[0] == registry.WARC
     if head is None:
         head = sources.head(input_.name)
-    if head.startswith(b"<") and not input_.name.lower().endswith(registry.WARC_SUFFIXES):
-        return False  # as `sniff` finds out in ten times as long
     return registry.sniff(head, input_.name) == registry.WARC
 
 

@@ -21,6 +21,7 @@ from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.sources import source, target_fault
 from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
+from absolve.inventory.sinks.spreadsheets import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -161,7 +162,7 @@ def recognisable(text: str, delimiter: str, line_end: str) -> str:
 
 def csv_row(*cells: str, delimiter: str = ",") -> str:
     """Return a row of CSV without its line end; `delimiter_of` counts nothing in its cells."""
-    return delimiter.join('"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell for cell in cells)
+    return delimiter.join(quoted(cell) if _TO_QUOTE.search(cell) else cell for cell in cells)
 
 
 def _cells(row: Sequence[str]) -> list[str]:

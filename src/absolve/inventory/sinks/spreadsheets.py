@@ -21,8 +21,11 @@ _UNQUOTED: Final = pattern(r'[^,"\r\n]*')
 
 def field(text: str) -> str:
     """Return a field of CSV (RFC 4180, 2), quoted if it has a comma, a quote or any line end."""
-    if _UNQUOTED.fullmatch(text):
-        return text
+    return text if _UNQUOTED.fullmatch(text) else quoted(text)
+
+
+def quoted(text: str) -> str:
+    """Return a field of CSV in quotes."""
     doubled = text.replace('"', '""')
     return f'"{doubled}"'
 
