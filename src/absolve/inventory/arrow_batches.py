@@ -53,8 +53,8 @@ NULLABLE: Final = frozenset(
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it
 _JOINED: Final = 256  # batches that are joined: those of small documents take more memory than their rows
-_FEW: Final = 4096  # rows of `Columns` that are joined, as arrow joins batches in three times as long,
-_LITTLE: Final = 1 << 20  # and their bytes
+_FEW: Final = 4096  # rows: smaller `Columns` are joined before they become a batch; arrow takes longer to join batches
+_LITTLE: Final = 1 << 20  # the same in bytes
 
 
 def schema(columns: Sequence[str] = COLUMNS) -> pa.Schema:
