@@ -1,0 +1,34 @@
+"""The shared cases of mirrors, audits and ordinary files, each file judged by its shared script with the command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+JUDGES: Final = {"mirror": "check_mirror.py", "audit": "check_audit.py", "field": "check_field.py"}
+# Cases that nothing in absolve is made for yet. One that passes must leave this list.
+OPEN: Final = frozenset(
+    """
+    """.split()
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", JUDGES)
+def test_every_shared_case_passes_except_the_open_ones(name: str, shared: Path, tmp_path: Path) -> None:
+    cases = shared / "cases" / f"{name}.jsonl"
+    if not cases.is_file():
+        pytest.skip(f"there is no {cases}")
+    command = [sys.executable, str(shared / JUDGES[name]), "--absolve", f"{sys.executable} -m absolve"]
+    done = subprocess.run([*command, "--keep", str(tmp_path), str(cases)], capture_output=True, text=True, check=False)
+    ids = {json.loads(line)["id"] for line in cases.read_text("utf-8").split("\n") if line}
+    failed = {line.partition(":")[0] for line in done.stdout.splitlines()} & ids
+    assert done.stdout.splitlines()[-1:] == [f"{len(ids) - len(failed)} passed, {len(failed)} failed"], done.stderr
+    assert failed == OPEN & ids, done.stdout
