@@ -11,15 +11,15 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
-from absolve.core.model import Layer
 from absolve.document.diagnostics import base_too_long
-from absolve.document.walk import has_relative
+from absolve.document.walk import is_known, with_relative
 from absolve.formats import registry
-from absolve.urls.base import TOO_LONG
+from absolve.urls.base import TOO_LONG, is_useless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.core.model import BaseURL
     from absolve.core.options import OnDiagnostic
     from absolve.document.entity import Entity
 
@@ -55,7 +55,7 @@ _MOST_SHOWN: Final = 1000
 
 
 def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnostic]:
-    """Yield diagnostics for unsuitable claims, and for relative links without a base URL."""
+    """Yield diagnostics for unsuitable claims, and for relative links without a base URL that resolves them."""
     base = entity.bases.base
     for claim in base.chain:
         if claim.verdict == "unsuitable":
@@ -63,9 +63,16 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
             yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
         elif claim.verdict == TOO_LONG:
             yield base_too_long(entity, claim.base.source, claim.line)
-    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
+    if not is_known(base) and any(with_relative(entity, lambda base: not is_known(base))):
         text = f"no base URL is known: relative links are left unchanged ({advice})"
         yield Diagnostic("no-base", text, entity.name)
+    for useless in dict.fromkeys(with_relative(entity, _is_useless) if entity.has_useless else ()):
+        text = f"{useless.source}: {in_short(useless.url)!r} resolves no relative link: they are left unchanged"
+        yield Diagnostic("unsuitable-base", text, entity.name)
+
+
+def _is_useless(base: BaseURL) -> bool:
+    return bool(base.url) and is_useless(base.url)
 
 
 def of_walk(entity: Entity, *, bases: bool = True) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import UsageError, in_short
 from absolve.core.linear_patterns import Substitution
 from absolve.rewriting.policy import absolute
+from absolve.urls.base import LOCATED, OUTSIDE
 from absolve.urls.predicates import has_scheme, host_port, is_malformed, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
@@ -149,12 +150,18 @@ class Remapping:
     def policy(self, resolved: Resolved) -> str | None:
         """Return the new text of a link by `absolve rewrite --remap`: absolute URLs, old or new, mapped by the rules.
 
-        Links that stay for their meaning (`#x`, an empty src, usemap) are kept: None.
+        Links that stay for their meaning (`#x`, an empty src, usemap) are kept: None. One to a part of the same message
+        is mapped as the part's Content-Location is.
         """
         new = absolute(resolved)
-        if not new and (new is not None or resolved.link.place.stays == "always" or not has_scheme(resolved.reference)):
+        target = resolved.target
+        how = resolved.context.how_held(target)
+        is_alone = has_scheme(resolved.reference) or how == LOCATED
+        if how == OUTSIDE or (
+            not new and (new is not None or resolved.link.place.stays == "always" or not is_alone)
+        ):
             return new
-        mapped = self(new or resolved.target or resolved.reference)
+        mapped = self(new or target or resolved.reference)
         return new if mapped is None else mapped
 
 
