@@ -163,3 +163,23 @@ def test_a_lone_surrogate_in_a_name_becomes_the_replacement_character() -> None:
     for name in ("\ud800", "\udcff"):
         assert [row.document for row in absolve.links("<a href=http://h/>", name=name)] == ["\ufffd"]
         assert [row.document for row in absolve.documents("<p>", name=name)] == ["\ufffd"]
+
+
+USELESS = ("mailto:a@b", "about:blank", "cid:x", "urn:x:y")
+WITH_A_BASE = [  # a document whose base is %b, its media type, and the name of the base in messages
+    ("<base href='%b'><a href=x>", "text/html", "base element, line 1"),
+    ("<iframe srcdoc='<base href=%b><a href=x>'>", "text/html", "base element, line 1"),
+    ("Content-Base: %b\nContent-Type: text/html\n\n<a href=x>", "message/rfc822", "body (Content-Base header, line 1)"),
+]
+
+
+@pytest.mark.parametrize(("source", "media_type", "name"), WITH_A_BASE)
+@pytest.mark.parametrize("base", USELESS)
+def test_a_base_that_resolves_no_relative_link_is_reported(source: str, media_type: str, name: str, base: str) -> None:
+    found: list[Diagnostic] = []
+    source = source.replace("%b", base)
+    absolve.rewrite(source, media_type=media_type, url="http://h/", on_diagnostic=found.append)
+    text = f"{name}: '{base}' resolves no relative link: they are left unchanged"
+    assert [(one.code, one.text) for one in found] == [("unsuitable-base", text)]
+    absolve.rewrite(source.replace("=x", "=http://h/x"), media_type=media_type, on_diagnostic=found.append)
+    assert len(found) == 1

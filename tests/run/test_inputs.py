@@ -149,7 +149,7 @@ def test_a_url_map_precedes_all_other_urls(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     table = tmp_path / "urls.csv"
     table.write_text("\ufeffpath,url\nsite/b.html,http://other/\n\n./site/../site/B.html,http://third/\n", "utf-8")
-    found = named("site", origins=Origins(ROOT, inputs.read_url_map(str(table))))
+    found = named("site", origins=Origins(ROOT, inputs.read_url_map(str(table)).urls))
     assert [(one.url, one.url_source) for one in found if one.place.lower() == "b.html"] == [
         ("http://third/", "--url-map"),
         ("http://other/", "--url-map"),

@@ -191,3 +191,16 @@ def test_verify_finds_each_of_100_corruptions() -> None:
         if bad != after and not (codes(MESSAGE, bad) and codes(before, boxed, "application/mbox")):
             missed.append((spoil.__name__, bad))
     assert missed == []
+
+
+@pytest.mark.parametrize("container", [b"", b"From a@h Mon Jan  6 10:00:00 2020\n"])
+def test_a_link_that_loses_its_part_of_the_message_is_a_difference(container: bytes) -> None:
+    message = container + (
+        b"Content-Type: multipart/related; boundary=B\n\n--B\nContent-Type: text/html\n\n<img src=i.png>\n"
+        b"--B\nContent-Type: image/png\nContent-Location: i.png\n\n--B--\n"
+    )
+    media_type = "application/mbox" if container else "message/rfc822"
+    for changed in (b"Location: ", b"src="):
+        after = message.replace(changed, changed + b"http://h.example/d/")
+        found = absolve.verify(message, after, media_type=media_type, url=URL)
+        assert any("led to a part of the message" in difference.text for difference in found)

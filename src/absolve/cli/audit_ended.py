@@ -36,6 +36,7 @@ def line(connection: Any, report: Report, options: argparse.Namespace, wrote: Se
         parts.append(f"--fix writes {number(fixes, 'repair')}")
     if report.failures:
         parts.append(f"{number(len(report.failures), 'input')} failed")
+    parts += report.totals.left_out()
     if wrote:
         names = [printable.message(str(path), credentials=options.show_credentials) for path in wrote]
         parts.append(f"wrote {', '.join(names)}")

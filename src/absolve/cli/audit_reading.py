@@ -94,7 +94,7 @@ def inputs_of(
     own.inputs = names
     own.url = found.urls[side]
     if side == load.OLD:
-        own.from_ = own.url_map = None
+        own.from_ = own.url_map = own.default_url = None
         own.include = own.exclude = []
     reading = shared.reading(options)
     for input_ in spread(many.found(own, report, follow=follow), reading, many.processes(options)):

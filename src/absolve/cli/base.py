@@ -19,7 +19,6 @@ from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
 from absolve.formats import registry
 from absolve.run import segment_inputs
-from absolve.run.inputs import Input
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
     from absolve.core.model import BaseURL
     from absolve.document.entity import Entity
+    from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
 EPILOG = """\
@@ -70,7 +70,7 @@ def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     separator = ""
     for name in shared.names(options):
         with report.guard(name):
-            input_ = Input(name, "", options.url)
+            input_ = shared.one_input(name, options)
             for entity in _entities(input_, how, report, inside=options.all):
                 print(end=separator)
                 separator = "\n"
@@ -91,7 +91,7 @@ def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     separator = "[\n"
     for name in shared.names(options):
         with report.guard(name):
-            input_ = Input(name, "", options.url)
+            input_ = shared.one_input(name, options)
             for entity in _entities(input_, how, report, inside=options.all):
                 found = _object(entity, credentials=report.credentials)
                 if not options.all and _is_container(entity):

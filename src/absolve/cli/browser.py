@@ -16,7 +16,6 @@ from absolve.core import printable
 from absolve.core.errors import DocumentError
 from absolve.inventory.sinks import jsonl
 from absolve.run import load, special_files
-from absolve.run.inputs import Input
 from absolve.verifying import browser as browsing
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def _views(
     how = how._replace(settings=how.settings._replace(profile="whatwg"))
     for name in names:
         with report.guard(name):
-            document, entity, diagnostics = load.walked(Input(name, "", options.url), how)
+            document, entity, diagnostics = load.walked(shared.one_input(name, options), how)
             for diagnostic in diagnostics:
                 report.finding(diagnostic)
             yield entity, browser.view(document, entity)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.cli.options import completes_files, completes_words
+from absolve.cli.totals import Table
 from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.core.model import KINDS, SCOPES
 from absolve.inventory import PROBLEMS
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from absolve.cli.totals import Totals
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.filters import Selection
@@ -117,9 +119,12 @@ def columns(options: argparse.Namespace, known: tuple[str, ...]) -> tuple[str, .
     return names
 
 
-def policy(options: argparse.Namespace) -> Policy:
-    """Return the rewriting policy. Raise UsageError for a rule that is malformed or cannot be read."""
-    whole = _remapping(options) if options.remap or options.remap_file else absolute
+def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
+    """Return the rewriting policy. Raise UsageError for a rule that is malformed or cannot be read.
+
+    The rules of --remap-file are added to the `totals`, which count those that meet no link.
+    """
+    whole = _remapping(options, totals) if options.remap or options.remap_file else absolute
     if not (options.kind or options.scope or options.problem):
         return whole
     from absolve.run.filters import only
@@ -132,12 +137,16 @@ def policy(options: argparse.Namespace) -> Policy:
     return only(wanted, whole)
 
 
-def _remapping(options: argparse.Namespace) -> Policy:
+def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:
     from absolve.rewriting.remap import Remapping, parse
 
     changes = [parse(text) for text in options.remap]
     if options.remap_file:
-        changes += _read(options.remap_file)
+        lines = _read(options.remap_file)
+        if totals is not None and not options.resume:  # an earlier run may have used the others
+            numbered = dict(enumerate(lines, len(changes)))
+            totals.tables.append(Table(options.remap_file, "link", numbered, totals.rules))
+        changes += lines.values()
     return Remapping(changes).policy if changes else absolute
 
 
@@ -154,17 +163,17 @@ def _words(given: Iterable[str]) -> list[str]:
     return [word.strip() for text in given for word in text.split(",") if word.strip()]
 
 
-def _read(name: str) -> list[Change]:
-    """Return the rules in a CSV file: from, to and how, which defaults to prefix."""
+def _read(name: str) -> dict[int, Change]:
+    """Return the rules in a CSV file by their lines: from, to and how, which defaults to prefix."""
     from absolve.rewriting.remap import Change
 
-    found = []
+    found = {}
     try:
         for line, row in inputs.read_table(name):
             if len(row) not in {2, 3}:
                 raise UsageError(f"{name}:{line}: a row has 2 or 3 columns (from, to, how), not {len(row)}")
-            found.append(Change(row[0], row[1], *(how for how in row[2:] if how)))
-            _checked(found[-1], name, line)
+            found[line] = Change(row[0], row[1], *(how for how in row[2:] if how))
+            _checked(found[line], name, line)
     except DocumentError as error:
         raise UsageError(error.message) from error
     return found

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from absolve.cli import failures, progress
 from absolve.cli import options as shared
 from absolve.cli.reporting import Report
+from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import fsync, inputs, interrupts, special_files
 from absolve.run.archive_ranges import WHOLE
@@ -146,13 +147,18 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
     globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
     if (globs.include or globs.exclude) and not any(map(inputs.is_folder, given)):
         raise UsageError("--include and --exclude need a folder as INPUT")
-    if options.url is not None and any(map(inputs.is_folder, given)) and set("?#") & set(options.url):
-        raise UsageError(f"--url of a folder can have no query and no fragment: {options.url!r}")
-    try:
-        by_path = inputs.read_url_map(options.url_map) if options.url_map else {}
-    except DocumentError as error:
-        raise UsageError(error.message) from error
-    origins = inputs.Origins(options.url, by_path, options.mirror_layout)
+    for option, url in (("--url", options.url), ("--default-url", options.default_url)):
+        if url is not None and any(map(inputs.is_folder, given)) and set("?#") & set(url):
+            raise UsageError(f"{option} of a folder can have no query and no fragment: {url!r}")
+    met: set[str] = set()
+    by_path: dict[str, str] = {}
+    if options.url_map:
+        try:
+            by_path, lines = inputs.read_url_map(options.url_map)
+        except DocumentError as error:
+            raise UsageError(error.message) from error
+        report.totals.tables.append(Table(options.url_map, "input", lines, met))
+    origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:
         on_line = chain(on_line, _listed(options.from_, origins, report))
@@ -241,14 +247,17 @@ def run(
                 report.input = None
                 clock.tick(progress.Counts(course.number, size, len(report.failures)))
                 report.took(clock.seconds)
+    if options.verbose:
+        for diagnostic in report.totals.unmet():
+            report.aside(diagnostic)
     report.rest()
     counts = progress.Counts(course.number, size, len(report.failures))
     repeats = clock.was_seen or (report.failures and report.lines > SCREEN)
     if options.quiet:
         return
     if summed is None:
-        if repeats:
-            report.summary(f"{counts} in {clock.seconds:.1f} s")
+        if repeats or report.totals.left_out():
+            report.summary("; ".join([f"{counts} in {clock.seconds:.1f} s", *report.totals.left_out()]))
     else:
         report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
 
@@ -256,10 +265,11 @@ def run(
 def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
     """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
     failed = f"; {progress.inputs(counts.failed)} failed" if counts.failed else ""
-    if not report.totals.documents and failed:
+    left_out = report.totals.left_out()
+    if not report.totals.documents and failed and not left_out:
         return failed.removeprefix("; ") if counts.failed > 1 else ""
     took = f"; {counts.size / 1e6:,.1f} MB in {clock.seconds:.1f} s" if clock.was_seen else ""
-    return f"{summed(report.totals)}{failed}{took}"
+    return "; ".join([f"{summed(report.totals)}{failed}{took}", *left_out])
 
 
 class _Course:

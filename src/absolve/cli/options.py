@@ -97,6 +97,9 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         "-u", "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
     )
     known.add_argument(
+        "--default-url", discovered=True, metavar="URL", help="that URL for inputs that record none of their own"
+    )
+    known.add_argument(
         "--file-urls",
         action="store_true",
         help="use the path of a file (file:///...) as that URL if no other is known",
@@ -251,8 +254,9 @@ def _number(text: str) -> int:
 
 def settings(options: argparse.Namespace) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
-    if options.url is not None:
-        _check_url(options.url)
+    for given_url in (options.url, options.default_url):
+        if given_url is not None:
+            _check_url(given_url)
     if options.media_type is not None:
         _check_media_type(options.media_type)
     if options.charset is not None:
@@ -358,6 +362,11 @@ def _check_not_led_out(path: Path, names: list[str]) -> None:
     """Raise UsageError for an output that a symbolic link in an input folder leads to: it may be anywhere."""
     if (folder := inputs.led_out_of(path, names)) is not None:
         raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
+
+
+def one_input(name: str, options: argparse.Namespace) -> inputs.Input:
+    """Return an input of a command that reads files only, without a place in an output folder."""
+    return inputs.Input(name, "", options.url, claims=inputs.default_claims(options.default_url))
 
 
 def reading(options: argparse.Namespace) -> ReadOptions:

@@ -15,7 +15,7 @@ from absolve import cli
 from absolve.cli.terminal import colours
 from absolve.cli.totals import Totals
 from absolve.core import printable
-from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault, in_short
+from absolve.core.errors import FAULTS, NOT_READ, UNREAD_PART, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,8 +38,9 @@ ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
+_UNREAD: Final = frozenset({NOT_READ, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
 # Codes of what absolve did or passed over by design, and that need no action.
-_NOTES: Final = frozenset("assumed-url interrupted left-out special-file stays".split())
+_NOTES: Final = frozenset("assumed-url interrupted left-out not-read special-file stays unread-part".split())
 
 
 def level(diagnostic: Diagnostic) -> str:
@@ -115,11 +116,13 @@ class Report:
 
     def finding(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, the exit status is 1."""
+        if diagnostic.code in _UNREAD:
+            self.totals.add_unread(diagnostic)
         if diagnostic.failed:
             self._fail(self.input or diagnostic.name, diagnostic)
             self._print(self._printed(diagnostic), diagnostic.code, ERROR)
             self._help(diagnostic)
-        elif not self.quiet:
+        elif not self.quiet and (self.verbose or diagnostic.code not in _UNREAD):
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
             if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
                 self._print(self._printed(diagnostic), diagnostic.code, count.level)

@@ -19,8 +19,9 @@ from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
+from absolve.rewriting.remap import met_by
 from absolve.run import inputs, outputs, plan, sources, special_files
-from absolve.run.load import is_document, walked
+from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, guarded
@@ -122,7 +123,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     _check(options)
     how = RewriteOptions(
         shared.reading(options),
-        filters.policy(options),
+        filters.policy(options, report.totals),
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
@@ -282,6 +283,7 @@ def compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) -> 
 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
+        yield not_read(job.input)
         return
     links = changed = documents = size = number = 0
     in_records = is_archive(job.input, how.reading)
@@ -303,12 +305,13 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
             return
     name = printable.printable(job.input.name)
     yield StdoutBytes(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
-    yield ChangeCounts(links, changed, documents)
+    yield ChangeCounts(links, changed, documents, met_by(how.policy))
     yield BytesRead(size, number)
 
 
 def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
+        yield not_read(job.input)
         return
     from absolve.cli import diff
 
@@ -319,7 +322,7 @@ def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: boo
     yield from faults
     if not faults:
         yield from logged(how, found.entity, job.input.name)
-        yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1))
+        yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
         lines = diff.unified(job.input.name, found.entity.data, changes)

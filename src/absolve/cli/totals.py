@@ -6,16 +6,44 @@ Input: the counts that tasks yield for each input. Output: text.
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.core import printable
+from absolve.core.errors import NOT_READ, Diagnostic
 from absolve.run.results import BytesRead, ChangeCounts, LinkCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 _SCOPES = ("internal", "external", "same-document", "other")
 
 
+_MOST: Final = 5  # kinds in the line that ends a run
+
+
+class Table(NamedTuple):
+    """A table that the user gave (--url-map, --remap-file): the line of each row by its key, and the keys that met."""
+
+    name: str
+    noun: str
+    lines: Mapping[Any, int]
+    met: set[Any]
+
+    def unmet(self) -> list[int]:
+        return [line for key, line in self.lines.items() if key not in self.met]
+
+
 class Totals:
-    """Counts of a run: `documents` that were read, their `links`, and those that were `changed`."""
+    """Counts of a run: `documents` that were read, their `links`, and those that were `changed`.
+
+    `rules` are the numbers of the rules that mapped a link, `tables` those of which the rows that meet nothing count.
+    """
 
     def __init__(self) -> None:
+        self.files: Counter[str] = Counter()  # in folders, not read, by kind
+        self.parts: Counter[str] = Counter()  # of messages, likewise
+        self.tables: list[Table] = []
+        self.rules: set[int] = set()
         self.documents = self.links = self.changed = self.changed_documents = self.flawed = 0
         self.scopes: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
@@ -33,6 +61,38 @@ class Totals:
             self.links += piece.links
             self.changed += piece.changed
             self.changed_documents += piece.documents
+            self.rules |= piece.rules
+
+    def add_unread(self, diagnostic: Diagnostic) -> None:
+        """Add a file or a part of a message that was not read, by its kind."""
+        counts = self.files if diagnostic.code == NOT_READ else self.parts
+        counts[diagnostic.text.partition(":")[0]] += 1
+
+    def left_out(self) -> list[str]:
+        """Return what was given and not used: `2 files not read: 2 .docx`, `1 of 3 rows of m.csv met no input`."""
+        found = [
+            f"{number(counts.total(), noun)} not read: {_kinds(counts)}"
+            for counts, noun in ((self.files, "file"), (self.parts, "message part"))
+            if counts
+        ]
+        tables = ((table, len(table.unmet())) for table in self.tables)
+        return found + [
+            f"{unmet:,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)} met no {table.noun}"
+            for table, unmet in tables
+            if unmet
+        ]
+
+    def unmet(self) -> Iterator[Diagnostic]:
+        """Yield a diagnostic for each row of a table that met nothing."""
+        for table in self.tables:
+            for line in table.unmet():
+                yield Diagnostic("unmet", f"this row met no {table.noun}", table.name, line)
+
+
+def _kinds(counts: Counter[str]) -> str:
+    kinds = [f"{count:,} {printable.printable(kind)}" for kind, count in counts.most_common(_MOST)]
+    others = counts.total() - sum(count for _, count in counts.most_common(_MOST))
+    return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
 
 
 def number(count: int, noun: str) -> str:

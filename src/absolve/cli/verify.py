@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve import verifying
+from absolve.cli import filters
 from absolve.cli import options as shared
 from absolve.core.errors import DocumentError, UsageError
 from absolve.document.walk import walk
 from absolve.run import load, sources
-from absolve.run.inputs import Input
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +24,7 @@ examples:
   absolve verify page.html absolute.html
   absolve verify page.html absolute.html --url http://example.com/dir/page.html
   absolve rewrite page.html | absolve verify page.html -
+  absolve verify page.html new.html --remap //old.example=https://new.example
 
 Give the same options as for absolve rewrite: they define the intended changes.
 
@@ -63,15 +64,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         )
     shared.add_known(parser)
     shared.add_changes(parser)
+    filters.add_selection(parser, "selection of links that change")
+    filters.add_remapping(parser)
     shared.add_settings(parser)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
     how = shared.reading(options)
+    policy = filters.policy(options)
     if options.before == options.after == sources.STDIN:
         raise UsageError("the standard input (-) can be read only once")
     with report.guard(options.before):
-        before = load.read(Input(options.before, "", options.url), how)
+        before = load.read(shared.one_input(options.before, options), how)
         after = sources.read(options.after, max_size=options.max_size)
-        for difference in verifying.differences(walk(before, how.settings), before, after.data):
+        for difference in verifying.differences(walk(before, how.settings), before, after.data, policy):
             report.failure(DocumentError(difference))

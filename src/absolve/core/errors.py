@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+# Codes of what was given, and by design is not read: files in folders, parts of messages. Kinds are before the colon.
+NOT_READ: Final = "not-read"
+UNREAD_PART: Final = "unread-part"
+
+
 class Diagnostic(NamedTuple):
     """A problem that does not stop the run: a code, a text, and the place (document name, 1-based line and column).
 

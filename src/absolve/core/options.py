@@ -120,6 +120,7 @@ class _SelectingOptions(Choices, total=False):
     media_type: str | None
     charset: str | None
     url: str | URLObject | None
+    default_url: str | URLObject | None
     headers: Headers | None
     file_urls: bool
     kind: Kind | Iterable[Kind]

@@ -37,6 +37,9 @@ else:
     from absolve.urls.base import BaseContext, Bases, establish, inherited
 
 
+DEFAULT_URL: Final = "--default-url"  # the option for documents that record no URL
+
+
 def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:
     """Return the claim of the user's URL, given by `option`; raise UsageError if it is not absolute."""
     if not is_plain(url) and (not has_scheme(url) or is_malformed(url)):

@@ -47,6 +47,7 @@ cdef class Entity:
     cdef public Py_ssize_t depth
     cdef public Py_ssize_t count
     cdef public Py_ssize_t links
+    cdef public bint has_useless
     cdef public object facts
     cdef public object capture
     cdef public Py_ssize_t repeated

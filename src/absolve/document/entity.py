@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core.errors import Diagnostic
 from absolve.core.model import RETRIEVAL
 from absolve.formats import registry
-from absolve.urls.base import found_as
+from absolve.urls.base import LOCATED, MEMBER, MOVES, OUTSIDE, found_as, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,12 +36,14 @@ if cython.compiled:
     from cython.cimports.absolve.encodings.line_index import LineIndex
     from cython.cimports.absolve.formats.events.event_list import EventList
     from cython.cimports.absolve.urls.base import BaseContext, Bases, establish
+    from cython.cimports.absolve.urls.predicates import has_scheme
 else:
     from absolve.core.byte_scan import cut, find
     from absolve.core.column_buffers import IntColumn
     from absolve.encodings.line_index import LineIndex
     from absolve.formats.events.event_list import EventList
     from absolve.urls.base import BaseContext, Bases, establish
+    from absolve.urls.predicates import has_scheme
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
@@ -156,6 +158,8 @@ class Entity:
     `origin` is that of its Document. `for_rewrite`: inner documents that this rewrite does not change were not walked;
     `is_proof`: the document is the output of a rewrite.
 
+    `has_useless`: its base, or one inside it, resolves nothing (`mailto:`).
+
     `links` counts its own links and those of its parts without a step in the entity path. `facts` and `capture` are
     None unless the settings ask for `documents`.
 
@@ -191,6 +195,7 @@ class Entity:
         self.depth = 0
         self.count = 0
         self.links = 0
+        self.has_useless = False
         self.facts: PageFacts | None = None
         self.capture: Capture | None = None
         self.repeated = 0
@@ -201,7 +206,7 @@ class Entity:
         self.enclosed = _NOTHING
         self.findings: list[Finding] = []
         self.origin: Callable[[int], int] | None = None
-        self.held: set[str] = set()  # keys (`found_as`) of the parts of a message, shared by its entities
+        self.held: dict[str, int] = {}  # the parts of a message by their keys (`found_as`), shared by its entities
         self.contexts: dict[Any, Any] = {}  # of its links: the cache of `resolved.link_context`
         self._inside: tuple[Bases, Charset, dict[Any, Any]] | None = None  # that of documents in it, by what they share
         self._positions: LineIndex | None = None
@@ -292,7 +297,7 @@ class Entity:
         A short document without any markup may be the name of a file, passed by mistake.
         """
         chain = self.bases.base.chain
-        if self.findings or len(chain) != 1 or chain[0].verdict != "won":
+        if self.findings or self.has_useless or len(chain) != 1 or chain[0].verdict != "won":
             return True
         return self._size < _SHORT and find(self.own_data, 60, 0, len(self.own_data)) < 0
 
@@ -359,9 +364,14 @@ class Entity:
 
     def hold(self, name: MessageIds) -> None:
         """Add the keys of references that identify parts of the message: links to those are internal."""
-        own = name.claim is not None and self.gives_base(name.claim)
-        resolver = self.base_context(None, own).resolver
-        self.held.update(found_as(url) for url in map(resolver, name.references) if url)
+        context: BaseContext = self.base_context(None, name.claim is not None and self.gives_base(name.claim))
+        resolver, held = context.resolver, self.held
+        relative = MOVES if records(context.base) else OUTSIDE
+        for reference in name.references:
+            if url := resolver(reference) or context.in_message(reference):
+                how = MEMBER if name.claim is None else LOCATED if has_scheme(reference) else relative
+                key = found_as(url)
+                held[key] = max(held.get(key, MOVES), how)
 
     @cython.ccall
     def base_context(self, scope: BaseClaim | None, own: cython.bint = False) -> BaseContext:  # noqa: FBT002 - of a C function

@@ -11,15 +11,17 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
-from absolve.core.model import Layer
+from absolve.core.model import RETRIEVAL
+from absolve.document.base_layers import DEFAULT_URL
 from absolve.document.diagnostics import base_too_long
-from absolve.document.walk import has_relative
+from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
-from absolve.urls.base import TOO_LONG
+from absolve.urls.base import TOO_LONG, found_as, is_useless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.core.model import BaseURL, ClaimOutcome
     from absolve.core.options import OnDiagnostic
     from absolve.document.entity import Entity
 
@@ -55,7 +57,7 @@ _MOST_SHOWN: Final = 1000
 
 
 def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnostic]:
-    """Yield diagnostics for unsuitable claims, and for relative links without a base URL."""
+    """Yield diagnostics for unsuitable claims, and for relative links without a base URL that resolves them."""
     base = entity.bases.base
     for claim in base.chain:
         if claim.verdict == "unsuitable":
@@ -63,9 +65,58 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
             yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
         elif claim.verdict == TOO_LONG:
             yield base_too_long(entity, claim.base.source, claim.line)
-    if base.layer is Layer.DEFAULT and has_relative(entity, based=False):
+    if not is_known(base) and any(with_relative(entity, lambda base: not is_known(base))):
         text = f"no base URL is known: relative links are left unchanged ({advice})"
         yield Diagnostic("no-base", text, entity.name)
+    for useless in dict.fromkeys(with_relative(entity, _is_useless) if entity.has_useless else ()):
+        text = f"{useless.source}: {in_short(useless.url)!r} resolves no relative link: they are left unchanged"
+        yield Diagnostic("unsuitable-base", text, entity.name)
+
+
+# Sources of retrieval URLs that no page records.
+_GIVEN: Final = frozenset(
+    {"--url", DEFAULT_URL, "--file-urls", "mirror layout", "root of the package", "path in the package"}
+)
+
+
+def overruled(entity: Entity) -> list[Diagnostic]:
+    """Return a diagnostic if --url, given for several inputs, overrules what the pages of one record of themselves."""
+    found = list(dict.fromkeys(filter(None, (_overruled(page.bases.own) for page in _pages(entity)))))
+    if not found:
+        return []
+    first, more = found[0], len(found) - 1
+    text = f"--url overrules what the page records ({first.base.source}): {in_short(first.base.reference)!r}"
+    text += f", and those of {more:,} more in the same file" if more else ""
+    line = first.line if first in entity.bases.own.chain else None
+    return [Diagnostic("overruled", text, entity.name, line)]
+
+
+def _pages(entity: Entity) -> Iterator[Entity]:
+    """Yield an entity and, if it is a container, the documents in it."""
+    yield entity
+    if entity.media_type != registry.OTHER and registry.WALKERS[entity.media_type].charset == "none":
+        for inner in inners(entity):
+            yield from _pages(inner.entity)
+
+
+def _overruled(own: BaseURL) -> ClaimOutcome | None:
+    """Return the claim of a retrieval URL in the document that --url overrules; None if there is none, or the same."""
+    if not any(one.base.source == "--url" and one.verdict in {"won", "resolved against"} for one in own.chain):
+        return None
+    lost = (one for one in own.chain if one.base.layer is RETRIEVAL and one.base.source not in _GIVEN)
+    return next((one for one in lost if not _is_one_page(own.url, one.base.reference)), None)
+
+
+def _is_one_page(given: str, recorded: str) -> bool:
+    """Return whether two URLs are the same but for the scheme, which HTTrack does not record, and index.html."""
+    return len({_INDEX.sub("", found_as(url).partition("//")[2]) for url in (given, recorded)}) == 1
+
+
+_INDEX: Final = re.compile(r"/(?:index\.html?)?\Z")
+
+
+def _is_useless(base: BaseURL) -> bool:
+    return bool(base.url) and is_useless(base.url)
 
 
 def of_walk(entity: Entity, *, bases: bool = True) -> Iterator[Diagnostic]:

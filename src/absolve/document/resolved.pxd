@@ -39,6 +39,8 @@ cdef class LinkContext:
 
     cdef int _set_base(self, Entity entity, BaseContext base_context)
     cdef int _copy_base(self, LinkContext like)
+    cdef str _in_message(self, str reference)
+    cpdef object how_held(self, str url)
     cpdef str target(self, str reference, bint claims)
     cpdef bint is_too_long(self, str reference) except? -1
     cpdef bint may_write(self, str url) except? -1

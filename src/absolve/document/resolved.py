@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from absolve.core.lazy_regex import pattern
+from absolve.urls.base import found_as
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_alone, scheme
 
@@ -54,7 +55,7 @@ def value_of(reference: str) -> bytes:
 _NO_BYTE = pattern("[\ud800-\udc7f\udd00-\udfff]")
 
 
-_NOTHING: frozenset[str] = frozenset()
+_NOTHING: dict[str, int] = {}
 ROOM = 16  # most characters by which the prefix for a reference is longer than the base URL (often by a slash)
 
 
@@ -84,7 +85,8 @@ class LinkContext:
         self.stays_always = stays == "always" or self.is_unknown
         self.stays_as_fragment = stays == "fragment"
         self.empty = place.empty
-        self.held = entity.held if link.claim is None and not self.is_emptied else _NOTHING
+        is_held = not self.is_emptied and (link.claim is None or place.attribute == "content-location")
+        self.held = entity.held if is_held else _NOTHING
         self.short = self.prefixes if place.syntax in _AS_IT_STANDS and not self.held else None
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
         if self.short is not None and (place.element == "header" or entity.charset.in_comment):
@@ -136,10 +138,24 @@ class LinkContext:
                 return None
             return (self.own.url if self.empty == "own" else self.resolver("")) or None
         found = self.resolver(reference)
+        if found is None and self.held:
+            return self._in_message(reference)
         # Only a reference with an authority of its own can make a URL malformed: bases are well-formed.
         if found is None or ((":" in reference or reference.startswith("//")) and is_malformed(found)):
             return None
         return None if len(found) > self.longest and not is_alone(reference) else found
+
+    @cython.cfunc
+    def _in_message(self, reference: str) -> str | None:
+        """Return the URL of a part of the same message, which records no base; else None."""
+        base_context: BaseContext = self.base_context
+        found = base_context.in_message(reference)
+        return found if found is not None and found_as(found) in self.held else None
+
+    @cython.ccall
+    def how_held(self, url: str | None) -> Any:
+        """Return how the part of the same message that a URL identifies is known; None if there is none."""
+        return self.held.get(found_as(url)) if self.held and url is not None else None
 
     @cython.ccall
     @cython.exceptval(-1, check=True)

@@ -38,14 +38,15 @@ from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
 from absolve.formats import registry
 from absolve.formats.registry import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.urls import PROFILES
+from absolve.urls.base import is_useless
 from absolve.urls.cache import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import cython
 
-    from absolve.core.model import Event
+    from absolve.core.model import BaseURL, Event
     from absolve.encodings.charsets import Charset
 else:
     from absolve.core import _cython as cython
@@ -70,11 +71,11 @@ else:
 __all__ = [
     "Settings",
     "fold",
-    "has_relative",
     "hold",
     "inner_at",
     "inners",
     "walk",
+    "with_relative",
 ]
 
 _FEW_AROUND = cython.declare(cython.int, 32)  # events, at most, if only some bytes are kept: the others are copied
@@ -233,6 +234,8 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
         elif entity.settings.documents:
             _describe(entity, event)
     entity.bases = established(entity, around, claims) if claims or around.beside else around
+    url: str = entity.bases.base.url
+    entity.has_useless = bool(url) and url[:4] != "http" and is_useless(url)
     _measure(entity, found)
     entity.depth = depth
     for name in names:
@@ -383,6 +386,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.findings.append(finding)
         return
     entity.count += inner.count
+    entity.has_useless = entity.has_useless or inner.has_useless
     entity.repeated += inner.repeated
     entity.long_bases += inner.long_bases
     if entity.inside is None:
@@ -392,7 +396,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.skip(index, named)
-    if part.signed_by and has_relative(inner, based=True):
+    if part.signed_by and next(with_relative(inner, is_known), None) is not None:
         text = f"what is signed ({part.signed_by}) is left as it is (--break-signatures)"
         entity.findings.append(Finding("signed", text, part.start))
     if not part.name:
@@ -492,17 +496,29 @@ def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) ->
         return None
 
 
-def has_relative(entity: Entity, *, based: bool) -> bool:
-    """Return whether an entity, or one inside it, has a relative link that is no fragment alone.
+def with_relative(entity: Entity, wanted: Callable[[BaseURL], bool]) -> Iterator[BaseURL]:
+    """Yield the `wanted` bases under which an entity, and those inside it, have relative links that need a base.
 
-    Only entities with an established base count if `based`, else only those with the default base (section 3.4).
+    A fragment alone needs none, nor does a link to a part of the same message.
     """
-    for event in entity.events if (entity.bases.base.layer is not BY_DEFAULT) is based else ():
-        if type(event) is Link and event.place.stays != "always":
-            reference = event.coding.decode(entity.data[event.start : event.end])
-            if reference and reference[:1] != b"#" and not has_scheme(reference.decode("utf-8", "surrogateescape")):
-                return True
-    return any(has_relative(inner.entity, based=based) for inner in inners(entity))
+    base = entity.bases.base
+    if wanted(base) and any(type(event) is Link and _needs_base(entity, event) for event in entity.events):
+        yield base
+    for inner in inners(entity):
+        yield from with_relative(inner.entity, wanted)
+
+
+def _needs_base(entity: Entity, link: Link) -> bool:
+    reference = text(link.coding.decode(entity.cut(link.start, link.end)))
+    if link.place.stays == "always" or not reference or reference[0] == "#" or has_scheme(reference):
+        return False
+    context = LinkContext(entity, link)
+    return context.how_held(context.target(reference, False)) is None
+
+
+def is_known(base: BaseURL) -> bool:
+    """Return whether a base is established, not the default (section 3.4)."""
+    return base.layer is not BY_DEFAULT
 
 
 @cython.cfunc

@@ -18,7 +18,7 @@ cdef class BaseFacts:
     cdef bint normalizes
     cdef bint in_utf_8
     cdef Py_ssize_t room
-    cdef set held
+    cdef dict held
     cdef str where
     cdef tuple codes
     cdef PrefixResolver appending

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.document.resolved import Resolved
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
+from absolve.urls.base import found_as
 from absolve.urls.cache import remembered
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_plain
@@ -293,7 +294,7 @@ class RowFacts:
             self.where = "same-document"
         elif base_facts.held:
             target = self.target + data[start + self.skipped : end]
-            if target.partition(b"#")[0].decode("ascii") in base_facts.held:
+            if found_as(target.decode("ascii")) in base_facts.held:
                 self.where = "internal"
         if self._is_url and _spaced(self._data, link):
             self.codes = (*self.codes, WHITE_SPACE) if self.codes else _SPACED

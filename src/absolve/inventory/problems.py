@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import PACKAGE_ROOT
 from absolve.urls import PROFILES
-from absolve.urls.base import TOO_LONG, claimed_url, found_as, same_document
+from absolve.urls.base import TOO_LONG, claimed_url, found_as, is_useless, same_document
 from absolve.urls.cache import remembered
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import has_scheme, host_port, scheme
@@ -106,7 +106,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield TOO_LONG
     if resolved.context.base_context.compared().climbs_above_root(reference):
         yield "above-root"
-    if target is not None and not never and resolved.context.base_context.compared().divergent(reference):
+    if not (never or fetches_nothing) and resolved.context.base_context.compared().divergent(reference):
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"
@@ -163,6 +163,3 @@ def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
 OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims apply to the whole document
 
 
-def is_useless(url: str | None) -> bool:
-    """Return whether a base URL cannot resolve any relative reference (`mailto:`, `about:`), although it applies."""
-    return url is not None and (scheme(url) or "") in NEVER_RELATIVE

@@ -12,8 +12,7 @@ from absolve.core.captures import Capture
 from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Link, Part
 from absolve.document.resolved import Resolved, shown
 from absolve.formats import registry
-from absolve.inventory.problems import is_useless
-from absolve.urls.base import TOO_LONG
+from absolve.urls.base import TOO_LONG, is_useless
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:

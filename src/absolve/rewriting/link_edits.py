@@ -78,10 +78,15 @@ def _is_odd(reference: str, new: str | None) -> cython.bint:
     if "\\" in reference or (new is not None and "/../" in new):
         return True
     found, colon, rest = reference.partition(":")
-    return bool(colon) and len(found) <= _LONGEST_WEB and found.lower() in _WEB and not rest.startswith("//")
+    if not colon or rest.startswith("//"):
+        return False
+    if found and found[0] in _NO_STRICT_SCHEME:  # a scheme in RFC 1808 alone
+        return "/" not in found
+    return len(found) <= _LONGEST_WEB and found.lower() in _WEB
 
 
 _WEB = frozenset({"http", "https"})
+_NO_STRICT_SCHEME = frozenset("0123456789+-.")
 _LONGEST_WEB = cython.declare(cython.int, 5)
 
 

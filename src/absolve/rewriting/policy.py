@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from absolve.core import arguments, printable
 from absolve.urls import PROFILES
-from absolve.urls.base import found_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,7 @@ def absolute_of(reference: str, context: LinkContext) -> str | None:
         ):
             return None
     target = context.target(reference, False)
-    return None if context.held and target is not None and found_as(target) in context.held else target
+    return None if context.how_held(target) else target
 
 
 def _rules(resolved: Resolved) -> bool:

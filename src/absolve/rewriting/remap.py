@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import UsageError, in_short
 from absolve.core.linear_patterns import Substitution
 from absolve.rewriting.policy import absolute
+from absolve.urls.base import LOCATED, OUTSIDE
 from absolve.urls.predicates import has_scheme, host_port, is_malformed, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 HOW: Final = ("prefix", "exact", "regex")
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?(.*)", re.DOTALL)
 _WEB: Final = frozenset({"http", "https"})
+_MAY_BE_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|(?:[A-Za-z][A-Za-z0-9+.-]*)?\\")
 
 
 class Change(NamedTuple):
@@ -67,23 +69,26 @@ class Remapping:
         """Index the rules. Raise UsageError for a malformed one."""
         self._exact: dict[tuple[Place, str], str] = {}
         self._prefixes: dict[Place, dict[str, str]] = defaultdict(dict)
-        self._regexes: list[Substitution] = []
-        self._written: dict[tuple[str, Place, str], str] = {}  # the rules as the user wrote them
+        self._regexes: dict[int, Substitution] = {}
+        self._written: dict[tuple[str, Place, str], tuple[str, int]] = {}  # the rules as the user wrote them
         self.matched = ""  # the rule, as FROM=TO, that mapped the last URL that was mapped
-        for change in changes:
-            self._add(Change(*change))
+        self.met: set[int] = set()  # the numbers of all rules that mapped one
+        for number, change in enumerate(changes):
+            self._add(Change(*change), number)
         self._lengths = {
             place: sorted({len(prefix) for prefix in prefixes}, reverse=True)
             for place, prefixes in self._prefixes.items()
         }
 
-    def _add(self, change: Change) -> None:
+    def _add(self, change: Change, number: int) -> None:
         old, new, how = change
         if how not in HOW:
             raise UsageError(f"a rule must be one of {', '.join(HOW)}, not {how!r}")
         if how == "regex":
+            if not _MAY_BE_ABSOLUTE.match(new):
+                raise UsageError(f"the result {in_short(new)!r} of a regex rule is never an absolute URL")
             try:
-                self._regexes.append(Substitution(old, new))
+                self._regexes[number] = Substitution(old, new)
             except UsageError as error:
                 rule = f"{in_short(old)!r} to {in_short(new)!r}"
                 raise UsageError(f"the regex rule {rule} cannot be used: {error.message}") from error
@@ -98,7 +103,7 @@ class Remapping:
             found = parted(f"{scheme}:{old}" if scheme else old)
             assert found is not None  # noqa: S101 - it has a scheme
             place, rest = found
-            self._written.setdefault((how, place, rest), f"{old}={change.new}")
+            self._written.setdefault((how, place, rest), (f"{old}={change.new}", number))
             target = f"{scheme}:{new}" if new.startswith("//") else new
             if how == "exact":
                 self._exact.setdefault((place, rest), target)
@@ -115,7 +120,7 @@ class Remapping:
         for key, kept in ((rest, ""), (bare, crosshatch + fragment)):
             new = self._exact.get((place, key))
             if new is not None:
-                self.matched = self._written["exact", place, key]
+                self._meet(*self._written["exact", place, key])
                 return new if "#" in new else new + kept
         return self._by_prefix(place, rest) or self._by_regex(place, url)
 
@@ -126,7 +131,7 @@ class Remapping:
         for length in self._lengths[place]:
             new = prefixes.get(rest[:length])
             if new is not None and _ends_a_part(rest[:length], rest[length : length + 1]):
-                self.matched = self._written["prefix", place, rest[:length]]
+                self._meet(*self._written["prefix", place, rest[:length]])
                 return _joined(rest[:length], new, rest[length:])
         return None
 
@@ -137,25 +142,45 @@ class Remapping:
         if found and found[2] is not None:
             user, at, host = found[2].rpartition("@")
             url = f"{place.scheme}://{user}{at}{host.lower()}{found[3]}"
-        for substitution in self._regexes:
+        for number, substitution in self._regexes.items():
             made = substitution(url)
             if made is not None:
                 if runs_code(made) and parsed_scheme(substitution.template) != parsed_scheme(made):
                     return None  # the old URL, not the rule, would choose the code to run
-                self.matched = substitution.rule
+                self._meet(substitution.rule, number)
                 return made if has_scheme(made) and not is_malformed(made) else None
         return None
+
+    def _meet(self, rule: str, number: int) -> None:
+        self.matched = rule
+        self.met.add(number)
 
     def policy(self, resolved: Resolved) -> str | None:
         """Return the new text of a link by `absolve rewrite --remap`: absolute URLs, old or new, mapped by the rules.
 
-        Links that stay for their meaning (`#x`, an empty src, usemap) are kept: None.
+        Links that stay for their meaning (`#x`, an empty src, usemap) are kept: None. One to a part of the same message
+        is mapped as the part's Content-Location is.
         """
         new = absolute(resolved)
-        if not new and (new is not None or resolved.link.place.stays == "always" or not has_scheme(resolved.reference)):
+        target = resolved.target
+        how = resolved.context.how_held(target)
+        is_alone = has_scheme(resolved.reference) or how == LOCATED
+        if how == OUTSIDE or (
+            not new and (new is not None or resolved.link.place.stays == "always" or not is_alone)
+        ):
             return new
-        mapped = self(new or resolved.target or resolved.reference)
+        mapped = self(new or target or resolved.reference)
         return new if mapped is None else mapped
+
+
+def met_by(policy: Policy) -> frozenset[int]:
+    """Return the numbers of the rules of a policy that mapped a URL since the last call."""
+    rules = remapping_of(policy)
+    if rules is None:
+        return frozenset()
+    met = frozenset(rules.met)
+    rules.met.clear()
+    return met
 
 
 def remapping_of(policy: Policy) -> Remapping | None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Policy: TypeAlias = Callable[[Resolved], str | None]
 Path_: TypeAlias = str | os.PathLike[str]
 
-_READING: Final = frozenset({"media_type", "charset", "url", "file_urls", "headers", "on_diagnostic"})
+_READING: Final = frozenset({"media_type", "charset", "url", "default_url", "file_urls", "headers", "on_diagnostic"})
 _FILTERS: Final = ("kind", "scope", "problem")
 _OF_FILE: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "remap"})
 _OF_WALK: Final = frozenset({*CHOICES, *_READING, *_FILTERS, "include", "exclude", "url_map", "mirror_layout"})
@@ -64,7 +64,8 @@ def rewrite_file(
     written. `backup` is a suffix: a copy of the file in place is kept under its name with that suffix. `verify`: check
     by an independent parser that only links change.
 
-    `options`: those of `absolve.rewrite`; `file_urls` (the path is the retrieval URL if no other is known); `kind`,
+    `options`: those of `absolve.rewrite`; `default_url` (the retrieval URL if the file records none) and `file_urls`
+    (the path is that URL if no other is known); `kind`,
     `scope` and `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
     DocumentError if the file cannot be read, rewritten or written, else as `absolve.rewrite`. WARC files of any size
     are rewritten record by record; a record that fails is reported, and stays.
@@ -92,7 +93,8 @@ def rewrite_file(
         above = os.path.dirname(os.path.abspath(target))  # noqa: PTH100, PTH120 - the caller's own links are followed
         if not os.path.lexists(above):
             raise UsageError(f"the folder {in_short(above)} of output does not exist")
-    job = Job(inputs.Input(name, Path(name).name, _url(given)), target)
+    claims = inputs.default_claims(_url(given, "default_url"))
+    job = Job(inputs.Input(name, Path(name).name, _url(given), claims=claims), target)
     failed: Exception | None = None
     try:
         is_written = _published(how, job, notify)
@@ -127,10 +129,10 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     """Yield a row for each link in files, folders (with their subfolders) and archives, in order.
 
     `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
-    `include` and `exclude` (globs for folders), `url` (for a folder that of its root), `url_map` (a mapping from paths
-    to URLs), `mirror_layout`, `file_urls`, and all of `absolve.links`; `headers` are for a single file. An input that
-    cannot be read is reported as a `Diagnostic` that has `failed` set, and the next one follows. Raise UsageError or
-    TypeError at once for an invalid option.
+    `include` and `exclude` (globs for folders), `url` (for a folder that of its root), `default_url` (likewise, for
+    documents that record none), `url_map` (a mapping from paths to URLs), `mirror_layout`, `file_urls`, and all of
+    `absolve.links`; `headers` are for a single file. An input that cannot be read is reported as a `Diagnostic` that
+    has `failed` set, and the next one follows. Raise UsageError or TypeError at once for an invalid option.
     """
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)
@@ -146,11 +148,12 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
         raise UsageError("include and exclude need a folder")
     if how.headers is not None and (folders or len(names) != 1):
         raise UsageError("headers are those of one file")
-    url = _url(given)
-    if url is not None and folders and set("?#") & set(url):
-        raise UsageError(f"url of a folder can have no query and no fragment: {in_short(url)!r}")
+    url, default = (_url(given, option) for option in ("url", "default_url"))
+    for one in filter(None, (url, default) if folders else ()):
+        if set("?#") & set(one):
+            raise UsageError(f"url of a folder can have no query and no fragment: {in_short(one)!r}")
     layout = arguments.flag_of(given.get("mirror_layout", False), "mirror_layout")
-    origins = inputs.Origins(url, _url_map(given.get("url_map")), layout)
+    origins = inputs.Origins(url, _url_map(given.get("url_map")), layout, default)
     found = inputs.named(names, origins, globs, lambda diagnostic: report([diagnostic], notify))
     return _rows(found, how, selection, notify)
 
@@ -321,11 +324,11 @@ def _reading(given: dict[str, Any]) -> ReadOptions:
     )
 
 
-def _url(given: dict[str, Any]) -> str | None:
-    url = given.get("url")
+def _url(given: dict[str, Any], option: str = "url") -> str | None:
+    url = given.get(option)
     if url is None:
         return None
-    url = arguments.url_of(url)
+    url = arguments.url_of(url, option)
     retrieval_claim(url)
     return url
 

@@ -14,6 +14,7 @@ from absolve.inventory import PROBLEMS
 from absolve.inventory.base_facts import KnownBases
 from absolve.inventory.facts import RowFacts
 from absolve.rewriting.policy import absolute
+from absolve.urls.base import LOCATED, MOVES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from absolve.inventory.columns import Row
     from absolve.rewriting.policy import Policy
 
+_NAMED: Final = frozenset({LOCATED, MOVES})
 _MOST_KEPT: Final = 256  # row facts of one entity
 
 
@@ -60,7 +62,8 @@ class Selection(NamedTuple):
 def only(selection: Selection, policy: Policy = absolute) -> Policy:
     """Return a policy that applies another one to the selected links and leaves the others unchanged.
 
-    A base claim is made absolute at most, since the unchanged links still depend on it.
+    A base claim is made absolute at most, since the unchanged links still depend on it; so a link to a part of the same
+    message stays as well: its Content-Location is such a claim.
     """
     return _Only(selection, policy)
 
@@ -96,5 +99,7 @@ class _Only:
             self._ruled[id(resolved.context)] = ruled
         facts = ruled.facts(resolved.link, value_of(resolved.reference))
         if not self._selection.takes(resolved.kind, facts.scope, facts.problems):
+            return None
+        if resolved.link.claim is None and resolved.context.how_held(resolved.target) in _NAMED:
             return None
         return (self._policy if resolved.link.claim is None else absolute)(resolved)

@@ -19,10 +19,12 @@ from urllib.parse import quote_from_bytes
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Layer
+from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
 from absolve.formats import registry
 from absolve.run.archive_ranges import WHOLE, ArchiveRange
 from absolve.run.sources import STDIN, unreadable
-from absolve.urls.predicates import has_scheme, is_malformed
+from absolve.urls.base import is_useless
+from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,8 +43,8 @@ class Input(NamedTuple):
 
     `name` is the path to open, and the name in messages and rows. `place` is its path below an output folder, with `/`
     as separator. `url` is the retrieval URL that the user gives, `url_source` the option. `claims` are base claims
-    from its place (mirror layout). `found`: found in a folder, not named by the user, so it need not be a document.
-    `within` is the range of an archive to work on.
+    from its place (mirror layout), and from --default-url. `found`: found in a folder, not named by the user, so it
+    need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
     """
 
     name: str
@@ -52,18 +54,22 @@ class Input(NamedTuple):
     claims: tuple[BaseClaim, ...] = ()
     found: bool = False
     within: ArchiveRange = WHOLE
+    shares: bool = False
 
 
 class Origins(NamedTuple):
     """Retrieval URLs that the user gives.
 
     `url` is the URL of a document, or of a folder's root; `by_path` has the URLs of single documents, by the `key` of
-    their path; `mirror`: folders contain `host/path`, as written by wget and HTTrack.
+    their path; `mirror`: folders contain `host/path`, as written by wget and HTTrack. `default` is like `url`, for
+    documents that record none. The keys of `by_path` that named an input are added to `met`.
     """
 
     url: str | None = None
     by_path: dict[str, str] = {}  # noqa: RUF012 - never modified
     mirror: bool = False
+    default: str | None = None
+    met: set[str] | None = None
 
 
 def key(path: str) -> str:
@@ -82,7 +88,10 @@ def named(
     """
     for name in names:
         if not is_folder(name):
-            yield Input(name, Path(name).name, *_known(name, origins.url, origins))
+            claims = default_claims(origins.default)
+            yield Input(
+                name, Path(name).name, *_known(name, origins.url, origins), claims, shares=len(names) > 1
+            )
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
@@ -155,15 +164,26 @@ def _listed_wrong(path: str) -> Diagnostic | None:
 
 def _within(path: str, place: str, below: str, origins: Origins) -> Input:
     """Return the input for a file: `place` is its path below the folder, `below` its path in the output folder."""
-    url = None if origins.url is None else f"{origins.url.rstrip('/')}/{escaped(place)}"
+    url, default = (root and f"{root.rstrip('/')}/{escaped(place)}" for root in (origins.url, origins.default))
     mirrored = mirrored_url(place) if origins.mirror else None
     claims = (BaseClaim(Layer.RETRIEVAL, mirrored, "mirror layout"),) if mirrored else ()
-    return Input(path, below, *_known(path, url, origins), claims, found=True)
+    return Input(
+        path, below, *_known(path, url, origins), (*claims, *default_claims(default)), found=True, shares=True
+    )
+
+
+def default_claims(url: str | None) -> tuple[BaseClaim, ...]:
+    """Return the base claim of --default-url, which every other retrieval URL precedes (section 3.3)."""
+    return () if url is None else (retrieval_claim(url, DEFAULT_URL),)
 
 
 def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, str]:
-    mapped = origins.by_path.get(key(path)) if origins.by_path else None
-    return (mapped, "--url-map") if mapped is not None else (url, "--url")
+    found = key(path) if origins.by_path else ""
+    if found not in origins.by_path:
+        return url, "--url"
+    if origins.met is not None:
+        origins.met.add(found)
+    return origins.by_path[found], "--url-map"
 
 
 # --- folders ----------------------------------------------------------------------------------------------------------
@@ -331,20 +351,30 @@ def _path(name: bytes, end: bytes) -> str:
     return os.fsdecode(name if end == b"\0" else name.rstrip(b"\r"))
 
 
-def read_url_map(name: str) -> dict[str, str]:
-    """Return the URLs in a CSV file (path, URL, optional header row), by the `key` of the path.
+class UrlMap(NamedTuple):
+    """The URLs of a table, and the lines of its rows, by the `key` of the path."""
 
-    Paths are relative to the working folder. Raise UsageError for a malformed row, DocumentError if the file cannot be
-    read.
+    urls: dict[str, str]
+    lines: dict[str, int]
+
+
+def read_url_map(name: str) -> UrlMap:
+    """Return the URLs in a CSV file (path, URL, optional header row).
+
+    Paths are relative to the working folder. Raise UsageError for a malformed row, and for a URL against which nothing
+    can be resolved; DocumentError if the file cannot be read.
     """
-    found: dict[str, str] = {}
+    found = UrlMap({}, {})
     for line, row in read_table(name):
         if len(row) != 2:
             raise UsageError(f"{name}:{line}: a row has 2 columns (path, URL), not {len(row)}")
         path, url = row
         if not has_scheme(url) or is_malformed(url):
             raise UsageError(f"{name}:{line}: {in_short(url)!r} is not an absolute URL")
-        found[key(path)] = url
+        if runs_code(url) or is_useless(url):
+            raise UsageError(f"{name}:{line}: nothing can be resolved against {in_short(url)!r}")
+        found.urls[key(path)] = url
+        found.lines[key(path)] = line
     return found
 
 

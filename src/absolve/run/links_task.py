@@ -21,7 +21,7 @@ from absolve.run.archive_ranges import WHOLE, Progress
 from absolve.run.archive_turns import in_turn
 from absolve.run.filters import Selection
 from absolve.run.link_counter import LinkCounter
-from absolve.run.load import is_document, walked
+from absolve.run.load import is_document, not_read, walked
 from absolve.run.results import BytesRead, DocumentRows, RowChunk, guarded
 from absolve.run.safe_cells import Cells
 from absolve.run.segment_inputs import each, is_archive, left
@@ -102,6 +102,7 @@ def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> 
 def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterator[TaskResult]:
     head = sources.head(input_.name, found=True) if input_.found and input_.within == WHOLE else None
     if head is not None and not is_document(input_.name, head, how.reading):
+        yield not_read(input_)
         if how.has_documents:
             yield from _other(how, input_)
         return

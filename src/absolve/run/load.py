@@ -5,10 +5,13 @@ Input: an `Input` and the `ReadOptions`. Output: the document, its entity, and t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import Diagnostic
-from absolve.document.reporting import about_bases
+from absolve.core.errors import NOT_READ, Diagnostic
+from absolve.core.lazy_regex import pattern
+from absolve.document.base_layers import DEFAULT_URL
+from absolve.document.reporting import about_bases, overruled
 from absolve.document.walk import Settings, walk
 from absolve.formats import registry
 from absolve.run import sources
@@ -48,11 +51,23 @@ def walked(input_: Input, how: ReadOptions) -> Walked:
         diagnostics.append(Diagnostic("unknown-media-type", text, input_.name))
         document.media_type = registry.OTHER
     entity = walk(document, how.settings)
-    return Walked(document, entity, [*diagnostics, *entity.diagnostics, *about_bases(entity)])
+    advice = f"give {DEFAULT_URL}" if input_.shares else "give --url"
+    diagnostics += (*entity.diagnostics, *about_bases(entity, advice))
+    return Walked(document, entity, diagnostics + (overruled(entity) if input_.shares else []))
 
 
 def empty(input_: Input) -> Diagnostic:
     return Diagnostic("empty-file", "the file is empty", input_.name)
+
+
+def not_read(input_: Input) -> Diagnostic:
+    """Return the diagnostic for a file in a folder that is no document; before the colon its kind."""
+    suffix = Path(input_.name).suffix.lower()
+    kind = suffix if _SUFFIX.fullmatch(suffix) else "of no known suffix"
+    return Diagnostic(NOT_READ, f"{kind}: no kind that absolve reads", input_.name)
+
+
+_SUFFIX: Final = pattern(r"\.[a-z0-9_+-]{1,16}")
 
 
 def is_document(name: str, head: bytes, how: ReadOptions) -> bool:

@@ -74,11 +74,15 @@ class LinkCounts(NamedTuple):
 
 
 class ChangeCounts(NamedTuple):
-    """Links of an input, those of them that a rewrite changes, and the documents that have such links."""
+    """Links of an input, those of them that a rewrite changes, and the documents that have such links.
+
+    `rules` are the numbers of the rules (--remap, --remap-file) that mapped a link.
+    """
 
     links: int
     changed: int
     documents: int
+    rules: frozenset[int] = frozenset()
 
 
 class LogRows(NamedTuple):

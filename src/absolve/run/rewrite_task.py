@@ -15,8 +15,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
+from absolve.rewriting.remap import met_by
 from absolve.run import elsewhere, outputs, sources, special_files, unchanged
-from absolve.run.load import Walked, is_document, walked
+from absolve.run.load import Walked, is_document, not_read, walked
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded
 from absolve.run.rewritten_files import (
     backups,
@@ -92,6 +93,7 @@ def _in_place(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     head = sources.head(job.input.name, found=True) if job.input.found else None
     if head is not None and not is_document(job.input.name, head, how.reading):
+        yield not_read(job.input)
         if job.target is not None:
             yield copied(how, job)
         return
@@ -112,7 +114,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         yield from _spilled(how, job, found, tally)
     yield from _late(how, found.entity, found.diagnostics)
     yield from logged(how, found.entity, job.input.name)
-    yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1))
+    yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
     yield BytesRead(len(found.document.data), 1)
 
 
@@ -313,7 +315,7 @@ def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
                 changed += tally.changed
                 documents += 1
         yield _Written(data, data is not segment.raw)
-    yield ChangeCounts(links, changed, documents)
+    yield ChangeCounts(links, changed, documents, met_by(how.policy))
     yield BytesRead(size, number)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import DocumentError
-from absolve.document.reporting import about_bases
+from absolve.document.reporting import about_bases, overruled
 from absolve.formats import registry
 from absolve.run import sources
 from absolve.run.archive_ranges import END, ArchiveRange
@@ -128,13 +128,16 @@ def _records(input_: Input, how: ReadOptions, course: Progress | None, *, every:
     from absolve.run.archive_segments import stretches
 
     reported: set[Diagnostic] = set()  # over all records: diagnostics about bases have no position in the file
-    is_empty = True
+    is_empty, asks = True, input_.shares and input_.url is not None
     with sources.opened(input_.name) as file:
         named = (input_.name, how.settings, input_.url, input_.url_source)
         for segment in stretches(file, *named, input_.within, course=course, every=every):
             is_empty = False
             about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
             new = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
+            if asks and segment.entity is not None and (lost := overruled(segment.entity)):
+                asks = False  # one record stands for all
+                new = (*new, *lost)
             reported.update(new)
             yield segment._replace(diagnostics=(*segment.diagnostics, *new)) if new else segment
     if is_empty:

@@ -185,7 +185,7 @@ def _found(paths: str | Sequence[str], options: dict[str, Any], reported: list[D
     """Yield all inputs, by the options for their selection and origin, which are removed from `options`."""
     url_map = options.pop("url_map", None)
     try:
-        by_path = inputs.read_url_map(url_map) if url_map is not None else {}
+        by_path = inputs.read_url_map(url_map).urls if url_map is not None else {}
     except DocumentError as error:
         raise UsageError(error.message) from error
     origins = inputs.Origins(options.pop("url", None), by_path, options.pop("mirror_layout", False))

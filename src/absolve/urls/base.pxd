@@ -16,11 +16,13 @@ cdef class BaseContext:
     cdef readonly str charset
     cdef readonly object resolver
     cdef object _compared
+    cdef object _inside
     cdef BaseContext _like
     cdef readonly bint elsewhere
     cdef readonly bint unknown
 
     cpdef object compared(self)
+    cpdef str in_message(self, str reference)
 
 
 @cython.final

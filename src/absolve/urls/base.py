@@ -10,8 +10,19 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from absolve.core.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, PACKAGE_ROOT, BaseClaim, BaseURL, ClaimOutcome
+from absolve.core.model import (
+    BY_DEFAULT,
+    DEFAULT,
+    EMBEDDED,
+    ENCAPSULATING,
+    PACKAGE_ROOT,
+    THIS_MESSAGE,
+    BaseClaim,
+    BaseURL,
+    ClaimOutcome,
+)
 from absolve.urls import resolver
+from absolve.urls.parse import hierarchical, split
 from absolve.urls.predicates import split_fragment, without_controls
 
 if TYPE_CHECKING:
@@ -116,6 +127,11 @@ def _lose(fates: list[ClaimOutcome], chain: tuple[ClaimOutcome, ...], verdict: s
     return 0
 
 
+def is_useless(url: str | None) -> bool:
+    """Return whether a base URL cannot resolve any relative reference (`mailto:`, `about:`), although it applies."""
+    return url is not None and not hierarchical(split(url))
+
+
 def same_document(one: str, other: str) -> bool:
     """Return whether two URLs are equal without their fragments."""
     end = one.find("#")
@@ -128,15 +144,30 @@ def same_document(one: str, other: str) -> bool:
 
 
 def found_as(url: str) -> str:
-    """Return the key by which a URL identifies a part of a message: the URL without fragment.
+    """Return the key by which a URL identifies a part of a message: percent-decoded, and without fragment.
 
-    A cid URL is percent-decoded (RFC 2392) and lower-cased.
+    That of a cid URL is in lower case (RFC 2392).
     """
-    if url[:4].lower() != "cid:":
-        return split_fragment(url)[0]
+    is_id = url[:4].lower() == "cid:"
+    key = url.lower() if is_id else split_fragment(url)[0]
+    if "%" not in key:
+        return key
     from urllib.parse import unquote
 
-    return unquote(url).lower()
+    key = unquote(key, errors="surrogateescape")
+    return key.lower() if is_id else key
+
+
+# How a part of a message or package is known (`Entity.held`), which decides whether links to it stay (decisions.md, S7)
+MOVES = 0  # by a Content-Location relative to a base in the message: both become absolute
+MEMBER = 1  # by its path in a package, or its Content-ID
+LOCATED = 2  # by an absolute Content-Location
+OUTSIDE = 3  # by one relative to a base that the message does not record: a reader of the message has another
+
+
+def records(base: BaseURL) -> bool:
+    """Return whether a base follows from a header of the message, not only from outside (`--url`)."""
+    return any(fate.base.layer is EMBEDDED and fate.verdict in {"won", "resolved against"} for fate in base.chain)
 
 
 @cache  # an import statement takes a microsecond, even if the module is loaded
@@ -166,6 +197,7 @@ class BaseContext:
         self.unknown = url.startswith(_NOBODY_KNOWS)
         self._compared: Compared | None = None
         self._like: BaseContext | None = None
+        self._inside: Resolver | None = None
         if around is not None and around.base.url == url and around.profile == profile and around.charset == charset:
             self.resolver: Resolver = around.resolver
             self._like = around
@@ -180,6 +212,19 @@ class BaseContext:
         if self._compared is None:
             self._compared = _comparison()(self.base.url, self.charset)
         return self._compared
+
+    @cython.ccall
+    def in_message(self, reference: str) -> str | None:
+        """Return the URL of a reference in a message without a base URL (RFC 2557 5); None where there is one."""
+        if self.base.layer is not BY_DEFAULT:
+            return None
+        if self._inside is None:
+            url = THIS_MESSAGE
+            for fate in reversed(self.base.chain):  # relative claims: nothing was around them
+                if not has_scheme(fate.base.reference):
+                    url = resolver(self.profile, url)(fate.base.reference) or url
+            self._inside = resolver(self.profile, url, self.charset)
+        return self._inside(reference)
 
 
 @cython.final

@@ -97,10 +97,10 @@ def _depth(segments: Iterator[str], depth: int = 0) -> int:
 
 
 def divergent(base: str, reference: str, charset: str = "utf-8") -> bool:
-    """Return whether the profiles resolve a reference (str) against a base (str) to different URLs.
+    """Return whether the profiles resolve a reference (str) against a base (str) to different URLs, or only some do.
 
-    The URLs are compared after parsing by the URL Standard, so different spellings are equal. Return False if a profile
-    has no target, or the URL Standard cannot parse one. Raise UsageError for an unknown charset.
+    The URLs are compared after parsing by the URL Standard, so different spellings are equal, and one that it cannot
+    parse counts as none. Raise UsageError for an unknown charset.
     """
     return Compared(base, charset).divergent(reference)
 
@@ -148,7 +148,7 @@ class Compared:
 
     def divergent(self, reference: str) -> bool:
         """Return the result of the function `divergent` for this base."""
-        if HARMLESS.fullmatch(reference) and self.is_harmless():
+        if (HARMLESS.fullmatch(reference) and self.is_harmless()) or not (self._base or ":" in reference):
             return False
         reference = _decisive(reference)
         # In charsets other than UTF-8 the query of the base is encoded differently from that of a reference. Leading
@@ -164,23 +164,16 @@ def _differ(base: str, reference: str, charset: str) -> bool:
     """Return whether the profiles resolve a reference to different URLs; both texts are shortened by `_decisive`."""
     target = resolver("rfc1808", base, charset)(reference)
     other = resolver("rfc3986", base, charset)(reference)
-    if target is None or other is None:
-        return False
-    if target == other:
-        if target == reference and is_alone(reference):
-            return False  # the URL Standard's result is the same with any base
-        other = None
-    # One URL at a time: each may have megabytes.
+    if target == other and target == reference and is_alone(reference):
+        return False  # the URL Standard's result is the same with any base
+    # One URL at a time: each may have megabytes. A target that the URL Standard cannot parse is none for a browser.
     normalize = _normalizer(charset)
-    found = {_sign(normalize(target))}
-    del target
-    if other is not None:
-        found.add(_sign(normalize(other)))
-        del other
-    if None in found:
-        return False
+    found = {None if target is None else _sign(normalize(target))}
+    if target != other:
+        found.add(None if other is None else _sign(normalize(other)))
+    del target, other
     found.add(_sign(resolver("whatwg", base, charset)(reference)))
-    return None not in found and len(found) > 1
+    return len(found) > 1
 
 
 _AUTHORITY: Final = re.compile(rf"(?:{parse.STRICT_SCHEME.pattern})?//([^/?#\\]*+)")

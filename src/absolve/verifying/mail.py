@@ -11,14 +11,16 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.document.walk import inners
+from absolve.core.model import Document, Link
+from absolve.document.resolved import Resolved
+from absolve.document.walk import inners, walk
 from absolve.formats import registry
 from absolve.formats.headers import OF_MAIL
 from absolve.verifying.differences import shown
 from absolve.verifying.fields import faults, judged
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from email.message import Message
 
     from absolve.core.model import Part
@@ -34,6 +36,9 @@ _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
     """Add the differences between the messages that email reads."""
     found = _Judge(meant, differences)
+    if before.held or before.media_type == registry.MAILBOX:
+        documents = (Document(entity.data, media_type=entity.media_type) for entity in (before, after))
+        found.together(*(walk(document, before.settings) for document in documents))
     if before.media_type != registry.MAILBOX:
         found.message(before.data, after.data, before, after, "")
         return
@@ -81,6 +86,14 @@ def _headed(message: Message[Any, Any]) -> tuple[Message[Any, Any], bytes]:
     return email.message_from_bytes(data[before.end() :]), before[0]
 
 
+def _links(entity: Entity) -> Iterator[Resolved]:
+    return (Resolved(entity, event) for event in entity.events if isinstance(event, Link))
+
+
+def _part_of(link: Resolved) -> Any:
+    return link.context.how_held(link.target)
+
+
 class _Judge:
     def __init__(self, meant: Meant, differences: Differences) -> None:
         self._meant = meant
@@ -92,6 +105,18 @@ class _Judge:
             self._compare(email.message_from_bytes(before), email.message_from_bytes(after), one, other, path)
         except RecursionError:
             self._say("unjudged", "email cannot read multiparts nested as deep as these", path)
+
+    def together(self, one: Entity, other: Entity) -> None:
+        """Add a difference for each link that no longer leads to a part of the message (RFC 2557 8.3).
+
+        Both entities are walked without a URL: a reader has only what the message records.
+        """
+        for old, new in zip(_links(one), _links(other), strict=False):
+            if _part_of(old) is not None and _part_of(new) is None:
+                words = f"{shown(old.reference)} led to a part of the message, {shown(new.reference)} leads to none"
+                self._say("target", words, one.path)
+        for inner, its in zip(inners(one), inners(other), strict=False):
+            self.together(inner.entity, its.entity)
 
     def _compare(
         self, old: Message[Any, Any], new: Message[Any, Any], one: Entity | None, other: Entity | None, path: str

@@ -302,14 +302,48 @@ def test_links_to_parts_of_the_same_message_are_internal_and_stay() -> None:
         ("a", "internal"),
         ("header", "internal"),
     ]
-    done = HELD.replace(b'"o.html"', b'"http://h.example/d/o.html"')
-    assert rewritten(HELD) == done.replace(b"Location: i.png", b"Location: http://h.example/d/i.png")
+    assert rewritten(HELD) == HELD.replace(b'"o.html"', b'"http://h.example/d/o.html"')
 
 
 def test_a_link_beyond_ascii_to_a_part_of_the_same_message_is_internal() -> None:
     image = b"Content-Type: image/png\nContent-Location: http://o.example/%C3%A9.png\n\n"
     data = multipart(html("<img src='http://o.example/\xe9.png'>".encode()), image, kind=b"related")
     assert [row.scope for row in absolve.links(data, media_type="message/rfc822", url=URL, profile="whatwg") if row.element == "img"] == ["internal"]
+
+
+OWN = b"http://own.example/d/"
+IN_MESSAGE = [  # header of the message, link, Content-Location, and both after a rewrite
+    (b"", b"i.png", b"i.png", b"i.png", b"i.png"),
+    (b"", b"./i.png#f", b"i.png", b"./i.png#f", b"i.png"),
+    (b"", b"http://h.example/d/i.png", b"i.png", b"http://h.example/d/i.png", b"i.png"),
+    (b"", b"i.png", b"http://h.example/d/i.png", b"i.png", b"http://h.example/d/i.png"),
+    (b"", b"a%20b.png", b"=?utf-8?Q?a_b.png?=", b"a%20b.png", b"=?utf-8?Q?a_b.png?="),
+    (b"Content-Base: " + OWN, b"i.png", b"i.png", OWN + b"i.png", OWN + b"i.png"),
+    (b"Content-Location: " + OWN, b"./i.png#f", b"i.png", OWN + b"i.png#f", OWN + b"i.png"),
+    (b"Content-Base: " + OWN, OWN + b"i.png", b"i.png", OWN + b"i.png", OWN + b"i.png"),
+    (b"Content-Base: " + OWN, b"i.png", OWN + b"i.png", b"i.png", OWN + b"i.png"),
+]
+
+
+@pytest.mark.parametrize(("header", "link", "location", "done", "its"), IN_MESSAGE)
+def test_a_link_and_the_location_of_its_part_change_together_or_stay(
+    header: bytes, link: bytes, location: bytes, done: bytes, its: bytes
+) -> None:
+    def message(link: bytes, location: bytes) -> bytes:
+        image = b"Content-Type: image/png\nContent-Location: " + location + b"\n\n"
+        return multipart(html(b'<img src="%b">' % link), image, kind=b"related", header=header + b"\n" if header else b"")
+
+    new = rewritten(message(link, location))
+    assert new == message(done, its)
+    assert rewritten(new) is new
+    assert [row.scope for row in rows(new) if row.element == "img"] == ["internal"]
+
+
+def test_a_link_to_a_part_of_a_message_without_a_base_is_internal() -> None:
+    page = html(b'<img src="i.png"><a href="o.html">', b"Content-Location: sub/p.html\n")
+    data = multipart(page, b"Content-Type: image/png\nContent-Location: sub/i.png\n\n", kind=b"related")
+    found = [(row.target, row.scope, row.problems) for row in rows(data, url=None) if row.element != "header"]
+    assert found == [("thismessage:/sub/i.png", "internal", []), (None, "other", ["unresolved"])]
 
 
 def test_links_to_parts_of_another_message_are_not_internal() -> None:

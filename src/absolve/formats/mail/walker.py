@@ -12,7 +12,7 @@ import re
 from email.message import Message
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import WalkError
+from absolve.core.errors import UNREAD_PART, WalkError
 from absolve.core.model import Finding, Link, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
@@ -36,6 +36,19 @@ _MESSAGES: Final = frozenset({MESSAGE, "message/global", "message/news"})
 
 # RFC 5751 3.2: a signature around the content. Encrypted content, or other content in ASN.1, is not read.
 _OPAQUE: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
+# Content with links in forms that absolve does not read, and fragments of messages (RFC 2046 5.2.2); bodies of other
+# types have none, or are attachments.
+_UNREAD: Final = frozenset(
+    {
+        "application/ms-tnef",
+        "application/vnd.ms-tnef",
+        "application/rtf",
+        "message/partial",
+        "text/enriched",
+        "text/richtext",
+        "text/rtf",
+    }
+)
 # Fields that sign the body and some of the header (RFC 6376, RFC 8617; RFC 4870)
 _SIGNATURES: Final = {
     "dkim-signature": "DKIM-Signature",
@@ -126,6 +139,8 @@ class _Walk:
         media_type = self._content.media_type
         if self._options.documents:
             yield self._capture(media_type)
+        if media_type == "multipart/encrypted":  # RFC 1847 2.2
+            yield self._not_read("encrypted")
         if media_type.startswith("multipart/"):
             boundary = self._content.parameter("boundary").rstrip().encode("utf-8", "surrogateescape")
             digest = media_type == "multipart/digest"
@@ -134,10 +149,16 @@ class _Walk:
             return
         if inside:
             yield from self._names(locations)
-        if media_type in _OPAQUE and self._content.parameter("smime-type").lower() == "signed-data":
+        kind = self._content.parameter("smime-type").lower()
+        if media_type in _OPAQUE and kind == "signed-data":
             yield Finding("signed", "what is signed by S/MIME and encoded for it is not read", self._body)
         else:
+            if media_type in _UNREAD or (media_type in _OPAQUE and kind != "certs-only"):
+                yield self._not_read("encrypted" if media_type in _OPAQUE else media_type)
             yield from self._leaf(media_type)
+
+    def _not_read(self, kind: str) -> Finding:
+        return Finding(UNREAD_PART, f"{kind}: this part of the message is not read", self._body)
 
     def _capture(self, media_type: str) -> Capture:
         """Return the facts that the header states about the body."""
@@ -169,7 +190,7 @@ class _Walk:
         if coding is None and not is_read:
             coding = Unread(encoding)
         if coding is None:
-            text = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
+            text = f"encoding {encoding[:40]!r}: none that absolve reads; this part is left as it is"
             yield Finding("unknown-encoding", text, self._body, failed=True)
             return
         charset = re.sub(r'[\\"\r\n]', "", self._content.parameter("charset"))
