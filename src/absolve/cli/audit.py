@@ -158,7 +158,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def _add_repairs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("repairs")
     group.add_argument("--fix", action="store_true", help="write the repairs that are sure into the files of NEW")
-    group.add_argument("--diff", discovered=True, action="store_true", help="with --fix: write nothing, print a diff")
+    group.add_argument("--diff", discovered=True, action="store_true", help="with --fix: change no file, print a diff")
     group.add_argument(
         "--verify", discovered=True, action="store_true", help="with --fix: check that only links change"
     )

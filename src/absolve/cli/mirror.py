@@ -79,7 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
     where.add_argument(
-        "-n", "--dry-run", discovered=True, action="store_true", help="write nothing; print the path of each URL"
+        "-n", "--dry-run", discovered=True, action="store_true", help="write no file; print the path of each URL"
     )
     what = parser.add_argument_group("what is held")
     what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")

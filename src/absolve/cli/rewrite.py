@@ -24,7 +24,7 @@ from absolve.run.load import is_document, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, guarded
-from absolve.run.rewrite_task import Job, RewriteOptions, logged, new_bytes, record_bytes, rewritten
+from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
 from absolve.run.segment_inputs import each, is_archive
 from absolve.run.sources import STDIN
 
@@ -89,13 +89,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--dry-run",
         discovered=True,
         action="store_true",
-        help="write nothing; print the number of links, and of those that would change",
+        help="write no file, not even --log and --errors; print the number of links, and of those that would change",
     )
     show.add_argument(
         "--diff",
         discovered=True,
         action="store_true",
-        help="write nothing; print a diff for patch",
+        help="write no file, not even --log and --errors; print a diff for patch",
     )
     shared.completes_files(
         where.add_argument(
@@ -120,6 +120,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
         log = change_log.cells(options)
     _check(options)
+    if options.dry_run or options.diff:
+        options.errors = options.log = log = None  # checked as if the run were to write them
     how = RewriteOptions(
         shared.reading(options),
         filters.policy(options),
@@ -295,7 +297,6 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         yield from faults
         number += 1
         if not faults:
-            yield from logged(how, segment.entity, job.input.name)
             links += tally.links
             changed += tally.changed
             documents += bool(tally.changed)
@@ -318,7 +319,6 @@ def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: boo
     faults = new_bytes(how, found, tally)[1]
     yield from faults
     if not faults:
-        yield from logged(how, found.entity, job.input.name)
         yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1))
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
