@@ -25,7 +25,7 @@ from absolve.mirror.paths import LAYOUTS, MAP
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
-from absolve.mirror.urls import MORE, NONE, Equivalences
+from absolve.mirror.urls import MORE, NONE, Equivalences, wanted
 from absolve.run import outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
@@ -281,27 +281,29 @@ def finish_run(working: maps.Working, options: argparse.Namespace, report: Repor
     if not number:
         text = "the capture holds no document"
         report.finding(Diagnostic("no-document", text, options.output or options.zip, failed=True))
-    _missing(working, options)
-    _summary(working, number, options)
+    _summary(working, number, _missing(working, options), options)
 
 
-def _missing(working: maps.Working, options: argparse.Namespace) -> None:
-    """Write the list that a crawler takes: what most pages need comes first."""
+def _missing(working: maps.Working, options: argparse.Namespace) -> int:
+    """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out."""
     if options.missing is None:
-        return
+        return 0
     kinds = set(options.missing_kind.split(",")) if options.missing_kind else None
     query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind"
     urls = dict.fromkeys(url for url, kind, _ in working.rows(query) if kinds is None or kind in kinds)
+    listed = [wanted(url) for url in urls]
     with outputs.opened(options.missing) as file:
-        file.write("".join(f"{url}\n" for url in urls).encode("utf-8", "surrogatepass"))
+        file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))
+    return listed.count(None)
 
 
-def _summary(working: maps.Working, number: int, options: argparse.Namespace) -> None:
+def _summary(working: maps.Working, number: int, left_out: int, options: argparse.Namespace) -> None:
     if options.quiet:
         return
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
     notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
-    words = [f"{number:,} documents", f"{missing:,} URLs missing"]
+    aside = f" ({left_out:,} not listed: no public address)" if left_out else ""
+    words = [f"{number:,} documents", f"{missing:,} URLs missing{aside}"]
     words += [f"{number:,} {code}" for code, number in notes.items()]
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
