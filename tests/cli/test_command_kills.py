@@ -155,6 +155,41 @@ def moments() -> Iterator[tuple[Way, random.Random]]:
     return ((way, chance) for way in itertools.islice(itertools.cycle(WAYS), KILLS))
 
 
+RECORD: Final = (
+    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-05-01T00:00:00Z\r\nWARC-Target-URI: http://h/d/p.html\r\n"
+    b"Content-Length: 100\r\n\r\n%b\r\n\r\n" % b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=x>".ljust(100)
+)
+COMMANDS: Final = (
+    "rewrite site/p.html -o out.html", "rewrite site -o out/", "rewrite site --in-place", "rewrite site -o out/ --log log.csv",
+    "links site -o l.csv", "links site -o l.csv --resume", "links site -o l.sqlite", "documents site -o d.csv",
+    "mirror c.warc -o m", "mirror c.warc --zip m.zip", "mirror site --relative-only", "mirror c.warc -o m --missing list",
+    "audit site --url http://h/ -o a.csv", "audit site --url http://h/ -o a.html --write-map m.csv",
+    "audit site --url http://h/ --fix",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, command: str) -> None:
+    if command.startswith("audit"):
+        pytest.importorskip("duckdb")
+    for name in ("site", "out", "m", "tmp"):
+        (tmp_path / name).mkdir()
+    saved = b"<!-- saved from url=(0012)http://h/%b --><a href=/c.html#top><a href=http://h/Q.html>"
+    for name in ("p.html", "q.html"):
+        (tmp_path / "site" / name).write_bytes(saved % name.encode())
+    (tmp_path / "c.warc").write_bytes(RECORD)
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": str(tmp_path / "tmp")}
+    main = f"from absolve.cli import main; sys.exit(main({command.split()!r}))"
+    killing = "import os, sys; from absolve.run import outputs; outputs.put = outputs.settle = lambda made: os._exit(9)"
+    argv = [sys.executable, "-c"]
+    killed_ = subprocess.run([*argv, f"{killing}; {main}"], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert killed_.returncode == 9, killed_
+    assert temporary(tmp_path)
+    done = subprocess.run([*argv, f"import sys; {main}"], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert done.returncode in {0, 1}, done
+    assert not temporary(tmp_path)
+
+
 @pytest.mark.slow
 def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path) -> None:
     new = {kind: new_files(tmp_path, kind) for kind in FOLDERS}

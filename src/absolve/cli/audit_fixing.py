@@ -6,7 +6,6 @@ Input: the options, the database of repairs. Output: changed files in place; onl
 from __future__ import annotations
 
 import copy
-import os
 import sys
 from contextlib import closing
 from functools import partial
@@ -18,7 +17,7 @@ from absolve.cli import options as shared
 from absolve.cli.rewrite import compared
 from absolve.cli.terminal import colours, is_terminal
 from absolve.document.resolved import shown
-from absolve.run import outputs
+from absolve.run import leftovers, outputs
 from absolve.run.archive_ranges import WHOLE
 from absolve.run.publish import Publisher
 from absolve.run.results import StdoutBytes
@@ -38,7 +37,7 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
     own = copy.copy(options)
     own.errors = None  # has the failures of the audit
     policy = repair.RepairPolicy(path)
-    token = os.urandom(4).hex()
+    token = leftovers.token()
     how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
     jobs = _jobs(path, options, found, report)
     if options.diff:

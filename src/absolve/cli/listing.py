@@ -115,8 +115,7 @@ def _list(
         handoffs=True,
     )
     stream = sinks.is_stream(how.format)
-    token = journal.token if journal is not None else ""
-    with shared.opened(options, many.names(options), stream=stream, token=token) as out, closing(run_) as pieces:
+    with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
         found_rows = Rows(how.table)
         chunks = _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report)))
         if not stream:

@@ -26,7 +26,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import MORE, NONE, Equivalences, wanted
-from absolve.run import outputs, plan, special_files
+from absolve.run import leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
@@ -34,7 +34,7 @@ from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from absolve.cli.reporting import Report
     from absolve.mirror.sources import Source
@@ -131,7 +131,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         choice.same or Equivalences(),
         options.absent == "sever",
         options.for_ == "server",
-        os.urandom(4).hex(),
+        leftovers.token(),
     )
     if options.dry_run:
         _dry(sources, how, choice, report)
@@ -186,9 +186,7 @@ def _into(
 ) -> None:
     state = write.state_of(sources, choice, (options.absent, options.for_, repr(how.reading)))
     working, is_new = _working(folder, state, resume=options.resume)
-    with closing(working):
-        working.add_tokens({how.token})
-
+    with write.swept(folder, how.token), closing(working):
         def plan() -> None:
             if is_new:
                 write.planned(working, sources, how, choice, report.finding)
@@ -250,7 +248,7 @@ def _run(
     if how.folder is not None:
         systems.watch(how.folder.path)
 
-    def results() -> Iterator[tuple[Any, Any]]:
+    def results() -> Generator[tuple[Any, Any]]:
         work = partial(made, how)
         return many.run(work, batches(), _input, options, report, systems=systems, is_large=is_large)
 

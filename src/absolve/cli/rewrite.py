@@ -5,7 +5,6 @@ Input: the options. Output: a file for each input (or the standard output), the 
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import closing
 from functools import partial
@@ -19,7 +18,7 @@ from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
-from absolve.run import inputs, outputs, plan, sources, special_files
+from absolve.run import inputs, leftovers, outputs, plan, sources, special_files
 from absolve.run.load import is_document, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
@@ -128,7 +127,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
-        token=os.urandom(4).hex(),
+        token=leftovers.token(),
         log=log,
     )
     jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
@@ -154,7 +153,7 @@ def _run(
 ) -> None:
     """Run the task `work` on all jobs; publish finished files, print data for the standard output."""
     with (
-        resuming.journal(options, how.token, several=_are_several(options)) as journal,
+        resuming.journal(options, several=_are_several(options)) as journal,
         Publisher(how.token, journal, how.inside) as publisher,
         closing(_results(work, publisher, jobs, options, report)) as results,
         closing(_published(results, publisher, report)) as changes,
