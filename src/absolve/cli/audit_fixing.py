@@ -15,7 +15,7 @@ from absolve.audit import load, repair
 from absolve.cli import audit_reading, many
 from absolve.cli import options as shared
 from absolve.cli.rewrite import compared
-from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.document.resolved import shown
 from absolve.run import leftovers, outputs
 from absolve.run.archive_ranges import WHOLE
@@ -46,7 +46,7 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
             for _, piece in results:
                 if isinstance(piece, StdoutBytes):
                     with outputs.stdout() as file:
-                        file.write(piece.data)
+                        drawing(file).write(piece.data)
         return 0
     changed = 0
     with Publisher(how.token) as publisher:

@@ -163,7 +163,7 @@ def _write(how: ListOptions, sink: Sink, rows: Iterator[Any], out: Any, options:
         from absolve.inventory.sinks import table
 
         to_stdout = options.output in {None, special_files.STDOUT}
-        table.write(columns, rows, out, terminal.screen(sys.stdout) if to_stdout else None)
+        table.write(columns, rows, terminal.drawing(out), terminal.screen(sys.stdout) if to_stdout else None)
         return
     if how.format in {"json", "jsonl"} and _is_on_terminal(options):
         rows = map(visible_json, rows)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
-from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import UsageError
@@ -156,7 +156,7 @@ def _run(
         resuming.journal(options, several=_are_several(options)) as journal,
         Publisher(how.token, journal, how.inside) as publisher,
         closing(_results(work, publisher, jobs, options, report)) as results,
-        closing(_published(results, publisher, report)) as changes,
+        closing(_published(results, publisher, report, draws=options.diff)) as changes,
     ):
         if options.log is None:
             for _ in changes:
@@ -170,13 +170,13 @@ def _run(
 
 
 def _published(
-    results: Iterable[tuple[Job, Any]], publisher: Publisher, report: Report
+    results: Iterable[tuple[Job, Any]], publisher: Publisher, report: Report, *, draws: bool
 ) -> Generator[Sequence[Sequence[Any]]]:
     """Publish finished files, print data for the standard output, and yield the changes of the links for the log."""
     for job, piece in results:
         if isinstance(piece, StdoutBytes):
             with outputs.stdout() as file:
-                file.write(piece.data)
+                (drawing(file) if draws else file).write(piece.data)
         elif isinstance(piece, LogRows):
             if not report.is_unwritten(job.input.name):
                 yield piece.rows
