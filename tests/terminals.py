@@ -9,11 +9,12 @@ import threading
 
 import pytest
 
-LONGEST = 120  # seconds, after which a process is killed: its exit status is -9
+LONGEST = 120.0  # seconds, after which a process is killed: its exit status is -9
 
 
 def in_terminal(
-    argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None
+    argv: list[str], environment: dict[str, str], columns: int = 80, stdout: int | None = None, stderr: int | None = None,
+    longest: float = LONGEST,
 ) -> tuple[int, str]:
     """Return the exit status of a process, and what a terminal of this width receives from it.
 
@@ -35,7 +36,7 @@ def in_terminal(
 
             def end() -> None:
                 try:
-                    process.wait(LONGEST)
+                    process.wait(longest)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()

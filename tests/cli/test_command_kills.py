@@ -1,7 +1,7 @@
-"""A run that is killed at any moment leaves each file whole; with SIGTERM or SIGINT it leaves no temporary file either.
+"""A run that is killed at any moment leaves each file whole; with a signal that it can handle no temporary file either.
 
-$ABSOLVE_KILLS is the number of kills at random moments, over 54 combinations in turn: signal, output, kind of inputs, one
-process or the whole job. `-s` prints the figures.
+$ABSOLVE_KILLS is the number of kills at random moments of each test, over all combinations in turn: signal, command or output,
+kind of inputs, one process or the whole job. `-s` prints the figures.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 import time
 import zipfile
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -59,7 +59,7 @@ FOLDERS: Final = {
     "WARC": {f"{number:03}.warc": warc(300 if number == 0 else 30) for number in range(12)},
     "ZIP": {f"{number:03}.epub": package(300 if number == 0 else 30) for number in range(12)},
 }
-SIGNALS: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+SIGNALS: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PLACES: Final = (["--in-place"], ["--in-place", "--backup", ".orig"], ["-o", "out/"])
 TABLES: Final = ("sqlite", "duckdb", "parquet", "csv")
 
@@ -84,7 +84,8 @@ WAYS: Final = ways()
 
 
 def started(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    (folder / "tmp").mkdir(exist_ok=True)
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder / "tmp")}
     argv = [sys.executable, "-m", "absolve", *arguments]
     return subprocess.Popen(argv, cwd=folder, env=environment, stderr=subprocess.PIPE, start_new_session=True)
 
@@ -155,6 +156,41 @@ def moments() -> Iterator[tuple[Way, random.Random]]:
     return ((way, chance) for way in itertools.islice(itertools.cycle(WAYS), KILLS))
 
 
+RECORD: Final = (
+    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-05-01T00:00:00Z\r\nWARC-Target-URI: http://h/d/p.html\r\n"
+    b"Content-Length: 100\r\n\r\n%b\r\n\r\n" % b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=x>".ljust(100)
+)
+COMMANDS: Final = (
+    "rewrite site/p.html -o out.html", "rewrite site -o out/", "rewrite site --in-place", "rewrite site -o out/ --log log.csv",
+    "links site -o l.csv", "links site -o l.csv --resume", "links site -o l.sqlite", "documents site -o d.csv",
+    "mirror c.warc -o m", "mirror c.warc --zip m.zip", "mirror site --relative-only", "mirror c.warc -o m --missing list",
+    "audit site --url http://h/ -o a.csv", "audit site --url http://h/ -o a.html --write-map m.csv",
+    "audit site --url http://h/ --fix",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, command: str) -> None:
+    if command.startswith("audit"):
+        pytest.importorskip("duckdb")
+    for name in ("site", "out", "m", "tmp"):
+        (tmp_path / name).mkdir()
+    saved = b"<!-- saved from url=(0012)http://h/%b --><a href=/c.html#top><a href=http://h/Q.html>"
+    for name in ("p.html", "q.html"):
+        (tmp_path / "site" / name).write_bytes(saved % name.encode())
+    (tmp_path / "c.warc").write_bytes(RECORD)
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": str(tmp_path / "tmp")}
+    main = f"from absolve.cli import main; sys.exit(main({command.split()!r}))"
+    killing = "import os, sys; from absolve.run import outputs; outputs.put = outputs.settle = lambda made: os._exit(9)"
+    argv = [sys.executable, "-c"]
+    killed_ = subprocess.run([*argv, f"{killing}; {main}"], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert killed_.returncode == 9, killed_
+    assert temporary(tmp_path)
+    done = subprocess.run([*argv, f"import sys; {main}"], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert done.returncode in {0, 1}, done
+    assert not temporary(tmp_path)
+
+
 @pytest.mark.slow
 def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path) -> None:
     new = {kind: new_files(tmp_path, kind) for kind in FOLDERS}
@@ -185,6 +221,93 @@ def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path)
             print(f"rewrite: {turn + 1} kills")
     for name, found in figures.items():
         print(f"rewrite {name}: {dict(found)}")
+
+
+def capture(pages: int) -> bytes:
+    """Return a WARC file with pages that link to each other."""
+    records = b""
+    for number in range(pages):
+        page = b"<a href=%d>next</a>" % ((number + 1) % pages) + PAGE
+        http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
+        head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-05-01T00:00:00Z\r\nWARC-Target-URI: http://h/%d\r\n" % number
+        records += head + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
+    return records
+
+
+WRITING: Final = (
+    "mirror c.warc -o m -j1", "mirror c.warc -o m -j2", "mirror c.warc --zip m.zip", "mirror site --relative-only",
+    "audit site --url http://h/ --fix -j2", "audit site --url http://h/ -o a.csv", "rewrite site/0.html -o out.html",
+    "rewrite site -o out/ -j2", "rewrite site --in-place -j1", "rewrite site --in-place --backup .orig -j2",
+    "links site -o l.csv -j1", "links site -o l.jsonl -j2", "links site -o l.sqlite", "links site -o l.md", "documents site -o d.tsv",
+)  # fmt: skip
+OWN: Final = ("tmp", "state", "m/mirror.sqlite.part")  # what a run that was ended leaves for the next one
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder; the rows of an audit come in any order."""
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        name: b"".join(sorted(data.splitlines())) if name.endswith(".csv") else data
+        for name, data in found.items()
+        if not name.startswith(OWN)
+    }
+
+
+def is_done(folder: Path, command: str) -> bool:
+    run = started(folder, *command.split(), "-q")
+    run.communicate(timeout=120)
+    return run.returncode in {0, 1}  # an audit has findings
+
+
+def test_a_signal_at_any_moment_tears_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    chance = random.Random(os.environ.get("ABSOLVE_SEED", "3"))  # noqa: S311 - moments, no secrets
+    start, work = tmp_path / "start", tmp_path / "work"
+    (start / "site").mkdir(parents=True)
+    for number in range(150):
+        page = b"<!-- saved from url=(0012)http://h/d/%d.html --><a href=http://h/ABOUT.html>a</a>" % number + PAGE
+        (start / "site" / f"{number}.html").write_bytes(page)
+    (start / "site/about.html").write_bytes(b"<title>about</title>")
+    (start / "c.warc").write_bytes(capture(600))
+    old = files(start)
+    undisturbed: dict[str, tuple[dict[str, bytes], float]] = {}
+    figures: dict[str, Counter[str]] = {one.name: Counter() for one in SIGNALS}
+    commands = itertools.cycle(chance.sample(WRITING, len(WRITING)))
+    for turn, command in zip(range(KILLS), commands, strict=False):
+        number = SIGNALS[(turn + turn // len(WRITING)) % len(SIGNALS)]
+        shutil.rmtree(work, ignore_errors=True)
+        shutil.copytree(start, work)
+        if command not in undisturbed:
+            begun = time.monotonic()
+            assert is_done(work, command)
+            undisturbed[command] = files(work), time.monotonic() - begun
+            shutil.rmtree(work)
+            shutil.copytree(start, work)
+        new, seconds = undisturbed[command]
+        run = started(work, *command.split(), "-q")
+        time.sleep(chance.uniform(0, seconds))
+        kill = chance.choice((os.kill, os.killpg))
+        with suppress(ProcessLookupError):  # it was faster this time
+            kill(run.pid, number)
+        _, message = run.communicate(timeout=60)
+        while _is_group(run.pid):
+            time.sleep(0.005)
+        wrong: Counter[str] = Counter(signals=1, late=run.returncode in {0, 1}, temporary=len(temporary(work)))
+        found = files(work)
+        wrong["torn"] = sum(data not in {old.get(name), new.get(name)} for name, data in found.items() if ".absolve-" not in name)
+        wrong["lost"] = len(old.keys() - found.keys())
+        figures[number.name].update(wrong)
+        way = (turn, command, number.name, wrong, message, temporary(work))
+        assert not wrong["torn"], way
+        assert not wrong["lost"], way
+        assert number == signal.SIGKILL or not wrong["temporary"], way
+        assert not message or found == old, way  # while Python starts it prints where it was
+        assert is_done(work, command), way
+        assert files(work) == new, way
+        assert not temporary(work), way
+        assert not [*(work / "tmp").iterdir()], way
+    for name, counts in figures.items():
+        print(f"{name}: {dict(counts)}")
 
 
 def links(data: bytes) -> int:

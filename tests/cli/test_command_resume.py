@@ -216,24 +216,3 @@ def test_no_journal_is_written_to_a_state_folder_of_another_user(absolve: Runner
     done = absolve("rewrite", site, URL, "--in-place", "--resume")
     assert (done.status, "belongs to another user" in done.err) == (2, True)
     assert not list(folder.iterdir())
-
-
-def test_a_list_that_is_resumed_removes_the_temporary_files_of_killed_runs(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_bytes(b"<a href=x>")
-    argv = [sys.executable, "-c"]
-    arguments = ["links", str(tmp_path / "a.html"), "-o", str(tmp_path / "l.csv"), "--resume", "--quiet"]
-    kill = f"""
-import os
-from absolve.run import outputs
-from absolve.cli import main
-outputs.settle = lambda made: os._exit(9)
-main({arguments!r})
-"""
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "LOCALAPPDATA": str(tmp_path / "state")}
-    assert subprocess.run([*argv, kill], env=environment, check=False).returncode == 9
-    assert len([*tmp_path.glob(".absolve-*.tmp")]) == 1
-    (tmp_path / ".absolve-0123456789abcdef-00.tmp").touch()  # of another run
-    finish = f"from absolve.cli import main; main({arguments!r})"
-    subprocess.run([*argv, finish], env=environment, check=False)
-    assert [path.name for path in tmp_path.glob(".absolve-*.tmp")] == [".absolve-0123456789abcdef-00.tmp"]
-    assert (tmp_path / "l.csv").read_bytes().count(b"\n") == 2

@@ -160,17 +160,13 @@ def test_the_files_of_a_finished_map_are_ours(working: Working, tmp_path: Path) 
     later.close()
 
 
-def test_the_files_and_tokens_of_a_killed_run_are_ours_but_not_the_foreign_ones(
-    working: Working, tmp_path: Path
-) -> None:
+def test_the_files_of_a_killed_run_are_ours_but_not_the_foreign_ones(working: Working, tmp_path: Path) -> None:
     planned(working).mark_foreign(["h/b.html"])
-    working.add_tokens(["0123abcd", "0123abcd", "/../../evil", "0123ABCD0"])
     later = Working(tmp_path / "later")
     later.create({})
     later.add_ours(working.path)
     assert later.is_ours("h/a.html")
     assert not later.is_ours("h/b.html")
-    assert later.tokens() == {"0123abcd"}
     assert foreign(working.connection) == {"h/b.html"}
     later.close()
 

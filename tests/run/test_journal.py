@@ -21,8 +21,8 @@ def job(tmp_path: Path) -> Job:
     return Job(Input(str(tmp_path / "a.html"), "a.html"))
 
 
-def journal(job: Job, how: str = "", *, resume: bool = True, run: str = "1") -> Journal:
-    return Journal(Path(job.input.name).with_name("journal"), how, run, resume=resume)
+def journal(job: Job, how: str = "", *, resume: bool = True) -> Journal:
+    return Journal(Path(job.input.name).with_name("journal"), how, resume=resume)
 
 
 def test_journal_entries_of_unpublished_files_are_not_valid(job: Job) -> None:
@@ -76,16 +76,6 @@ def test_a_journal_entry_is_valid_only_for_the_same_input(job: Job) -> None:
         pass
     with journal(job) as fourth:
         assert list(fourth.remaining([job])) == [job]
-
-
-def test_unfinished_runs_are_recognized_by_their_tokens(job: Job) -> None:
-    with journal(job, run="1"):
-        pass
-    with journal(job, run="2") as second:
-        assert second.tokens == {"1", "2"}
-        second.end()
-    with journal(job, run="3") as third:
-        assert third.tokens == {"3"}
 
 
 def test_two_runs_do_not_share_a_journal(job: Job) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from absolve.run import output_folder, outputs
+from absolve.run import leftovers, output_folder, outputs
 from absolve.run.output_folder import Below, LinkError, OutputFolder, created
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def test_temporary_files_behind_a_link_are_not_removed(root: OutputFolder) -> No
     (top.parent / "outside/.absolve-t-0.tmp").touch()
     (top / "a").symlink_to("../outside")
     with pytest.raises(LinkError):
-        outputs.sweep(root.folder("a"), {RUN})
+        leftovers.sweep(root.folder("a"), RUN)
     made = prepared(root, "b/c")
-    outputs.sweep(root.folder("b"), {RUN})
+    leftovers.sweep(root.folder("b"), RUN)
     assert outputs.made_state(made) is None
     assert (top.parent / "outside/.absolve-t-0.tmp").exists()
 

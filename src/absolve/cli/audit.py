@@ -5,7 +5,6 @@ Input: the options. Output: verdicts for all links of the new site and all URLs 
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from absolve.audit import servers, tables
 from absolve.cli import failures, many
 from absolve.cli import options as shared
 from absolve.core.errors import UsageError
+from absolve.run import leftovers
 
 if TYPE_CHECKING:
     import argparse
@@ -158,7 +158,7 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def _add_repairs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("repairs")
     group.add_argument("--fix", action="store_true", help="write the repairs that are sure into the files of NEW")
-    group.add_argument("--diff", discovered=True, action="store_true", help="with --fix: write nothing, print a diff")
+    group.add_argument("--diff", discovered=True, action="store_true", help="with --fix: change no file, print a diff")
     group.add_argument(
         "--verify", discovered=True, action="store_true", help="with --fix: check that only links change"
     )
@@ -194,7 +194,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
 
-    with tempfile.TemporaryDirectory(prefix="absolve-audit-") as folder:
+    with leftovers.temporary_folder() as folder:
         audit_running.run(options, report, folder, failing)
 
 

@@ -6,7 +6,6 @@ Input: the options, the database of repairs. Output: changed files in place; onl
 from __future__ import annotations
 
 import copy
-import os
 import sys
 from contextlib import closing
 from functools import partial
@@ -16,9 +15,9 @@ from absolve.audit import load, repair
 from absolve.cli import audit_reading, many
 from absolve.cli import options as shared
 from absolve.cli.rewrite import compared
-from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.document.resolved import shown
-from absolve.run import outputs
+from absolve.run import leftovers, outputs
 from absolve.run.archive_ranges import WHOLE
 from absolve.run.publish import Publisher
 from absolve.run.results import StdoutBytes
@@ -38,7 +37,7 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
     own = copy.copy(options)
     own.errors = None  # has the failures of the audit
     policy = repair.RepairPolicy(path)
-    token = os.urandom(4).hex()
+    token = leftovers.token()
     how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
     jobs = _jobs(path, options, found, report)
     if options.diff:
@@ -47,7 +46,7 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
             for _, piece in results:
                 if isinstance(piece, StdoutBytes):
                     with outputs.stdout() as file:
-                        file.write(piece.data)
+                        drawing(file).write(piece.data)
         return 0
     changed = 0
     with Publisher(how.token) as publisher:

@@ -16,7 +16,7 @@ from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, re
 from absolve.audit.outputs import baseline
 from absolve.cli import audit_ended, audit_fixing, audit_reading, audit_shown, many
 from absolve.cli import options as shared
-from absolve.cli.terminal import is_terminal, screen
+from absolve.cli.terminal import is_terminal, say, screen
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs as run_outputs
@@ -347,9 +347,10 @@ def _finish(
         view = screen(sys.stdout)
         if on_terminal and not options.outputs:
             for line in audit_shown.lines(connection, how, view, fixed=fixed):
-                print(line)
+                say(line, sys.stdout)
         for table, verdict, count, _ in sorted(counts):
             word = f"{verdict:12}"
-            print(f"{table:6} {audit_shown.painted(verdict, word, how, view) if on_terminal else word} {count:>10,}")
+            word = audit_shown.painted(verdict, word, how, view) if on_terminal else word
+            say(f"{table:6} {word} {count:>10,}", sys.stdout)
     if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in counts):
         report.has_findings = True

@@ -82,7 +82,7 @@ def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
                 else:
                     lines = picture(entity, screen, show)
                 for line in lines:
-                    print(line)
+                    terminal.say(line, sys.stdout)
 
 
 def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> None:

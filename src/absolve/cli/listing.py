@@ -115,8 +115,7 @@ def _list(
         handoffs=True,
     )
     stream = sinks.is_stream(how.format)
-    token = journal.token if journal is not None else ""
-    with shared.opened(options, many.names(options), stream=stream, token=token) as out, closing(run_) as pieces:
+    with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
         found_rows = Rows(how.table)
         chunks = _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report)))
         if not stream:
@@ -164,7 +163,7 @@ def _write(how: ListOptions, sink: Sink, rows: Iterator[Any], out: Any, options:
         from absolve.inventory.sinks import table
 
         to_stdout = options.output in {None, special_files.STDOUT}
-        table.write(columns, rows, out, terminal.screen(sys.stdout) if to_stdout else None)
+        table.write(columns, rows, terminal.drawing(out), terminal.screen(sys.stdout) if to_stdout else None)
         return
     if how.format in {"json", "jsonl"} and _is_on_terminal(options):
         rows = map(visible_json, rows)

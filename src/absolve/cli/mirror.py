@@ -25,8 +25,8 @@ from absolve.mirror.paths import LAYOUTS, MAP
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
-from absolve.mirror.urls import MORE, NONE, Equivalences
-from absolve.run import outputs, plan, special_files
+from absolve.mirror.urls import MORE, NONE, Equivalences, wanted
+from absolve.run import leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
@@ -34,7 +34,7 @@ from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from absolve.cli.reporting import Report
     from absolve.mirror.sources import Source
@@ -79,7 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
     where.add_argument(
-        "-n", "--dry-run", discovered=True, action="store_true", help="write nothing; print the path of each URL"
+        "-n", "--dry-run", discovered=True, action="store_true", help="write no file; print the path of each URL"
     )
     what = parser.add_argument_group("what is held")
     what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")
@@ -131,7 +131,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         choice.same or Equivalences(),
         options.absent == "sever",
         options.for_ == "server",
-        os.urandom(4).hex(),
+        leftovers.token(),
     )
     if options.dry_run:
         _dry(sources, how, choice, report)
@@ -186,9 +186,7 @@ def _into(
 ) -> None:
     state = write.state_of(sources, choice, (options.absent, options.for_, repr(how.reading)))
     working, is_new = _working(folder, state, resume=options.resume)
-    with closing(working):
-        working.add_tokens({how.token})
-
+    with write.swept(folder, how.token), closing(working):
         def plan() -> None:
             if is_new:
                 write.planned(working, sources, how, choice, report.finding)
@@ -250,7 +248,7 @@ def _run(
     if how.folder is not None:
         systems.watch(how.folder.path)
 
-    def results() -> Iterator[tuple[Any, Any]]:
+    def results() -> Generator[tuple[Any, Any]]:
         work = partial(made, how)
         return many.run(work, batches(), _input, options, report, systems=systems, is_large=is_large)
 
@@ -281,27 +279,29 @@ def finish_run(working: maps.Working, options: argparse.Namespace, report: Repor
     if not number:
         text = "the capture holds no document"
         report.finding(Diagnostic("no-document", text, options.output or options.zip, failed=True))
-    _missing(working, options)
-    _summary(working, number, options)
+    _summary(working, number, _missing(working, options), options)
 
 
-def _missing(working: maps.Working, options: argparse.Namespace) -> None:
-    """Write the list that a crawler takes: what most pages need comes first."""
+def _missing(working: maps.Working, options: argparse.Namespace) -> int:
+    """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out."""
     if options.missing is None:
-        return
+        return 0
     kinds = set(options.missing_kind.split(",")) if options.missing_kind else None
     query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind"
     urls = dict.fromkeys(url for url, kind, _ in working.rows(query) if kinds is None or kind in kinds)
+    listed = [wanted(url) for url in urls]
     with outputs.opened(options.missing) as file:
-        file.write("".join(f"{url}\n" for url in urls).encode("utf-8", "surrogatepass"))
+        file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))
+    return listed.count(None)
 
 
-def _summary(working: maps.Working, number: int, options: argparse.Namespace) -> None:
+def _summary(working: maps.Working, number: int, left_out: int, options: argparse.Namespace) -> None:
     if options.quiet:
         return
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
     notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
-    words = [f"{number:,} documents", f"{missing:,} URLs missing"]
+    aside = f" ({left_out:,} not listed: no public address)" if left_out else ""
+    words = [f"{number:,} documents", f"{missing:,} URLs missing{aside}"]
     words += [f"{number:,} {code}" for code, number in notes.items()]
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)

@@ -6,9 +6,7 @@ What `wget -k` does, for files that it no longer has its hands on: names stay, a
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -25,13 +23,13 @@ from absolve.mirror.sources import FILES, Source, reader_of
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import Equivalences
-from absolve.run import inputs, outputs, plan
+from absolve.run import inputs, leftovers, outputs, plan
 from absolve.run.output_folder import OutputFolder
 from absolve.run.results import FilesReady
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from absolve.cli.reporting import Report
 
@@ -54,7 +52,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     source = Source(FILES, tuple(found))
     same = Equivalences.of(options.same)
     changed = 0
-    with tempfile.TemporaryDirectory(prefix="absolve-") as temporary:
+    with leftovers.temporary_folder() as temporary:
         path = Path(temporary) / maps.WORKING
         with closing(maps.Working(path)) as working:
             working.create({})
@@ -65,18 +63,19 @@ def run(options: argparse.Namespace, report: Report) -> None:
                     places[one.url] = found[one.where.offset].place
             survey = Survey([reader], Choice(same=same), report.finding)
             working.plan_in_place(survey.rows(), survey.store.forms(), [source.name], places)
+            root = OutputFolder.of(folder)
             how = MirrorOptions(
                 reading,
                 (source,),
                 str(path),
-                OutputFolder.of(folder),
+                root,
                 same,
                 options.absent == "sever",
-                token=os.urandom(4).hex(),
+                token=leftovers.token(),
                 links_only=True,
             )
 
-            def results() -> Iterator[tuple[Any, Any]]:
+            def results() -> Generator[tuple[Any, Any]]:
                 options.output = folder
                 found = write.batches(working, [source])
                 return many.run(partial(made, how), found, lambda batch: batch.input, options, report)
@@ -86,7 +85,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 if isinstance(piece, FilesReady):
                     changed += put_all(piece, report)
 
-            write.run_batches(working, results, put)
+            with write.swept(root, how.token):
+                write.run_batches(working, results, put)
             number = working.documents()[0]
     if not options.quiet:
         name = printable.printable(folder)

@@ -7,7 +7,6 @@ the map.
 from __future__ import annotations
 
 import shutil
-import tempfile
 import zipfile
 from contextlib import closing
 from functools import partial
@@ -19,11 +18,11 @@ from absolve.mirror import extensions, index, write
 from absolve.mirror import map as maps
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.task import Made, made
-from absolve.run import outputs
+from absolve.run import leftovers, outputs
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from absolve.cli.reporting import Report
     from absolve.mirror.sources import Source
@@ -44,7 +43,7 @@ def run(
     sources: Sequence[Source], how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
 ) -> None:
     """Write the ZIP, completely or not at all."""
-    with tempfile.TemporaryDirectory(prefix="absolve-") as temporary:
+    with leftovers.temporary_folder() as temporary:
         path = Path(temporary) / maps.WORKING
         with closing(maps.Working(path)) as working:
             working.create({})
@@ -68,7 +67,7 @@ def _fill(
 ) -> None:
     with zipfile.ZipFile(file, "w", allowZip64=True) as package:
 
-        def results() -> Iterator[tuple[Any, Any]]:
+        def results() -> Generator[tuple[Any, Any]]:
             options.output = options.zip
             found = write.batches(working, sources)
             return many.run(partial(made, how), found, lambda batch: batch.input, options, report)

@@ -311,11 +311,11 @@ def names(options: argparse.Namespace) -> list[str]:
 
 
 def opened(
-    options: argparse.Namespace, names: list[str], *, stream: bool = True, token: str = ""
+    options: argparse.Namespace, names: list[str], *, stream: bool = True
 ) -> AbstractContextManager[Any]:
     """Return a context manager for the output: a binary file, or the path of a temporary one if not `stream`.
 
-    `token` is that of a run that can be resumed (`outputs.writing`). Raise UsageError if the output is also an input.
+    Raise UsageError if the output is also an input.
     """
     if options.output in {None, special_files.STDOUT}:
         return outputs.stdout()
@@ -326,7 +326,7 @@ def opened(
     if (folder := inputs.read_from(path, names, globs)) is not None:
         hint = "a document of the folder that is no input (--exclude) may be replaced"
         raise UsageError(f"the output {options.output} is a document in the input {folder}: choose another file", hint)
-    return outputs.writing(path, token=token) if stream else outputs.replacing(path)
+    return outputs.writing(path) if stream else outputs.replacing(path)
 
 
 def tables(options: argparse.Namespace) -> list[str]:

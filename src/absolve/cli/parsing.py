@@ -130,13 +130,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str, hint: str = "") -> NoReturn:
         from absolve.cli import hints
         from absolve.cli.reporting import TRY, hint_line, usage_line
+        from absolve.cli.terminal import say
 
         hint = hint or hints.of_usage(message)
         text, hint = (
             printable.message(one, credentials=self.credentials) for one in (hints.reworded(message), hint)
         )
-        lines = [usage_line(text), *([hint_line(hint)] if hint else ()), TRY.format(self.prog)]
-        self.exit(2, "".join(f"{line}\n" for line in lines))
+        for line in (usage_line(text), *([hint_line(hint)] if hint else ()), TRY.format(self.prog)):
+            say(line)
+        self.exit(2)
 
     def check_all_known(self, rest: Sequence[str]) -> None:
         """Raise UsageError if arguments are left over."""

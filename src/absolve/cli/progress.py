@@ -121,7 +121,7 @@ def _rich() -> Any:
     from absolve.cli import terminal
 
     styled = terminal.colours(sys.stderr)
-    console = Console(stderr=True, no_color=not styled, highlight=False)
+    console = Console(file=terminal.moving(sys.stderr), no_color=not styled, highlight=False)
     columns: list[Any] = [
         TextColumn("{task.fields[shown]}", markup=False),
         TextColumn("{task.fields[rate]:,.0f}/s", markup=False),

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
-from absolve.cli.terminal import colours
+from absolve.cli.terminal import colours, say
 from absolve.cli.totals import Totals
 from absolve.core import printable
 from absolve.core.errors import FAULTS, NOT_READ, UNREAD_PART, Diagnostic, DocumentError, fault, in_short
@@ -154,7 +154,7 @@ class Report:
         """Print the hint for the last message, once in a run, unless `quiet`."""
         if text and not self.quiet and text not in self._hinted:
             self._hinted.add(text)
-            print(hint_line(printable.message(text, credentials=self.credentials)), file=sys.stderr)
+            say(hint_line(printable.message(text, credentials=self.credentials)))
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
@@ -211,9 +211,9 @@ class Report:
             for diagnostic in islice(self.failures.values(), _NAMED):
                 self._print(self._printed(diagnostic), diagnostic.code, ERROR)
             if len(self.failures) > _NAMED:
-                print(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)", file=sys.stderr)
+                say(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)")
         if done:
-            print(f"absolve: {done}", file=sys.stderr)
+            say(f"absolve: {done}")
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> None:
         self.failures.setdefault(input_, diagnostic)
@@ -242,7 +242,7 @@ class Report:
 
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1
-        print(painted(level_, in_short(message, _LONGEST), code), file=sys.stderr)
+        say(painted(level_, in_short(message, _LONGEST), code))
 
 
 def painted(level_: str, message: str, code: str = "") -> str:

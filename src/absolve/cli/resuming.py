@@ -78,7 +78,7 @@ def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[
 
 
 @contextmanager
-def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterator[Journal | None]:
+def journal(options: argparse.Namespace, *, several: bool) -> Iterator[Journal | None]:
     """Yield the journal of a run; None if it writes one file or nothing, or if the journal cannot be opened.
 
     Raise UsageError if --resume is given and there is no journal, and if another run is working on the same files.
@@ -91,7 +91,7 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterat
         yield None
         return
     place = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
-    found = _opened(place, options, token)
+    found = _opened(place, options)
     if found is None:
         yield None
         return
@@ -103,14 +103,14 @@ def journal(options: argparse.Namespace, token: str, *, several: bool) -> Iterat
         yield found
 
 
-def _opened(place: Path, options: argparse.Namespace, token: str) -> Journal | None:
+def _opened(place: Path, options: argparse.Namespace) -> Journal | None:
     import sqlite3  # 1 MB of memory that a run over one file does not need
 
     from absolve.run.journal import Journal
 
     _forget_old(place)
     try:
-        return Journal(place, _how(options), token, resume=options.resume)
+        return Journal(place, _how(options), resume=options.resume)
     except (OSError, sqlite3.Error) as error:
         if options.resume:
             raise UsageError(f"--resume: the journal {place} cannot be opened: {error}") from error

@@ -5,7 +5,6 @@ Input: the options. Output: a file for each input (or the standard output), the 
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import closing
 from functools import partial
@@ -14,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
-from absolve.cli.terminal import colours, is_terminal
+from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
 from absolve.rewriting.remap import met_by
-from absolve.run import inputs, outputs, plan, sources, special_files
+from absolve.run import inputs, leftovers, outputs, plan, sources, special_files
 from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, guarded
-from absolve.run.rewrite_task import Job, RewriteOptions, logged, new_bytes, record_bytes, rewritten
+from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
 from absolve.run.segment_inputs import each, is_archive
 from absolve.run.sources import STDIN
 
@@ -90,13 +89,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--dry-run",
         discovered=True,
         action="store_true",
-        help="write nothing; print the number of links, and of those that would change",
+        help="write no file, not even --log and --errors; print the number of links, and of those that would change",
     )
     show.add_argument(
         "--diff",
         discovered=True,
         action="store_true",
-        help="write nothing; print a diff for patch",
+        help="write no file, not even --log and --errors; print a diff for patch",
     )
     shared.completes_files(
         where.add_argument(
@@ -121,13 +120,15 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
         log = change_log.cells(options)
     _check(options)
+    if options.dry_run or options.diff:
+        options.errors = options.log = log = None  # checked as if the run were to write them
     how = RewriteOptions(
         shared.reading(options),
         filters.policy(options, report.totals),
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
-        token=os.urandom(4).hex(),
+        token=leftovers.token(),
         log=log,
     )
     jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
@@ -153,10 +154,10 @@ def _run(
 ) -> None:
     """Run the task `work` on all jobs; publish finished files, print data for the standard output."""
     with (
-        resuming.journal(options, how.token, several=_are_several(options)) as journal,
+        resuming.journal(options, several=_are_several(options)) as journal,
         Publisher(how.token, journal, how.inside) as publisher,
         closing(_results(work, publisher, jobs, options, report)) as results,
-        closing(_published(results, publisher, report)) as changes,
+        closing(_published(results, publisher, report, draws=options.diff)) as changes,
     ):
         if options.log is None:
             for _ in changes:
@@ -170,13 +171,13 @@ def _run(
 
 
 def _published(
-    results: Iterable[tuple[Job, Any]], publisher: Publisher, report: Report
+    results: Iterable[tuple[Job, Any]], publisher: Publisher, report: Report, *, draws: bool
 ) -> Generator[Sequence[Sequence[Any]]]:
     """Publish finished files, print data for the standard output, and yield the changes of the links for the log."""
     for job, piece in results:
         if isinstance(piece, StdoutBytes):
             with outputs.stdout() as file:
-                file.write(piece.data)
+                (drawing(file) if draws else file).write(piece.data)
         elif isinstance(piece, LogRows):
             if not report.is_unwritten(job.input.name):
                 yield piece.rows
@@ -297,7 +298,6 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         yield from faults
         number += 1
         if not faults:
-            yield from logged(how, segment.entity, job.input.name)
             links += tally.links
             changed += tally.changed
             documents += bool(tally.changed)
@@ -321,7 +321,6 @@ def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: boo
     faults = new_bytes(how, found, tally)[1]
     yield from faults
     if not faults:
-        yield from logged(how, found.entity, job.input.name)
         yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import io
 import os
 import sys
 from contextlib import suppress
@@ -149,7 +148,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
     try:
         whole = parser(arguments[:1])
         if alone:
-            _escape_stdout()
+            terminal.guard()
             gc.freeze()
             gc.enable()
         command = whole.commands.get(arguments[0], whole) if arguments else whole
@@ -180,7 +179,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
         return 141  # as after SIGPIPE (128 + 13)
     except OSError as error:  # of the output: commands handle errors of inputs
         text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
-        print(painted(ERROR, printable.message(text, credentials=report.credentials), "unwritable"), file=sys.stderr)
+        terminal.say(painted(ERROR, printable.message(text, credentials=report.credentials), "unwritable"))
         _abandon_stdout()
         return 1
     return report.status
@@ -190,12 +189,6 @@ def _flush() -> None:
     """Flush the standard output, if there is one: it may be closed."""
     if sys.stdout is not None:
         sys.stdout.flush()
-
-
-def _escape_stdout() -> None:
-    """Escape text that the encoding lacks, as the standard error does: names of files may contain any bytes."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _abandon_stdout() -> None:

@@ -1,20 +1,30 @@
-"""What the terminal can show: `--color`, $NO_COLOR, $FORCE_COLOR, $TERM, $COLUMNS and the encoding.
+"""What the terminal can show: `--color`, $NO_COLOR, $FORCE_COLOR, $TERM, $COLUMNS and the encoding; and what it gets.
 
-Input: a standard stream, and the environment. Output: a `Screen` for drawings.
+Input: a standard stream, and the environment. Output: a `Screen` for drawings. `guard` puts one writer before each
+standard stream that is a terminal: whatever is written there, no control character of any input reaches the terminal.
 """
 
 from __future__ import annotations
 
+import io
 import os
-from typing import TYPE_CHECKING, Final
+import re
+import sys
+from codecs import getincrementaldecoder
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from absolve.core import printable
 
 if TYPE_CHECKING:
     import argparse
-    from typing import TextIO
+
+    from _typeshed import ReadableBuffer
 
     from absolve.core.drawing import Screen
 
 CHOICES: Final = ("auto", "always", "never")
+_MOVES: Final = r"\x1b\[\??[0-9;]*[A-Za-z]|\r"  # ECMA-48 5.4
 WIDTH: Final = 80  # columns if the terminal does not give its width
 _chosen = CHOICES[0]
 
@@ -35,6 +45,85 @@ def choose(choice: str) -> None:
     """Set the value of --color for this run."""
     global _chosen  # noqa: PLW0603 - there is one terminal in a process
     _chosen = choice
+
+
+class Guard(io.BufferedIOBase):
+    """Write text to a terminal, with escapes for each invisible character but line ends and tabs.
+
+    `own` are the sequences that may pass, None for none. CR LF is a line end.
+    """
+
+    def __init__(self, stream: TextIO, own: re.Pattern[str] | None = None) -> None:
+        self.stream = stream
+        self._own = own
+        self._decoder = getincrementaldecoder(stream.encoding)("surrogateescape")
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write bytes in the encoding of the terminal. Raise OSError."""
+        text = self._decoder.decode(bytes(data)).replace("\r\n", "\n")
+        self.stream.write(text if text.isprintable() else self._shown(text))
+        self.stream.flush()
+        return memoryview(data).nbytes
+
+    def _shown(self, text: str) -> str:
+        found = self._own.findall(text) if self._own is not None else []
+        others = self._own.split(text) if found and self._own is not None else [text]
+        shown = [_escaped(other) + own for other, own in zip_longest(others, found, fillvalue="")]
+        return "".join(shown)
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor of the terminal."""
+        return self.stream.fileno()
+
+
+def guard() -> None:
+    """Put a `Guard` before each standard stream that is a terminal; escape what the encoding of the others lacks."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files may contain any bytes
+            if is_terminal(stream):
+                setattr(sys, name, _text(Guard(stream)))
+
+
+def _text(guarded: Guard) -> TextIO:
+    file: Any = guarded
+    return io.TextIOWrapper(file, guarded.stream.encoding, "backslashreplace", line_buffering=True)
+
+
+def _escaped(text: str) -> str:
+    return "\n".join(printable.printable(line, keep="\t") for line in text.split("\n"))
+
+
+def drawing(file: Any) -> Any:
+    """Return a standard stream (binary) to which the escape sequences of `core.drawing` may be written."""
+    if not isinstance(file, Guard):
+        return file
+    from absolve.core.drawing import SEQUENCES
+
+    return Guard(file.stream, SEQUENCES)
+
+
+def moving(stream: TextIO) -> TextIO:
+    """Return a standard stream to which a progress bar may write: it moves the cursor."""
+    buffer = getattr(stream, "buffer", None)
+    return _text(Guard(buffer.stream, re.compile(_MOVES))) if isinstance(buffer, Guard) else stream
+
+
+def say(line: str, stream: TextIO | None = None) -> None:
+    """Print a line that may have colours: to the standard error, or to another standard stream."""
+    stream = stream or sys.stderr
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, Guard):
+        stream.flush()
+        drawing(stream.buffer).write(f"{line}\n".encode(stream.encoding, "backslashreplace"))
+    else:  # or rich shows it above its bar
+        print(line, file=stream)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

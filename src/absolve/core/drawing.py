@@ -7,6 +7,7 @@ leads only to an http or https URL whose characters are all visible ASCII.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core import printable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # ECMA-48 8.3.117, Select Graphic Rendition
 STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+SEQUENCES: Final = re.compile(rf"\x1b\[(?:0|{'|'.join(STYLES.values())})m|\x1b\]8;;[!-~]*\x1b\\")  # all written here
 _ORIGIN: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*/")
 _LONGEST: Final = 2048  # characters of a hyperlink; some terminals ignore longer ones
 # RFC 3986 3.2 without user information, which is masked in text; all of it in visible ASCII.

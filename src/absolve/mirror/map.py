@@ -7,7 +7,6 @@ that a killed one can go on; the map itself is made of it at the end, the same b
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import stat
 from collections import Counter
@@ -46,10 +45,9 @@ CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT R
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
-_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "tokens")
+_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
@@ -193,8 +191,6 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
                 query += " AND path NOT IN (SELECT path FROM foreign_files)"
                 before = db.execute("SELECT path, digest FROM ours WHERE typeof(path) = 'text'")
                 self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?, ?)", before)
-                found = db.execute("SELECT token FROM tokens WHERE typeof(token) = 'text'")
-                self.add_tokens(token for (token,) in found if _TOKEN.fullmatch(token))  # it is part of a file's name
             self._db.executemany("INSERT OR IGNORE INTO ours VALUES (?, ?)", db.execute(query))
 
     def is_ours(self, path: str) -> bool:
@@ -221,14 +217,6 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
         """Note files that are in the way and were not made by a mirror."""
         self._db.executemany("INSERT OR IGNORE INTO foreign_files VALUES (?)", ((path,) for path in found))
         self.commit()
-
-    def add_tokens(self, tokens: Iterable[str]) -> None:
-        """Note the tokens in the names of temporary files, of this run and of those that were killed."""
-        self._db.executemany("INSERT OR IGNORE INTO tokens VALUES (?)", ((token,) for token in tokens))
-        self.commit()
-
-    def tokens(self) -> set[str]:
-        return {token for (token,) in self._db.execute("SELECT token FROM tokens")}
 
     def finish(self, one: Finished) -> None:
         """Note what became of one document."""
@@ -296,7 +284,6 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
         self._db.close()
 
 
-_TOKEN: Final = re.compile(r"[0-9a-f]{8}")
 _TOGETHER: Final = 200  # documents that are committed at once
 
 

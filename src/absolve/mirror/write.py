@@ -7,7 +7,7 @@ working copy of the map.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,11 +19,11 @@ from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.sources import reader_of
 from absolve.mirror.survey import Survey
 from absolve.mirror.task import Batch, Item, digest_of, forget, has
-from absolve.run import outputs
+from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import Below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 
     from absolve.mirror.sources import Source
     from absolve.mirror.survey import Choice
@@ -124,28 +124,25 @@ class Ending(NamedTuple):
 def finish(
     working: maps.Working, root: OutputFolder, layout: str, notify: Notify, *, prunes: bool
 ) -> Ending:
-    """Write the map and the entry page, remove temporary files, and what no longer belongs, if asked."""
+    """Write the map and the entry page, and remove what no longer belongs, if asked."""
     working.commit()
-    tokens = working.tokens()
-    token = next(iter(sorted(tokens)), "")
     entry = index.page(working)
     own = {MAP, index_name(layout)}
-    _put(root, index_name(layout), entry, token, notify, is_ours=working.has_before())
+    _put(root, index_name(layout), entry, notify, is_ours=working.has_before())
     folder = Path(root.path)
-    fresh = folder / f".absolve-{token}-{os.urandom(6).hex()}.tmp"
+    fresh = folder / leftovers.name_of(leftovers.token())
     try:
         working.write(fresh)
         if not _same_file(fresh, folder / MAP):
             fresh.replace(folder / MAP)
     finally:
         fresh.unlink(missing_ok=True)
-    _sweep(root, tokens)
     own |= {f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE}
     foreign: list[str] = []
     stale: list[str] = []
     for path in existing(root.path):
         is_text = _is_text(path)
-        if path in own or (is_text and working.is_planned(path)):
+        if path in own or leftovers.is_temporary(path.rpartition("/")[2]) or (is_text and working.is_planned(path)):
             continue
         (stale if prunes and is_text and _is_as_written(root, path, working.digests(path)) else foreign).append(path)
     return Ending(tuple(sorted(own)), tuple(foreign), _pruned(root, stale, notify))
@@ -161,17 +158,20 @@ def _is_as_written(root: OutputFolder, path: str, digests: Collection[str]) -> b
         return False
 
 
-def _sweep(root: OutputFolder, tokens: set[str]) -> None:
-    """Remove the temporary files of these runs."""
-    beginnings = tuple(f".absolve-{token}-" for token in tokens)
-    for path in existing(root.path):
-        above, _, name = path.rpartition("/")
-        if name.startswith(beginnings) and name.endswith(".tmp"):
-            with suppress(OSError):
-                outputs.sweep(root.folder(above), tokens)
+@contextmanager
+def swept(root: OutputFolder, token: str) -> Iterator[None]:
+    """Remove the temporary files of the run with this token, and of runs that were killed, when the block ends."""
+    try:
+        yield
+    finally:
+        with interrupts.deferred():
+            names = (path.rpartition("/") for path in existing(root.path))
+            for above in {above for above, _, name in names if name.startswith(".absolve-")}:
+                with suppress(OSError):
+                    leftovers.sweep(root.folder(above), token)
 
 
-def _put(root: OutputFolder, name: str, data: bytes, token: str, notify: Notify, *, is_ours: bool) -> None:
+def _put(root: OutputFolder, name: str, data: bytes, notify: Notify, *, is_ours: bool) -> None:
     """Write a file of the mirror's own beside its documents, unless it has its bytes."""
     target = Path(root.path) / name
     try:
@@ -181,7 +181,7 @@ def _put(root: OutputFolder, name: str, data: bytes, token: str, notify: Notify,
             text = "a file that the mirror did not make is in the way, and stays"
             notify(Diagnostic("foreign", text, str(target), failed=True))
             return
-        with outputs.preparing(target, token=token, below=Below(root, name)) as (file, ready):
+        with outputs.preparing(target, below=Below(root, name)) as (file, ready):
             file.write(data)
         outputs.settle(ready)
     except OSError as error:
@@ -226,15 +226,16 @@ def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> int:
 
 
 def run_batches(
-    working: maps.Working, run: Callable[[], Iterator[tuple[Any, Any]]], put: Callable[[Any], None]
+    working: maps.Working, run: Callable[[], Generator[tuple[Any, Any]]], put: Callable[[Any], None]
 ) -> None:
     """Take the results of the tasks: files are put, and the map grows."""
     try:
-        for _, piece in run():
-            if isinstance(piece, maps.Finished):
-                working.finish(piece)
-            else:
-                put(piece)
+        with closing(run()) as results:
+            for _, piece in results:
+                if isinstance(piece, maps.Finished):
+                    working.finish(piece)
+                else:
+                    put(piece)
     finally:
         forget()
         working.commit()

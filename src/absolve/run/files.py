@@ -22,7 +22,7 @@ from absolve.encodings import charsets
 from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
-from absolve.run import filters, fsync, inputs, plan, sources
+from absolve.run import filters, fsync, inputs, leftovers, plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions, is_document
 from absolve.run.publish import Publisher
@@ -82,7 +82,7 @@ def rewrite_file(
         verify=arguments.flag_of(verify, "verify"),
         in_place=output is None,
         backup=_suffix(backup, in_place=output is None),
-        token=os.urandom(4).hex(),
+        token=leftovers.token(),
     )
     name = _name(path, call)
     target = None if output is None else _name(output, call)

@@ -21,6 +21,7 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
 from absolve.formats import registry
+from absolve.run import leftovers
 from absolve.run.archive_ranges import WHOLE, ArchiveRange
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.base import is_useless
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     Notify = Callable[[Diagnostic], None]
 
-TEMPORARY: Final = pattern(r"\.absolve-[0-9a-f]+(-[0-9a-f]+)?\.tmp")  # outputs.py names its files so
 _HEAD: Final = 1 << 16  # bytes by which a document is known
 _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
 
@@ -217,7 +217,7 @@ def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> I
                 entered.add((led.st_dev, led.st_ino))
             if not globs.excluded(inside):
                 levels += _level(entry.path, f"{inside}/", around, notify)
-        elif globs.wanted(inside) and not TEMPORARY.fullmatch(entry.name):
+        elif globs.wanted(inside) and not leftovers.is_temporary(entry.name):
             if wrong := _no_file(entry):
                 notify(wrong)
             else:

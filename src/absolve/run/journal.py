@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS done (input BLOB PRIMARY KEY, target BLOB, how BLOB, before TEXT, after TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS runs (token TEXT PRIMARY KEY);
 """
 
 
@@ -41,11 +40,10 @@ class Journal:
     job is therefore done exactly if the file has been renamed.
     """
 
-    def __init__(self, path: Path, how: str, token: str, *, resume: bool) -> None:
+    def __init__(self, path: Path, how: str, *, resume: bool) -> None:
         """Open or create the journal at a path; with `resume` entries with the same options (`how`) are valid.
 
-        `tokens` are the token of this run and those of earlier runs that did not end normally. Raise OSError or
-        sqlite3.Error if it cannot be opened, UsageError if another run has it open.
+        Raise OSError or sqlite3.Error if it cannot be opened, UsageError if another run has it open.
         """
         self._how = repr(how)  # once: it may be long
         self._path = path
@@ -57,8 +55,6 @@ class Journal:
         try:
             if not resume:
                 self._database.execute("DELETE FROM done")
-            self._database.execute("INSERT OR REPLACE INTO runs VALUES (?)", (token,))
-            self.tokens = {token for (token,) in self._database.execute("SELECT token FROM runs")}
         except sqlite3.Error:
             self._database.close()
             raise
@@ -81,12 +77,6 @@ class Journal:
             with suppress(sqlite3.Error):
                 self._database.execute("ROLLBACK")
             raise self._unwritable(error) from error
-
-    def end(self) -> None:
-        """Delete the tokens: no run has left temporary files."""
-        with suppress(sqlite3.Error, DocumentError):
-            self.keep()
-            self._database.execute("DELETE FROM runs")
 
     def remaining(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Yield the jobs that are not done, or whose files have changed since."""

@@ -60,11 +60,6 @@ class ListJournal:
             self._keep()
         self._database.close()
 
-    @property
-    def token(self) -> str:
-        """Return the part of the names of temporary files that is the same in every run with this journal."""
-        return self._path.stem[:16]
-
     def remove(self) -> None:
         """Delete the journal: the list is complete."""
         self._database.close()

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.run import unchanged
+from absolve.run import leftovers, unchanged
 from absolve.run.output_folder import Below, LinkError, OpenFolder
 from absolve.run.special_files import STDOUT, directly, is_device
 
@@ -48,24 +48,22 @@ def opened(name: str) -> AbstractContextManager[IO[bytes]]:
 
 
 @contextmanager
-def writing(path: Path, *, like: Path | None = None, token: str = "") -> Iterator[IO[bytes]]:
+def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
     """Yield a binary file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
     The bytes go to a temporary file in the same folder, which is flushed to the disk and then renamed. If `path` is a
     symbolic link, its target is replaced. `like` is the file from which mode (made writable for its owner), times and
     extended attributes are copied, without privileges; by default a replaced file keeps its mode. Devices, pipes and
-    open files (/dev/stdout) are written directly. With a `token`, temporary files of killed runs with it are removed.
+    open files (/dev/stdout) are written directly. Temporary files of runs that were killed are removed.
     Raise OSError, for a read-only file too.
     """
     if is_device(path):
         with directly(path) as file:  # renaming would replace the device
             yield file
         return
-    with preparing(path, like=like, token=token) as (file, made):
+    with preparing(path, like=like) as (file, made):
         yield file
     settle(made)
-    if token:
-        sweep(made.folder(), (token,))
 
 
 class Made(NamedTuple):
@@ -107,9 +105,9 @@ def preparing(
 ) -> Iterator[tuple[IO[bytes], Made]]:
     """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
-    `token` is part of the temporary name, by which `sweep` finds files that a run has left. With `below` the folder is
-    created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. A `like` that is no regular
-    file, or that is missing, is ignored.
+    `token`: that of a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
+    folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. A `like` that is
+    no regular file, or that is missing, is ignored.
     """
     with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
         model = _state(like) if like is not None else None
@@ -156,10 +154,11 @@ def _temporary(
             check_writable(Path(path))
         target = str(path) if is_new else os.path.realpath(path)
         folder = OpenFolder(os.path.dirname(target))  # noqa: PTH120 - faster, for very many
-    temporary = f".absolve-{token}{token and '-'}{os.urandom(6).hex()}.tmp"
+    temporary = leftovers.name_of(token or leftovers.token())
     made = Made(os.path.join(os.path.dirname(target), temporary), target, below, is_new)  # noqa: PTH118, PTH120
     try:
         if not token:
+            leftovers.sweep(folder)
             _unfinished.add(made.temporary)
         yield old, made, folder
     except BaseException as error:  # including an interrupt
@@ -317,16 +316,6 @@ def made_state(made: Made) -> os.stat_result | None:
         return made.folder().stat(made.names[0])
     except OSError:
         return None
-
-
-def sweep(folder: OpenFolder, tokens: Collection[str]) -> None:
-    """Remove temporary files of runs with these tokens from a folder."""
-    beginnings = tuple(f".absolve-{token}-" for token in tokens)
-    with suppress(OSError):
-        for name in folder.names():
-            if name.startswith(beginnings) and name.endswith(".tmp"):
-                with suppress(OSError):
-                    os.unlink(folder.at(name), dir_fd=folder.descriptor)
 
 
 def check_writable(path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from absolve.core.errors import DocumentError
-from absolve.run import interrupts, outputs
+from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import OpenFolder
 from absolve.run.rewritten_files import unwritable
 from absolve.run.syncfs import FileSystems
@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 
 
 class Publisher:
-    """Rename complete files to their targets, in order; at the end remove temporary files, even of killed processes.
+    """Rename complete files to their targets, in order; at the end remove temporary files, even of killed runs.
 
-    With a journal, jobs already done are skipped, and temporary files of killed runs are removed as well. `inside`: see
-    `RewriteOptions`.
+    With a journal, jobs already done are skipped. `inside`: see `RewriteOptions`.
     """
 
     def __init__(self, token: str, journal: Journal | None = None, inside: OutputFolder | None = None) -> None:
         self._journal = journal
-        self._tokens = journal.tokens if journal else {token}
+        self._token = token
         self._inside = inside
         self._folders: set[str] = set()  # folders that may contain temporary files of this run (relative to `inside`)
         self._real: dict[str, str] = {}  # folder -> its path without links
@@ -52,9 +51,7 @@ class Publisher:
             for folder in sorted(self._folders):
                 with suppress(OSError):
                     opened = OpenFolder(folder) if self._inside is None else self._inside.folder(folder)
-                    outputs.sweep(opened, self._tokens)
-            if self._journal:
-                self._journal.end()
+                    leftovers.sweep(opened, self._token)
         self.systems.close()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:

@@ -6,7 +6,6 @@ Paths are on a file system that is shared by the driver and all executors; absol
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
@@ -17,7 +16,7 @@ from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, 
 from absolve.document.settings import CHOICES, Settings
 from absolve.inventory import sinks
 from absolve.rewriting.policy import absolute
-from absolve.run import inputs, outputs, plan, remote_outputs
+from absolve.run import inputs, leftovers, outputs, plan, remote_outputs
 from absolve.run.filters import Selection, only
 from absolve.run.globs import Globs
 from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of
@@ -140,7 +139,7 @@ def rewrite(
         only(selection, policy) if any(selection) else policy,
         verify=verify,
         inside=None if remote_outputs.is_url(output) else OutputFolder.of(output),
-        token=os.urandom(4).hex(),
+        token=leftovers.token(),
     )
     with Publisher(how.token, inside=how.inside) as putting:
         jobs = plan.jobs(found, output, reported.append)

@@ -1,0 +1,105 @@
+"""A dry run writes nothing: no result, no list, no journal, no temporary file, whatever options come with it.
+
+Commands and options come from the parser. A new option whose value the table below does not know fails the test.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from command_runner import PAGE
+
+from absolve.cli.running import parser
+
+if TYPE_CHECKING:
+    import argparse
+
+    from command_runner import Runner
+
+HTTP: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE
+WARC: Final = (
+    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-05-01T00:00:00Z\r\nWARC-Target-URI: http://h/d/p.html\r\n"
+    b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(HTTP), HTTP)
+)
+VALUES: Final = {
+    "errors": "new/errors.jsonl", "log": "new/log.csv", "missing": "new/missing.txt", "zip": "new/mirror.zip",
+    "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
+    "backup": ".orig", "check": "old", "serve": "none", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
+    "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
+    "problem": "malformed", "port": "0", "at": "2024", "same": "www", "missing-kind": "image",
+}  # fmt: skip
+# Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
+RUNS: Final = {
+    "rewrite": (["site", "-n", "--in-place"], ["site", "-n", "-o", "out/"], ["site/p.html", "-n"], ["site", "--diff"]),
+    "mirror": (["site/c.warc", "-n"], ["site", "-n"], ["site/c.warc", "-n", "-o", "old"], ["site", "-n", "--zip", "m.zip"]),
+}
+REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"check", "serve"}}
+PENDING: Final = {"relative-only"}
+OPTIONS: Final = {
+    name: options
+    for name, command in parser().commands.items()
+    if "dry-run" in (options := dict(command.options()))
+}
+MORE: Final = {  # what an option needs, or what else it would write
+    "backup": ["--in-place"], "csv-safe": ["--log", "new/log.csv"], "log": ["--errors", "new/errors.jsonl"],
+    "mkdirs": ["-o", "new/folder/out"],
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolve: Runner) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("site", "new", "state", "temporary"):
+        Path(name).mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    Path("site/p.html").write_bytes(PAGE + b"<img src=http://gone/x.png>")
+    Path("site/broken.html").write_bytes(b"\x7fELF\x02\x01\x01\0")
+    Path("site/c.warc").write_bytes(WARC)
+    for name, text in {"list.txt": "site", "map.csv": "site/q.html,http://h/q", "rules.csv": "//h,//g"}.items():
+        Path(name).write_text(f"{text}\n")
+    Path("absolve.toml").write_text("jobs = 1\n")
+    assert absolve("mirror", "site/c.warc", "-o", "old", "-q").status == 0
+
+
+def tree() -> dict[str, tuple[int, bytes]]:
+    found = {}
+    for path in [Path(), *Path().rglob("*")]:
+        found[str(path)] = (path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+    return found
+
+
+def given(name: str, action: argparse.Action) -> list[str]:
+    """Return an option with a value."""
+    if action.nargs == 0:
+        return [f"--{name}"]
+    if action.choices:
+        return [f"--{name}", next(iter(action.choices))]
+    return [f"--{name}", "1" if name == "jobs" or name.startswith("max-") else VALUES[name]]
+
+
+def tried(absolve: Runner, command: str, name: str) -> bool:
+    """Make dry runs with an option, and return whether one of them was no wrong usage. None may write."""
+    before = tree()
+    statuses = []
+    for run in RUNS[command]:
+        done = absolve(command, *run, *given(name, OPTIONS[command][name]), *MORE.get(name, []))
+        assert tree() == before, (name, run, done)
+        statuses.append(done.status)
+    return min(statuses) < 2
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_no_option_makes_a_dry_run_write(absolve: Runner, command: str) -> None:
+    assert {name for name in OPTIONS[command] if name not in PENDING and not tried(absolve, command, name)} == REFUSED[command]
+
+
+@pytest.mark.xfail(strict=True, reason="--relative-only takes no notice of --dry-run")
+def test_relative_only_makes_no_dry_run_write(absolve: Runner) -> None:
+    assert tried(absolve, "mirror", "relative-only")
+
+
+def test_every_command_with_a_dry_run_is_tried() -> None:
+    assert OPTIONS.keys() == RUNS.keys()
