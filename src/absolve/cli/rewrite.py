@@ -16,14 +16,13 @@ from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
-from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
 from absolve.run import inputs, outputs, plan, sources, special_files
 from absolve.run.load import is_document, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
-from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, guarded
+from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
 from absolve.run.rewrite_task import Job, RewriteOptions, logged, new_bytes, record_bytes, rewritten
 from absolve.run.segment_inputs import each, is_archive
 from absolve.run.sources import STDIN
@@ -301,9 +300,7 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
             documents += bool(tally.changed)
         elif not in_records:
             return
-    name = printable.printable(job.input.name)
-    yield StdoutBytes(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
-    yield ChangeCounts(links, changed, documents)
+    yield from counted(job.input.name, links, changed, documents)
     yield BytesRead(size, number)
 
 

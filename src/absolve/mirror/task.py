@@ -23,9 +23,10 @@ from absolve.mirror.map import Finished, foreign, opened
 from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
+from absolve.rewriting import rewriter
 from absolve.run import outputs
 from absolve.run.output_folder import Below
-from absolve.run.results import BytesRead, Failure, FilesReady, guarded
+from absolve.run.results import BytesRead, Failure, FilesReady, counted, guarded
 from absolve.run.rewritten_files import unwritable
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class MirrorOptions(NamedTuple):
     """How documents are made.
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
-    but links changes.
+    but links changes. `counts_only`: nothing is written, the links that would change are counted.
     """
 
     reading: ReadOptions
@@ -75,6 +76,7 @@ class MirrorOptions(NamedTuple):
     for_server: bool = False
     token: str = ""
     links_only: bool = False
+    counts_only: bool = False
 
 
 class Made(NamedTuple):
@@ -149,10 +151,10 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
     try:
         entity = entity_of(payload, item.url, how.reading.settings)
         if entity is not None and is_walked(entity.media_type):
-            data, diagnostics = _new_bytes(how, item, payload, entity, policy)
+            data, found = _new_bytes(how, item, payload, entity, policy)
             facts = entity.facts
             title = facts.title or "" if facts is not None and entity.media_type == registry.HTML else None
-            yield from diagnostics
+            yield from found
     except (DocumentError, *FAULTS) as error:
         if sys.flags.dev_mode and not isinstance(error, DocumentError):
             raise
@@ -160,7 +162,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         yield _failure(item, error)
     if how.folder is None:
         yield Made(item.path, data)
-    else:
+    elif not how.counts_only:
         yield from _written(how.folder, item, data, how.token, kept.foreign)
     seen = policy.seen
     yield Finished(
@@ -186,7 +188,8 @@ def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
 
 def _new_bytes(
     how: MirrorOptions, item: Item, payload: Payload, entity: Entity, policy: MirrorPolicy
-) -> tuple[bytes, list[Diagnostic]]:
+) -> tuple[bytes, list[TaskResult]]:
+    found: list[TaskResult] = list(entity.diagnostics)
     label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
     if how.links_only:
 
@@ -194,9 +197,14 @@ def _new_bytes(
             new = policy(resolved)
             return None if new is not None and _leads_already(how, item, resolved, policy) else new
 
-        return edits.relinked(entity, in_place), list(entity.diagnostics)
+        tally = rewriter.Tally()
+        data = edits.relinked(entity, in_place, tally)
+        if how.counts_only:
+            name = how.sources[item.where.source].inputs[item.where.offset].name
+            found += counted(name, tally.links, tally.changed, min(tally.changed, 1))
+            found.append(BytesRead(0, 1))
+        return data, found
     data = edits.rewritten(entity, policy, label, for_server=how.for_server)
-    found = list(entity.diagnostics)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
         found += _no_longer_read(how, item, payload, data)
     return data, found
@@ -230,7 +238,7 @@ def is_file(root: OutputFolder, path: str) -> bool:
     return state is not None and stat.S_ISREG(state.st_mode)
 
 
-def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[Diagnostic]:
+def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[TaskResult]:
     """Return why XML cannot be read any more after its charset was declared."""
     bare = payload._replace(data=data, media_type=registry.essence_of(payload.media_type)[0], entity=None, charset=None)
     try:
