@@ -19,6 +19,7 @@ from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.mirror import capture, paths
 from absolve.mirror.paths import MAP
+from absolve.mirror.ranges import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,9 +49,11 @@ CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE parts (url TEXT, part INTEGER, source INTEGER, "offset" INTEGER, number INTEGER, start INTEGER,
+  size INTEGER, PRIMARY KEY (url, part)) WITHOUT ROWID;
 """
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
-_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "tokens")
+_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "tokens", "parts")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
@@ -126,6 +129,15 @@ class Working:
             found = dict(self._db.execute("SELECT name, value FROM state WHERE name <> 'unread'"))
             return found == state | {"planned": "1"}
         return False
+
+    def add_parts(self, wholes: Mapping[str, Iterable[Part]]) -> None:
+        """Write the parts of which documents are joined, by URL."""
+        rows = ((url, i, *part.where, *part[1:]) for url, parts in wholes.items() for i, part in enumerate(parts))
+        self._db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
+        """Write notes that are about no file: code and text."""
+        self._db.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
 
     def plan(
         self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], layout: str
@@ -339,6 +351,12 @@ def opened(path: Path, *tables: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def parts_of(db: sqlite3.Connection, url: str) -> list[Part]:
+    """Return the parts of which a document is joined, in order; an empty list for any other document."""
+    query = 'SELECT source, "offset", number, start, size FROM parts WHERE url = ? ORDER BY part'
+    return [Part(capture.Where(*row[:3]), *row[3:]) for row in db.execute(query, (url,))]
 
 
 def foreign(db: sqlite3.Connection) -> frozenset[str]:

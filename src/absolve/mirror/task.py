@@ -11,6 +11,8 @@ import posixpath
 import stat
 import sys
 from hashlib import file_digest, sha256
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -19,7 +21,7 @@ from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, 
 from absolve.formats import registry
 from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.map import Finished, foreign, opened
+from absolve.mirror.map import Finished, foreign, opened, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
@@ -30,7 +32,7 @@ from absolve.run.results import BytesRead, Failure, FilesReady, counted, guarded
 from absolve.run.rewritten_files import unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -95,6 +97,7 @@ class _Open:
     def __init__(self, how: MirrorOptions) -> None:
         is_normal = how.reading.settings.profile == "whatwg"
         map_ = opened(Path(how.map))
+        self._map = map_
         self.foreign = foreign(map_)
         self.lookup = Lookup(map_, how.same, is_normal=is_normal)
         self.relatives = Relatives()
@@ -106,6 +109,20 @@ class _Open:
         if self._reader is None or self._reader[0] != number:
             self._reader = number, reader_of(self._how.sources[number], number, self._how.reading)
         return self._reader[1]
+
+    def joined(self, items: Iterable[Item]) -> dict[str, bytes]:
+        """Return those of some documents that were captured in pieces, by URL; b"" for what cannot be read any more."""
+        wholes = {item.url: parts for item in items if (parts := parts_of(self._map, item.url))}
+        wanted = {part.where: b"" for parts in wholes.values() for part in parts}
+        for source, places in groupby(sorted(wanted), key=attrgetter("source")):
+            for where, payload in self.reader(source).payloads(list(places)):
+                wanted[where] = payload.data
+        found: dict[str, bytes] = {}
+        for url, parts in wholes.items():
+            bodies = [wanted[part.where][part.start : part.start + part.size] for part in parts]
+            is_whole = all(len(body) == part.size for body, part in zip(bodies, parts, strict=True))
+            found[url] = b"".join(bodies) if is_whole else b""
+        return found
 
 
 _open: dict[str, _Open] = {}
@@ -128,6 +145,7 @@ def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | 
     if key not in _open:
         _open[key] = _Open(how)
     kept = _open[key]
+    joined = kept.joined(batch.items)
     reader = kept.reader(batch.source)
     wanted: dict[Where, list[Item]] = {}
     for item in batch.items:
@@ -135,12 +153,18 @@ def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | 
     size = 0
     for where, payload in reader.payloads(sorted(wanted)):
         for item in wanted.pop(where):
-            yield from _document(how, kept, item, payload)
-            size += len(payload.data)
-    for items in wanted.values():
-        for item in items:
-            yield Failure(Diagnostic("unreadable", "its record cannot be read any more", item.url))
+            whole = payload._replace(data=joined[item.url], message=None) if item.url in joined else payload
+            if item.url in joined and not whole.data:
+                yield _unreadable(item)
+                continue
+            yield from _document(how, kept, item, whole)
+            size += len(whole.data)
+    yield from map(_unreadable, chain.from_iterable(wanted.values()))
     yield BytesRead(size)
+
+
+def _unreadable(item: Item) -> Failure:
+    return Failure(Diagnostic("unreadable", "its record cannot be read any more", item.url))
 
 
 def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:

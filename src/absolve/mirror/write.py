@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Notify = Callable[[Diagnostic], None]
 
+_NOTED: Final = frozenset({"partial", "truncated"})  # about a capture of one URL
 _BATCH: Final = 2 << 20  # bytes of payloads in a batch,
 _MANY: Final = 200  # or documents
 
@@ -57,17 +58,22 @@ def planned(
 ) -> None:
     """Survey the sources, and write the plan into the working copy of the map."""
     unread = []
+    notes: list[tuple[str, str]] = []
 
     def heard(diagnostic: Diagnostic) -> None:
         if diagnostic.failed and diagnostic.code != "contradiction":
             unread.append(diagnostic.code)
+        if diagnostic.code in _NOTED and not diagnostic.failed:
+            notes.append((diagnostic.code, f"{diagnostic.name}: {diagnostic.text}"))
         notify(diagnostic)
 
     readers = [reader_of(source, number, how.reading) for number, source in enumerate(sources)]
     survey = Survey(readers, choice, heard)
     if unread:
         working.mark_unread()
+    working.add_parts(survey.parts)
     working.plan(survey.rows(), survey.store.forms(), [source.name for source in sources], choice.layout)
+    working.add_notes(notes)
 
 
 def batches(working: maps.Working, sources: Sequence[Source]) -> Iterator[Batch]:
