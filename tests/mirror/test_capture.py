@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
-from absolve.mirror.capture import Capture, Captured, End, Where, digits_of, latest_of, redirect_of
+from absolve.mirror.capture import CUT, PIECE, Capture, Captured, End, Where, digits_of, latest_of, redirect_of
 from absolve.mirror.store import Store
 from absolve.mirror.urls import Equivalences
 
@@ -95,6 +95,8 @@ def test_an_error_page_is_held_only_on_demand(end: str | None, *, keep_errors: b
         (at("", 304, is_revisit=True), True),
         (at("", 304), False),
         (at("", 206), True),
+        (at("", 206, lack=PIECE), False),
+        (at("", 200, lack=CUT), True),
         (at("", 302), False),
         (at("", 199), False),
     ],

@@ -54,6 +54,16 @@ def test_links_to_files_of_the_folder_become_relative_and_others_absolute(site: 
     assert found["s.css"] == b"@import 'http://h/t.css';"
 
 
+def test_a_dry_run_counts_the_links_that_would_change_and_writes_nothing(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree_of(site)
+    assert relative(site, "--dry-run") == 0
+    assert tree_of(site) == before
+    lines = {line.removeprefix(str(site) + "/") for line in capsys.readouterr().out.splitlines()}
+    assert {"index.html: 3 links, 2 would change", "plain.html: 0 links, 0 would change"} <= lines
+
+
 def test_nothing_but_links_changes(site: Path) -> None:
     relative(site)
     assert tree_of(site)["odd.html"] == SAFE.replace(b"http://h/s.css", b"s.css")

@@ -6,9 +6,11 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from gzip import compress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from captures import page
 from packed import entry, har, mirrored, tree
 
 import absolve
@@ -75,6 +77,86 @@ def test_prune_removes_folders_that_are_empty_then(tmp_path: Path) -> None:
     mirrored(tmp_path, "c.har", CAPTURE)
     mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)), "--prune")
     assert not (tmp_path / "m/h/a").exists()
+
+
+PAGE = page("http://h/", f"{HEAD}new".encode())
+CUT = compress(page("http://h/", HEAD.encode()))[:-9]
+EMPTY = {
+    "none.warc": None,
+    "empty.warc": b"",
+    "asked.warc": b"WARC/1.0\r\nWARC-Type: request\r\nWARC-Target-URI: http://h/\r\nContent-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n\r\n\r\n",
+    "gone.warc": page("http://h/", b"gone", status=404),
+    "empty.har": har(),
+    "broken.har": b'{"log": 1',
+    "broken.wacz": b"PK\3\4",
+    "cut.warc.gz": CUT,
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("output", ["-o", "--zip"])
+def test_a_run_without_a_document_leaves_the_mirror_as_it_is(
+    tmp_path: Path, name: str, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.har").write_bytes(CAPTURE)
+    out = tmp_path / "m"
+    assert main(["mirror", str(tmp_path / "c.har"), output, str(out)]) == 0
+    before = state(tmp_path)
+    if (data := EMPTY[name]) is not None:
+        (tmp_path / name).write_bytes(data)
+    capsys.readouterr()
+    assert main(["mirror", str(tmp_path / name), output, str(out), *(["--prune"] if output == "-o" else [])]) == 1
+    assert main(["mirror", str(tmp_path / name), output, str(tmp_path / "new")]) == 1
+    (tmp_path / name).unlink(missing_ok=True)
+    assert state(tmp_path) == before
+    assert "documents" not in capsys.readouterr().err
+
+
+def state(root: Path) -> dict[str, bytes]:
+    """Return all files below a folder, those of the mirror's own, too, and the folders."""
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in root.rglob("*")}
+
+
+@pytest.mark.parametrize("bad", ["none.warc", "cut.warc.gz", "broken.har", "broken.wacz", "odd.warc"])
+def test_nothing_is_pruned_where_an_input_failed(
+    tmp_path: Path, bad: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mirrored(tmp_path, "c.har", CAPTURE)
+    odd = page("http://h/odd", b"\x1f\x8b", Content_Encoding="gzip")
+    for name, data in {**EMPTY, "odd.warc": odd, "none.warc": b""}.items():
+        (tmp_path / name).write_bytes(data or b"")
+    (tmp_path / "none.warc").unlink()
+    (tmp_path / "page.warc").write_bytes(PAGE)
+    assert main(["mirror", "page.warc", bad, "-o", "m", "--prune"]) == 1
+    assert set(tree(tmp_path / "m")) == PATHS
+    assert "nothing is removed" in capsys.readouterr().err
+    assert main(["mirror", "page.warc", "-o", "m", "--prune", "-q"]) == 0  # what an earlier run made is still known
+    assert tree(tmp_path / "m") == {"h/index.html": f"{HEAD}new".encode()}
+
+
+def test_a_resumed_run_prunes_nothing_where_an_input_failed_before(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.warc", PAGE + page("http://h/b", HEAD.encode()))
+    (tmp_path / "c.warc").write_bytes(PAGE + page("http://h/b", HEAD.encode())[:-9])
+    command = ["mirror", str(tmp_path / "c.warc"), "-o", str(tmp_path / "m"), "-q", "-j", "1", "--prune"]
+    assert subprocess.run([sys.executable, "-c", KILLED.format("finish"), *command], check=False).returncode == 9
+    main([*command, "--resume"])
+    assert set(tree(tmp_path / "m")) == {"h/index.html", "h/b.html"}
+
+
+def test_what_a_killed_run_made_is_known_after_a_run_without_a_document(tmp_path: Path) -> None:
+    killed(tmp_path)
+    assert mirrored(tmp_path, "c.har", har())[0] == 1
+    assert mirrored(tmp_path, "c.har", har(entry("http://h/", f"{HEAD}new")), "--prune") == (
+        *(0, {"h/index.html": f"{HEAD}new".encode()}),
+    )
+
+
+def test_a_file_that_a_smaller_run_left_is_not_in_the_way_of_the_next(tmp_path: Path) -> None:
+    mirrored(tmp_path, "c.har", CAPTURE)
+    mirrored(tmp_path, "c.har", har(entry("http://h/", HEAD)))
+    code, found = mirrored(tmp_path, "c.har", har(entry("http://h/a/b", f"{HEAD}new")))
+    assert (code, found["h/a/b.html"]) == (0, f"{HEAD}new".encode())
 
 
 def test_what_no_longer_belongs_stays_without_prune_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ PAGE = "<meta charset=utf-8><p>p"
         ({"status": 404}, False),
         ({"status": 0}, False),
         ({"status": None}, False),
-        ({"status": 206}, True),
+        ({"status": 206}, False),
     ],
 )
 def test_only_a_success_that_answers_a_get_is_held(more: dict[str, Any], is_held: bool) -> None:

@@ -47,7 +47,7 @@ def rewritten(data: bytes, own: MirrorPolicy | None = None, media_type: str = "t
         ("/x:y", "x%3Ay"),
         ("./x:y", "./x:y"),
         ("/to", "b.html#there"),
-        ("/to#mine", "b.html#mine"),
+        ("/to#mine", "b.html#there"),
         ("cid:1", "cid.png"),
         ("/c?q#f", "http://h/c?q#f"),
         ("//away/x", "http://away/x"),
@@ -66,6 +66,25 @@ def rewritten(data: bytes, own: MirrorPolicy | None = None, media_type: str = "t
 )
 def test_a_link_leads_to_the_file_or_to_the_web(reference: str, new: str) -> None:
     assert rewritten(f'<a href="{reference}">'.encode()) == f'<a href="{new}">'.encode()
+
+
+@pytest.mark.parametrize(
+    ("html", "new"),
+    [
+        (b"<a href=/to#mine>", b"<a href=b.html#there>"),
+        (b"<area href=/to>", b"<area href=b.html#there>"),
+        (b"<iframe src=/to#mine>", b"<iframe src=b.html#there>"),
+        (b"<a href=/top#mine>", b"<a href=b.html#>"),
+        (b"<a href=b.html#mine>", b"<a href=b.html#there>"),
+        (b"<a href=b.html#there>", b"<a href=b.html#there>"),
+        (b"<svg><use href=/to#mine />", b"<svg><use href=b.html#mine />"),
+        (b"<img src=/to#mine>", b"<img src=b.html#mine>"),
+        (b"<img src=/to>", b"<img src=b.html#there>"),
+    ],
+)
+def test_the_fragment_of_a_redirect_counts_before_that_of_a_link_that_opens_it(html: bytes, new: bytes) -> None:
+    held = HELD | {"http://h/top": Target("h/b.html", ""), "http://h/b.html": HELD["http://h/to"]}
+    assert rewritten(html, MirrorPolicy("h/a.html", held.get)) == new
 
 
 @pytest.mark.parametrize("reference", ["b.html", "./b.html#x", "../h/b.html", "#f", "a.html", "a.html#f", "", "c/../b.html"])

@@ -30,6 +30,7 @@ from absolve.run import leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
+from absolve.run.sources import STDIN
 from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         leftovers.token(),
     )
     if options.dry_run:
-        _dry(sources, how, choice, report)
+        _dry(sources, how, choice, options, report)
     elif options.zip is not None:
         from absolve.cli import mirror_zip
 
@@ -185,6 +186,8 @@ def _into(
     report: Report,
 ) -> None:
     state = write.state_of(sources, choice, (options.absent, options.for_, repr(how.reading)))
+    has_failed = bool(report.failures)
+    was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
     working, is_new = _working(folder, state, resume=options.resume)
     with write.swept(folder, how.token), closing(working):
         def plan() -> None:
@@ -193,13 +196,32 @@ def _into(
                 write.see_foreign(working, folder.path)
 
         _run(working, sources, how, options, report, plan)
-        ending = write.finish(working, folder, choice.layout, report.aside, prunes=options.prune)
-        for path in ending.foreign:
-            text = "not part of this mirror; it stays (--prune removes what an earlier run made and nobody changed)"
-            report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
-        report.rest()
+        is_empty = not working.documents()[0]
+        if not is_empty:
+            _finish(working, folder, choice, options, report, has_failed=has_failed or working.is_unread())
         finish_run(working, options, report)
-    maps.removed(Path(folder.path))
+    if not (is_empty and was_killed):  # its working copy has what the killed run made
+        maps.removed(Path(folder.path))
+
+
+def _finish(
+    working: maps.Working,
+    folder: OutputFolder,
+    choice: Choice,
+    options: argparse.Namespace,
+    report: Report,
+    *,
+    has_failed: bool,
+) -> None:
+    """Write the map and the entry page, and name the files that stay. After a failure no file is removed."""
+    why = "--prune removes what an earlier run made and nobody changed"
+    if options.prune and has_failed:
+        why = "nothing is removed in a run in which an input failed"
+    prunes = options.prune and not has_failed
+    for path in write.finish(working, folder, choice.layout, report.aside, prunes=prunes):
+        text = f"not part of this mirror; it stays ({why})"
+        report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
+    report.rest()
 
 
 def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
@@ -274,12 +296,14 @@ def _input(batch: Batch) -> Input:
 
 
 def finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
-    """Write the list of what is missing, and print the counts."""
+    """Write the list of what is missing, and print the counts; without a document report that."""
     number = working.documents()[0]
-    if not number:
-        text = "the capture holds no document"
-        report.finding(Diagnostic("no-document", text, options.output or options.zip, failed=True))
-    _summary(working, number, _missing(working, options), options)
+    if number:
+        _summary(working, number, _missing(working, options), options)
+    else:
+        name = options.output or options.zip or next(iter(options.inputs), STDIN)
+        text = "the capture holds no document: nothing is written"
+        report.finding(Diagnostic("no-document", text, name, failed=True))
 
 
 def _missing(working: maps.Working, options: argparse.Namespace) -> int:
@@ -311,7 +335,9 @@ def _summary(working: maps.Working, number: int, left_out: int, options: argpars
 # --- without writing --------------------------------------------------------------------------------------------------
 
 
-def _dry(sources: Sequence[Source], how: MirrorOptions, choice: Choice, report: Report) -> None:
+def _dry(
+    sources: Sequence[Source], how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
+) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
         working.create({})
@@ -319,6 +345,9 @@ def _dry(sources: Sequence[Source], how: MirrorOptions, choice: Choice, report: 
         for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
             print(f"{printable.printable(url)}\t{printable.printable(path)}")
         held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
+        if not held:
+            finish_run(working, options, report)
+            return
     print(f"{held:,} documents, {others:,} other URLs", file=sys.stderr)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.cli import many
 from absolve.cli import options as shared
+from absolve.cli.totals import of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.mirror import map as maps
@@ -25,7 +26,7 @@ from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import Equivalences
 from absolve.run import inputs, leftovers, outputs, plan
 from absolve.run.output_folder import OutputFolder
-from absolve.run.results import FilesReady
+from absolve.run.results import FilesReady, StdoutBytes
 
 if TYPE_CHECKING:
     import argparse
@@ -73,22 +74,27 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 options.absent == "sever",
                 token=leftovers.token(),
                 links_only=True,
+                counts_only=options.dry_run,
             )
 
             def results() -> Generator[tuple[Any, Any]]:
                 options.output = folder
                 found = write.batches(working, [source])
-                return many.run(partial(made, how), found, lambda batch: batch.input, options, report)
+                summed = of_possible_changes if options.dry_run else None
+                return many.run(partial(made, how), found, lambda batch: batch.input, options, report, summed=summed)
 
             def put(piece: Any) -> None:
                 nonlocal changed
                 if isinstance(piece, FilesReady):
                     changed += put_all(piece, report)
+                elif isinstance(piece, StdoutBytes):
+                    with outputs.stdout() as file:
+                        file.write(piece.data)
 
             with write.swept(root, how.token):
                 write.run_batches(working, results, put)
             number = working.documents()[0]
-    if not options.quiet:
+    if not options.quiet and not options.dry_run:
         name = printable.printable(folder)
         print(f"absolve: {name}: {number:,} files, {changed:,} changed", file=sys.stderr)
 

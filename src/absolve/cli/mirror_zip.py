@@ -49,8 +49,9 @@ def run(
             working.create({})
             write.planned(working, sources, how, choice, report.finding)
             how = how._replace(map=str(path), folder=None)
-            with outputs.opened(options.zip) as file:
-                _fill(file, working, sources, how, choice, options, report)
+            if working.documents()[0]:
+                with outputs.opened(options.zip) as file:
+                    _fill(file, working, sources, how, choice, options, report)
             from absolve.cli import mirror
 
             mirror.finish_run(working, options, report)

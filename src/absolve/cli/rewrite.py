@@ -15,7 +15,6 @@ from absolve.cli import failures, filters, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
-from absolve.core import printable
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
 from absolve.rewriting.remap import met_by
@@ -23,7 +22,7 @@ from absolve.run import inputs, leftovers, outputs, plan, sources, special_files
 from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
-from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, guarded
+from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
 from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
 from absolve.run.segment_inputs import each, is_archive
 from absolve.run.sources import STDIN
@@ -303,9 +302,7 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
             documents += bool(tally.changed)
         elif not in_records:
             return
-    name = printable.printable(job.input.name)
-    yield StdoutBytes(f"{name}: {links} link{'' if links == 1 else 's'}, {changed} would change\n".encode())
-    yield ChangeCounts(links, changed, documents, met_by(how.policy))
+    yield from counted(job.input.name, links, changed, documents, met_by(how.policy))
     yield BytesRead(size, number)
 
 

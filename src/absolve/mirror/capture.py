@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 SCHEMES: Final = ("http:", "https:", "ftp:", "file:")  # of URLs that can have a document of their own
+PIECE: Final = "piece"  # a piece of a document (206), or nothing of its body
+CUT: Final = "cut"  # its beginning
+JOINED: Final = "joined"  # nothing: it was joined of pieces
 _NOT_MODIFIED: Final = 304
 _MOST_CONTRADICTIONS: Final = 1000  # that are reported
 _DIGITS: Final = 14  # of a date: YYYYMMDDhhmmss
@@ -36,7 +39,8 @@ class Captured(NamedTuple):
     `url` is its key. `date` has 14 digits, or is empty. `media_type` is that of the header, with its parameters, or a
     sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
     `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `is_file`: its
-    URL is the path of a file in a folder or a package.
+    URL is the path of a file in a folder or a package. `lack` is what there is of a body that is not whole: PIECE or
+    CUT; JOINED for a whole of several responses, else "".
     """
 
     url: str
@@ -51,6 +55,7 @@ class Captured(NamedTuple):
     refers_to: str = ""
     refers_date: str = ""
     is_file: bool = False
+    lack: str = ""
 
 
 class Contradiction(NamedTuple):
@@ -102,20 +107,29 @@ class Capture:
             if better < worse:
                 return
             is_listed = len(self.contradictions) < _MOST_CONTRADICTIONS
-            if better == worse and new.date and is_listed and _differ(old, new):
+            is_whole = not (old.lack or new.lack)
+            if better == worse and new.date and is_listed and is_whole and _differ(old, new):
                 self.contradictions[Contradiction(new.url, new.date)] = None
         self.store.put(new)
 
-    def _rank(self, one: Captured) -> tuple[int, int, int]:
-        kind = 2 if self._is_success(one) else 1 if one.location is not None else 0
+    def _rank(self, one: Captured) -> tuple[int, int, int, bool]:
         date = int(one.date or 0)
-        if self.at is None:
-            return kind, 0, date
-        return (kind, 1, date) if one.date <= self.at else (kind, 0, -date)
+        is_early = self.at is not None and one.date <= self.at
+        is_late = self.at is not None and not is_early
+        return self._kind(one), is_early, -date if is_late else date, one.lack != JOINED
+
+    def _kind(self, one: Captured) -> int:
+        """Return what counts before the date: a whole document, its beginning, a redirect, the rest."""
+        if self._is_success(one):
+            return 3 if one.lack == CUT else 4
+        if one.location is not None:
+            return 2
+        return 1 if one.lack == PIECE or self.is_held(one) else 0
 
     @staticmethod
     def _is_success(one: Captured) -> bool:
-        return 200 <= one.status < 300 or (one.is_revisit and one.status == _NOT_MODIFIED)
+        is_success = 200 <= one.status < 300 or (one.is_revisit and one.status == _NOT_MODIFIED)
+        return is_success and one.lack != PIECE
 
     def is_held(self, one: Captured) -> bool:
         """Return whether a capture gives its URL a document of its own."""

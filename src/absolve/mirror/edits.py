@@ -30,9 +30,9 @@ _CORS: Final = (b"integrity", b"crossorigin")
 _SCANNED: Final = frozenset({b"meta", b"script"})
 
 
-def relinked(entity: Entity, policy: Callable[[Resolved], str | None]) -> bytes:
+def relinked(entity: Entity, policy: Callable[[Resolved], str | None], tally: rewriter.Tally | None = None) -> bytes:
     """Return the bytes of a document in which nothing but links changes; raise as `rewritten` does."""
-    return rewriter.rewrite(entity, policy)
+    return rewriter.rewrite(entity, policy, tally=tally)
 
 
 def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_server: bool = False) -> bytes:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
-from absolve.mirror.capture import SCHEMES, Captured, Where, digits_of, redirect_of
+from absolve.mirror.capture import CUT, PIECE, SCHEMES, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
+from absolve.mirror.ranges import PARTIAL, Piece, judged
 from absolve.mirror.urls import key
 from absolve.run import sources
 
@@ -36,7 +37,7 @@ class HarReader:
         self._how = how
         self._loaded: list[Any] | None = None
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
+    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each entry that answers a GET."""
         try:
             entries = self._entries()
@@ -53,10 +54,11 @@ class HarReader:
             if found is not None:
                 yield found
 
-    def _captured(self, entry: Any, index: int) -> Captured | None:
+    def _captured(self, entry: Any, index: int) -> Captured | Piece | None:
         request, response = entry["request"], entry["response"]
         url = key(str(request["url"]))
-        if str(request.get("method", "GET")).upper() not in {"GET", "HEAD"}:
+        method = str(request.get("method", "GET")).upper()
+        if method not in {"GET", "HEAD"}:
             return None
         if url is None or not url.startswith(SCHEMES):
             return None
@@ -66,13 +68,21 @@ class HarReader:
         content = response.get("content") or {}
         fields = {str(one["name"]).lower(): str(one["value"]) for one in response.get("headers") or ()}
         location = redirect_of(url, status, response.get("redirectURL") or fields.get("location"))
-        has_text = isinstance(content.get("text"), str)
-        if 200 <= status < 300 and not has_text and content.get("size"):
-            return None  # the body was not saved
         payload = _payload(entry)
         date = digits_of(str(entry.get("startedDateTime") or ""))
         where = Where(self._number, index, 0)
-        return Captured(url, status, date, payload.media_type, where, location, size=len(payload.data))
+        one = Captured(url, status, date, payload.media_type, where, location, size=len(payload.data))
+        if location is not None or not 200 <= status < 300:
+            return one
+        if not payload.data and method == "HEAD":
+            return None
+        sizes = (response.get("bodySize"), fields.get("content-length"), fields.get("content-range"))
+        if not payload.data and (content.get("size") or any(str(size or 0)[:1] not in "-0" for size in sizes)):
+            return one._replace(lack=PIECE)  # the body was not saved
+        if status == PARTIAL:
+            return judged(one, fields.get, len(payload.data), self._how.settings.max_decompressed)
+        is_cut = content.get("encoding") == "base64" and int(content.get("size") or 0) > len(payload.data)
+        return one._replace(lack=CUT) if is_cut else one
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the contents of entries."""

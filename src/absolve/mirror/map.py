@@ -18,6 +18,7 @@ from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.mirror import capture, paths
 from absolve.mirror.paths import MAP
+from absolve.mirror.ranges import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ CREATE TABLE missing (url TEXT, kind TEXT, count INTEGER, first TEXT, PRIMARY KE
 CREATE TABLE notes (path TEXT, line INTEGER, "column" INTEGER, code TEXT, text TEXT);
 CREATE TABLE same (url TEXT PRIMARY KEY, held TEXT, rule TEXT) WITHOUT ROWID;
 CREATE TABLE pages (path TEXT PRIMARY KEY, title TEXT, linked INTEGER) WITHOUT ROWID;
+CREATE TABLE earlier (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT ROWID;
 """
 _PLAN: Final = """\
 CREATE TABLE plan (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type TEXT, digest TEXT, date TEXT,
@@ -45,9 +47,11 @@ CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT R
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE parts (url TEXT, part INTEGER, source INTEGER, "offset" INTEGER, number INTEGER, start INTEGER,
+  size INTEGER, PRIMARY KEY (url, part)) WITHOUT ROWID;
 """
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
-_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files")
+_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "parts")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
@@ -68,6 +72,7 @@ _ORDER: Final = {
     "notes": 'path, line, "column", code, text',
     "same": "url",
     "pages": "path",
+    "earlier": "path, digest",
 }
 
 
@@ -119,9 +124,18 @@ class Working:
     def is_of(self, state: dict[str, str]) -> bool:
         """Return whether this is the working copy of a run with the same state, and its plan is complete."""
         with suppress(sqlite3.Error):
-            found = dict(self._db.execute("SELECT name, value FROM state"))
+            found = dict(self._db.execute("SELECT name, value FROM state WHERE name <> 'unread'"))
             return found == state | {"planned": "1"}
         return False
+
+    def add_parts(self, wholes: Mapping[str, Iterable[Part]]) -> None:
+        """Write the parts of which documents are joined, by URL."""
+        rows = ((url, i, *part.where, *part[1:]) for url, parts in wholes.items() for i, part in enumerate(parts))
+        self._db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
+        """Write notes that are about no file: code and text."""
+        self._db.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
 
     def plan(
         self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], layout: str
@@ -159,6 +173,13 @@ class Working:
             essence = registry.essence_of(media_type or "")[0]
             yield paths.Placed(url, essence, capture.digits_of(date or ""))
 
+    def mark_unread(self) -> None:
+        """Note that something that was given could not be read: nothing is removed then."""
+        self._db.execute("INSERT INTO state VALUES ('unread', '1')")
+
+    def is_unread(self) -> bool:
+        return self._db.execute("SELECT 1 FROM state WHERE name = 'unread'").fetchone() is not None
+
     def documents(self) -> tuple[int, int]:
         """Return the number of documents, and the bytes of their payloads as captured."""
         number, size = next(self.rows("SELECT count(*), coalesce(sum(size), 0) FROM plan WHERE path IS NOT NULL"))
@@ -182,8 +203,14 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
         """
         if not map_.is_file():
             return
-        is_working = map_.name.startswith(WORKING)
-        table = "plan" if is_working else "resources"
+        if map_.name.startswith(WORKING):
+            self._add_ours(map_, "plan")
+        else:
+            self._add_ours(map_, "resources")
+            self._add_ours(map_, "earlier")
+
+    def _add_ours(self, map_: Path, table: str) -> None:
+        is_working = table == "plan"
         with suppress(sqlite3.Error), closing(opened(map_, *(_PLAN_TABLES if is_working else (table,)))) as db:
             words = "coalesce(CAST(digest AS TEXT), '')"
             query = f"SELECT path, {words} FROM {table} WHERE typeof(path) = 'text'"  # noqa: S608 - our own words
@@ -201,6 +228,11 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
         """Return the digests of what earlier runs wrote to a path, as far as they noted them."""
         found = self._db.execute("SELECT digest FROM ours WHERE path = ? AND digest <> ''", (path,))
         return {digest for (digest,) in found}
+
+    def leave(self, paths: Iterable[str]) -> None:
+        """Keep in the map that earlier runs made these files, which are not part of this mirror."""
+        query = "INSERT OR IGNORE INTO earlier SELECT path, digest FROM ours WHERE path = ? AND digest <> ''"
+        self._db.executemany(query, ((path,) for path in paths))
 
     def is_planned(self, path: str) -> bool:
         """Return whether a path is that of a document."""
@@ -306,6 +338,12 @@ def opened(path: Path, *tables: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def parts_of(db: sqlite3.Connection, url: str) -> list[Part]:
+    """Return the parts of which a document is joined, in order; an empty list for any other document."""
+    query = 'SELECT source, "offset", number, start, size FROM parts WHERE url = ? ORDER BY part'
+    return [Part(capture.Where(*row[:3]), *row[3:]) for row in db.execute(query, (url,))]
 
 
 def foreign(db: sqlite3.Connection) -> frozenset[str]:

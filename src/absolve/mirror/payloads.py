@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
     from absolve.mirror.capture import Captured, Where
+    from absolve.mirror.ranges import Piece
 
 
 class Payload(NamedTuple):
@@ -55,7 +56,7 @@ class Broken(NamedTuple):
 class Reader(Protocol):
     """The captures of one source, and their payloads."""
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:
+    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:
         """Yield each capture but those that answer a request in `posted`, and what else there is to know, in order."""
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:

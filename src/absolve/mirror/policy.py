@@ -36,6 +36,7 @@ _FETCHED_RELS: Final = frozenset(
     " modulepreload preconnect dns-prefetch prerender subresource manifest import".split()
 )
 _FETCHED_KINDS: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
+_OPENED: Final = frozenset({"navigation", "frame"})  # kinds of links whose fragment is a place in what they open
 _NEVER_FETCHED: Final = frozenset({"a", "area", "form", "meta", "base", "blockquote", "q", "ins", "del", "cite"})
 _PREPARED: Final = frozenset({"preconnect", "dns-prefetch"})  # they name a host, not a document
 _CORS: Final = re.compile(rb"(?i)integrity|crossorigin")
@@ -260,22 +261,24 @@ class MirrorPolicy:
             self._see_tag(resolved, found.path)
         if (needs := needs_server(resolved)) is not None:
             self.note(resolved, "needs-server", needs)
-        if fragment is None:
+        # The fragment of a redirect counts before that of the link (RFC 9110 10.2.2) where a browser goes to it.
+        is_moved = found.fragment is not None and (fragment is None or resolved.kind in _OPENED)
+        if is_moved:
             fragment = found.fragment
         new = self._relatives.reference(self.path, found.path)
         if resolved.attribute == _MAP_SITE and not new.startswith("../"):
             new = f"./{new}"
         if fragment is not None:
             new = f"{new}#{fragment}"
-        if new == resolved.reference or self._leads(resolved.reference, found.path, fragment):
+        if new == resolved.reference or (not is_moved and self._leads(resolved.reference, found.path)):
             return None
         return new
 
-    def _leads(self, reference: str, path: str, fragment: str | None) -> bool:
+    def _leads(self, reference: str, path: str) -> bool:
         """Return whether a reference, as it is written, leads from this file to that one."""
-        before, crosshatch, _ = reference.partition("#")
-        if (fragment is not None and not crosshatch) or before.startswith(("/", "\\")) or "?" in before:
-            return False  # the fragment of a redirect must be written
+        before = reference.partition("#")[0]
+        if before.startswith(("/", "\\")) or "?" in before:
+            return False
         if not before:
             return path == self.path
         if ":" in before.partition("/")[0] or "\\" in before:

@@ -10,10 +10,11 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
-from absolve.mirror.capture import Capture, Captured
+from absolve.mirror.capture import CUT, PIECE, Capture, Captured
 from absolve.mirror.map import Row
 from absolve.mirror.paths import Placed, folder_of
 from absolve.mirror.payloads import Broken, Posted
+from absolve.mirror.ranges import PARTIAL, Part, Piece, Pieces
 from absolve.mirror.store import Store
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _FEW: Final = 8 << 20  # about the bytes of captures that are kept in memory, for the revisits among them
 _ONE: Final = 700  # bytes of a capture without its texts
+_PIECES: Final = "only pieces of it were captured (206), and they do not make the whole: it counts as missing"
+_NO_BODY: Final = "its body was not captured: it counts as missing"
 
 
 class Choice(NamedTuple):
@@ -47,17 +50,22 @@ class Survey:
         self._notify = notify
         self._posted: set[str] = set()
         self._few: list[Captured] | None = None  # all captures, unless they are many
+        self._pieces = Pieces()
+        self.parts: dict[str, tuple[Part, ...]] = {}  # of the documents that were joined, by URL
         self.store = Store()
         capture = self._captured(notify)
         if self._posted:
             self.store = Store()
+            self._pieces = Pieces()
             capture = self._captured(_quiet)
         self.capture = capture
+        self._join()
+        self._origins = self._referred()
+        self._join()
+        self._few = None
         for contradiction in capture.contradictions:
             text = f"captured twice at {contradiction.date} with different contents: the later record counts"
             notify(Diagnostic("contradiction", text, contradiction.url, failed=True))
-        self._origins = self._referred()
-        self._few = None
         capture.complete()
 
     def rows(self) -> Iterator[Row]:
@@ -66,8 +74,13 @@ class Survey:
             if self.capture.is_held(one):
                 origin = self._origins.get(one.url, one)
                 held = one._replace(media_type=one.media_type or origin.media_type)
+                if one.lack == CUT:
+                    self._notify(Diagnostic("truncated", "the capture has only the beginning of it", one.url))
                 yield Row(held, origin.where, None, folder_of(Placed(one.url, "", one.date), self._choice.layout))
             elif one.location is None:
+                if one.lack == PIECE:
+                    text = _PIECES if one.status == PARTIAL else _NO_BODY
+                    self._notify(Diagnostic("partial", text, one.url))
                 yield Row(one, one.where, None, None)
             else:
                 end = self.capture.end(one.url)
@@ -82,7 +95,10 @@ class Survey:
         few: list[Captured] = []
         size = 0
         for one in self._all():
-            if isinstance(one, Captured):
+            if isinstance(one, Piece):
+                self._pieces.add(one)
+                capture.add(one.captured)
+            elif isinstance(one, Captured):
                 capture.add(one)
                 if size <= _FEW:
                     size += _ONE + sum(len(text) for text in one if isinstance(text, str))
@@ -94,29 +110,45 @@ class Survey:
         self._few = few if size <= _FEW else None
         return capture
 
-    def _all(self) -> Iterator[Captured | Posted | Broken]:
+    def _join(self) -> None:
+        """Add the documents that were captured in pieces, where these make a whole."""
+        for one, parts in self._pieces.joined():
+            self.capture.add(one)
+            if self.store.get(one.url) == one:
+                self.parts[one.url] = parts
+
+    def _all(self) -> Iterator[Captured | Piece | Posted | Broken]:
         for reader in self._readers:
             yield from reader.captured(self._posted)
 
     def _referred(self) -> dict[str, Captured]:
-        """Return the captures whose payloads the revisits have that are held; without one, a revisit is not held."""
+        """Return the captures whose payloads the revisits have that are held; without one, a revisit is not held.
+
+        Then the other captures of its URL count.
+        """
         revisits = [one for one in self.store if one.is_revisit and self.capture.is_held(one)]
         if not revisits:
             return {}
-        found = _origins(revisits, self._few if self._few is not None else self._all())
-        for one in revisits:
-            if one.url not in found:
-                text = "the capture lacks the payload that this revisit refers to"
-                self._notify(Diagnostic("no-payload", text, one.url, failed=True))
-                self.store.remove(one.url)
+        found = _origins(revisits, self._again())
+        lost = {one.url for one in revisits if one.url not in found}
+        for url in sorted(lost):
+            text = "the capture lacks the payload that this revisit refers to"
+            self._notify(Diagnostic("no-payload", text, url, failed=True))
+            self.store.remove(url)
+        for other in self._again() if lost else ():
+            if isinstance(other, Captured) and other.url in lost and not other.is_revisit:
+                self.capture.add(other)
         return found
+
+    def _again(self) -> Iterable[Captured | Piece | Posted | Broken]:
+        return self._few if self._few is not None else self._all()
 
 
 def _quiet(_diagnostic: Diagnostic) -> None:
     """Report nothing: it has been reported before."""
 
 
-def _origins(revisits: Iterable[Captured], every: Iterable[Captured | Posted | Broken]) -> dict[str, Captured]:
+def _origins(revisits: Iterable[Captured], every: Iterable[Captured | Piece | Posted | Broken]) -> dict[str, Captured]:
     """Return the capture that each revisit refers to: by URL and date, else by digest, else by URL alone.
 
     Of several with a digest or a URL it is the newest one that is not later than the revisit, else the first one.
@@ -128,6 +160,8 @@ def _origins(revisits: Iterable[Captured], every: Iterable[Captured | Posted | B
             wanted.setdefault(key, _Candidates())
     for other in every:
         if not isinstance(other, Captured) or other.is_revisit or other.location is not None or other.status >= 300:
+            continue
+        if other.lack:
             continue
         for key in ((other.url, other.date), (other.digest,), (other.url, "", "")):
             if key in wanted and key != ("",):

@@ -11,6 +11,8 @@ import posixpath
 import stat
 import sys
 from hashlib import file_digest, sha256
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -19,17 +21,18 @@ from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, 
 from absolve.formats import registry
 from absolve.mirror import edits, scripts
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.map import Finished, foreign, opened
+from absolve.mirror.map import Finished, foreign, opened, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
+from absolve.rewriting import rewriter
 from absolve.run import outputs
 from absolve.run.output_folder import Below
-from absolve.run.results import BytesRead, Failure, FilesReady, guarded
+from absolve.run.results import BytesRead, Failure, FilesReady, counted, guarded
 from absolve.run.rewritten_files import unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -63,7 +66,7 @@ class MirrorOptions(NamedTuple):
     """How documents are made.
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
-    but links changes.
+    but links changes. `counts_only`: nothing is written, the links that would change are counted.
     """
 
     reading: ReadOptions
@@ -75,6 +78,7 @@ class MirrorOptions(NamedTuple):
     for_server: bool = False
     token: str = ""
     links_only: bool = False
+    counts_only: bool = False
 
 
 class Made(NamedTuple):
@@ -93,6 +97,7 @@ class _Open:
     def __init__(self, how: MirrorOptions) -> None:
         is_normal = how.reading.settings.profile == "whatwg"
         map_ = opened(Path(how.map))
+        self._map = map_
         self.foreign = foreign(map_)
         self.lookup = Lookup(map_, how.same, is_normal=is_normal)
         self.relatives = Relatives()
@@ -104,6 +109,20 @@ class _Open:
         if self._reader is None or self._reader[0] != number:
             self._reader = number, reader_of(self._how.sources[number], number, self._how.reading)
         return self._reader[1]
+
+    def joined(self, items: Iterable[Item]) -> dict[str, bytes]:
+        """Return those of some documents that were captured in pieces, by URL; b"" for what cannot be read any more."""
+        wholes = {item.url: parts for item in items if (parts := parts_of(self._map, item.url))}
+        wanted = {part.where: b"" for parts in wholes.values() for part in parts}
+        for source, places in groupby(sorted(wanted), key=attrgetter("source")):
+            for where, payload in self.reader(source).payloads(list(places)):
+                wanted[where] = payload.data
+        found: dict[str, bytes] = {}
+        for url, parts in wholes.items():
+            bodies = [wanted[part.where][part.start : part.start + part.size] for part in parts]
+            is_whole = all(len(body) == part.size for body, part in zip(bodies, parts, strict=True))
+            found[url] = b"".join(bodies) if is_whole else b""
+        return found
 
 
 _open: dict[str, _Open] = {}
@@ -126,6 +145,7 @@ def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | 
     if key not in _open:
         _open[key] = _Open(how)
     kept = _open[key]
+    joined = kept.joined(batch.items)
     reader = kept.reader(batch.source)
     wanted: dict[Where, list[Item]] = {}
     for item in batch.items:
@@ -133,12 +153,18 @@ def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | 
     size = 0
     for where, payload in reader.payloads(sorted(wanted)):
         for item in wanted.pop(where):
-            yield from _document(how, kept, item, payload)
-            size += len(payload.data)
-    for items in wanted.values():
-        for item in items:
-            yield Failure(Diagnostic("unreadable", "its record cannot be read any more", item.url))
+            whole = payload._replace(data=joined[item.url], message=None) if item.url in joined else payload
+            if item.url in joined and not whole.data:
+                yield _unreadable(item)
+                continue
+            yield from _document(how, kept, item, whole)
+            size += len(whole.data)
+    yield from map(_unreadable, chain.from_iterable(wanted.values()))
     yield BytesRead(size)
+
+
+def _unreadable(item: Item) -> Failure:
+    return Failure(Diagnostic("unreadable", "its record cannot be read any more", item.url))
 
 
 def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
@@ -149,10 +175,10 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
     try:
         entity = entity_of(payload, item.url, how.reading.settings)
         if entity is not None and is_walked(entity.media_type):
-            data, diagnostics = _new_bytes(how, item, payload, entity, policy)
+            data, found = _new_bytes(how, item, payload, entity, policy)
             facts = entity.facts
             title = facts.title or "" if facts is not None and entity.media_type == registry.HTML else None
-            yield from diagnostics
+            yield from found
     except (DocumentError, *FAULTS) as error:
         if sys.flags.dev_mode and not isinstance(error, DocumentError):
             raise
@@ -160,7 +186,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         yield _failure(item, error)
     if how.folder is None:
         yield Made(item.path, data)
-    else:
+    elif not how.counts_only:
         yield from _written(how.folder, item, data, how.token, kept.foreign)
     seen = policy.seen
     yield Finished(
@@ -186,7 +212,8 @@ def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
 
 def _new_bytes(
     how: MirrorOptions, item: Item, payload: Payload, entity: Entity, policy: MirrorPolicy
-) -> tuple[bytes, list[Diagnostic]]:
+) -> tuple[bytes, list[TaskResult]]:
+    found: list[TaskResult] = list(entity.diagnostics)
     label = payload.charset or registry.essence_of(payload.media_type)[1].get("charset")
     if how.links_only:
 
@@ -194,9 +221,14 @@ def _new_bytes(
             new = policy(resolved)
             return None if new is not None and _leads_already(how, item, resolved, policy) else new
 
-        return edits.relinked(entity, in_place), list(entity.diagnostics)
+        tally = rewriter.Tally()
+        data = edits.relinked(entity, in_place, tally)
+        if how.counts_only:
+            name = how.sources[item.where.source].inputs[item.where.offset].name
+            found += counted(name, tally.links, tally.changed, min(tally.changed, 1))
+            found.append(BytesRead(0, 1))
+        return data, found
     data = edits.rewritten(entity, policy, label, for_server=how.for_server)
-    found = list(entity.diagnostics)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
         found += _no_longer_read(how, item, payload, data)
     return data, found
@@ -230,7 +262,7 @@ def is_file(root: OutputFolder, path: str) -> bool:
     return state is not None and stat.S_ISREG(state.st_mode)
 
 
-def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[Diagnostic]:
+def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[TaskResult]:
     """Return why XML cannot be read any more after its charset was declared."""
     bare = payload._replace(data=data, media_type=registry.essence_of(payload.media_type)[0], entity=None, charset=None)
     try:

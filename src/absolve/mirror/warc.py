@@ -6,6 +6,8 @@ In: an open file. Out: a `Captured` for each record with a document, from its he
 from __future__ import annotations
 
 import re
+import sys
+from functools import partial
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
@@ -14,8 +16,9 @@ from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.http.responses import codings_of, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
-from absolve.mirror.capture import Captured, Where, digits_of, redirect_of
+from absolve.mirror.capture import CUT, PIECE, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
+from absolve.mirror.ranges import PARTIAL, Piece, judged
 from absolve.mirror.urls import key
 
 if TYPE_CHECKING:
@@ -53,14 +56,14 @@ class WarcReader:
         self._opened = opened
         self._settings = settings
 
-    def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:
+    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:
         """Yield each capture but those that answer a request in `posted`, in the order of the file."""
         try:
             yield from self._every(posted)
         except DocumentError as error:  # the file is gone, or the package around it is broken
             yield Broken(error.diagnostic._replace(failed=True))
 
-    def _every(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:
+    def _every(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:
         with self._opened() as file:
             for piece in pieces(file, self._settings.max_decompressed):
                 for finding in piece.findings:
@@ -119,7 +122,7 @@ def _records(data: bytes) -> Iterator[tuple[int, Record]]:
 
 def _captures(
     data: bytes, record: Record, where: Where, posted: set[str], settings: Settings
-) -> Iterator[Captured | Posted]:
+) -> Iterator[Captured | Piece | Posted]:
     if record.kind == "request":
         if bytes(data[record.block : record.block + 64]).split(b" ", 1)[0].upper() in _UNSAFE:
             yield Posted(_ids(data, record))
@@ -134,20 +137,20 @@ def _captures(
     block = data[record.block : record.end]
     date = _date(data, record)
     digest = headers.first(data, record.fields, "warc-payload-digest") or ""
+    is_truncated = headers.first(data, record.fields, "warc-truncated") is not None
     if not block.startswith(b"HTTP/"):
         if record.kind in {"response", "revisit"}:
             return
         media_type = media_type_of(record.media_type, block, url)
-        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block))
+        lack = (CUT if block else PIECE) if is_truncated else ""
+        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block), lack=lack)
         return
     response = _last(block)
     status = int(response.status)
     location = redirect_of(url, status, headers.first(block, response.fields, "location"))
     is_revisit = record.kind == "revisit"
     media_type = headers.first(block, response.fields, "content-type") or ""
-    if location is None and not is_revisit and 200 <= status < 300:
-        media_type = _checked_type(block, response, media_type, url, settings)
-    yield Captured(
+    one = Captured(
         url,
         status,
         date,
@@ -160,6 +163,31 @@ def _captures(
         key(headers.first(data, record.fields, "warc-refers-to-target-uri") or "") or "",
         digits_of(headers.first(data, record.fields, "warc-refers-to-date") or ""),
     )
+    yield _judged(one, block, response, settings, is_truncated=is_truncated)
+
+
+def _judged(
+    one: Captured, block: bytes, response: Response, settings: Settings, *, is_truncated: bool
+) -> Captured | Piece:
+    """Return a capture with what there is of its body. Raise CodingError for a body that cannot be decoded."""
+    if one.location is not None or not 200 <= one.status < 300:
+        return one
+    field = partial(headers.first, block, response.fields)
+    size = len(block) - response.body
+    found: Captured | Piece = one
+    if one.status == PARTIAL:
+        if one.is_revisit:
+            size = sys.maxsize  # that of the capture to which it refers
+        elif field("content-encoding") is None:
+            size = len(_body(block, response, settings))
+        found = judged(one, field, size, settings.max_decompressed)
+    elif not one.is_revisit:
+        is_bare = not size and field("transfer-encoding") is not None
+        if is_truncated or is_bare or size < (_length(block, response.fields) or 0):
+            found = one._replace(lack=CUT if size else PIECE)
+    if one.is_revisit or not isinstance(found, Captured) or found.lack == PIECE:
+        return found
+    return found._replace(media_type=_checked_type(block, response, one.media_type, one.url, settings))
 
 
 def _ids(data: bytes, record: Record) -> frozenset[str]:

@@ -10,7 +10,7 @@ import os
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import index
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Notify = Callable[[Diagnostic], None]
 
+_NOTED: Final = frozenset({"partial", "truncated"})  # about a capture of one URL
 _BATCH: Final = 2 << 20  # bytes of payloads in a batch,
 _MANY: Final = 200  # or documents
 
@@ -56,9 +57,23 @@ def planned(
     working: maps.Working, sources: Sequence[Source], how: MirrorOptions, choice: Choice, notify: Notify
 ) -> None:
     """Survey the sources, and write the plan into the working copy of the map."""
+    unread = []
+    notes: list[tuple[str, str]] = []
+
+    def heard(diagnostic: Diagnostic) -> None:
+        if diagnostic.failed and diagnostic.code != "contradiction":
+            unread.append(diagnostic.code)
+        if diagnostic.code in _NOTED and not diagnostic.failed:
+            notes.append((diagnostic.code, f"{diagnostic.name}: {diagnostic.text}"))
+        notify(diagnostic)
+
     readers = [reader_of(source, number, how.reading) for number, source in enumerate(sources)]
-    survey = Survey(readers, choice, notify)
+    survey = Survey(readers, choice, heard)
+    if unread:
+        working.mark_unread()
+    working.add_parts(survey.parts)
     working.plan(survey.rows(), survey.store.forms(), [source.name for source in sources], choice.layout)
+    working.add_notes(notes)
 
 
 def batches(working: maps.Working, sources: Sequence[Source]) -> Iterator[Batch]:
@@ -113,23 +128,22 @@ def check_folder(folder: Path) -> None:
         raise UsageError(f"-o {folder}: this is a file, and a mirror is a folder (--zip FILE writes one file)")
 
 
-class Ending(NamedTuple):
-    """The files that a run leaves beside the documents."""
-
-    files: tuple[str, ...]
-    foreign: tuple[str, ...]
-    pruned: int
-
-
 def finish(
     working: maps.Working, root: OutputFolder, layout: str, notify: Notify, *, prunes: bool
-) -> Ending:
-    """Write the map and the entry page, and remove what no longer belongs, if asked."""
+) -> list[str]:
+    """Write the map and the entry page, and remove what no longer belongs, if asked.
+
+    Return the paths of the files that stay and are not part of the mirror.
+    """
     working.commit()
     entry = index.page(working)
-    own = {MAP, index_name(layout)}
     _put(root, index_name(layout), entry, notify, is_ours=working.has_before())
     folder = Path(root.path)
+    own = {MAP, index_name(layout), *(f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE)}
+    others = [path for path in existing(root.path) if path not in own and not _is_part(working, path)]
+    earlier = [path for path in others if _is_text(path) and _is_as_written(root, path, working.digests(path))]
+    removed = set(_pruned(root, earlier, notify)) if prunes else set()
+    working.leave(path for path in earlier if path not in removed)
     fresh = folder / leftovers.name_of(leftovers.token())
     try:
         working.write(fresh)
@@ -137,15 +151,13 @@ def finish(
             fresh.replace(folder / MAP)
     finally:
         fresh.unlink(missing_ok=True)
-    own |= {f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE}
-    foreign: list[str] = []
-    stale: list[str] = []
-    for path in existing(root.path):
-        is_text = _is_text(path)
-        if path in own or leftovers.is_temporary(path.rpartition("/")[2]) or (is_text and working.is_planned(path)):
-            continue
-        (stale if prunes and is_text and _is_as_written(root, path, working.digests(path)) else foreign).append(path)
-    return Ending(tuple(sorted(own)), tuple(foreign), _pruned(root, stale, notify))
+    return [path for path in others if path not in removed]
+
+
+def _is_part(working: maps.Working, path: str) -> bool:
+    if leftovers.is_temporary(path.rpartition("/")[2]):
+        return True
+    return _is_text(path) and working.is_planned(path)
 
 
 def _is_as_written(root: OutputFolder, path: str, digests: Collection[str]) -> bool:
@@ -206,15 +218,14 @@ def _same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> int:
-    """Remove files that an earlier run made, and the folders that are empty then."""
-    number = 0
+def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterator[str]:
+    """Remove files that an earlier run made, and the folders that are empty then; yield what is gone."""
     for path in paths:
         above, _, name = path.rpartition("/")
         try:
             folder = root.folder(above)
             os.unlink(folder.at(name), dir_fd=folder.descriptor)
-            number += 1
+            yield path
             with suppress(OSError):
                 while above:
                     above, _, name = above.rpartition("/")
@@ -222,7 +233,6 @@ def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> int:
                     os.rmdir(folder.at(name), dir_fd=folder.descriptor)
         except OSError as error:
             notify(Diagnostic("unwritable", error.strerror or str(error), path, failed=True))
-    return number
 
 
 def run_batches(

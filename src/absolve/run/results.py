@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
+from absolve.core import printable
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault
 
 if TYPE_CHECKING:
@@ -93,6 +94,15 @@ class LogRows(NamedTuple):
 
 Counts = BytesRead | LinkCounts | ChangeCounts
 TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRows | Counts
+
+
+def counted(
+    name: str, links: int, changed: int, documents: int, rules: frozenset[int] = frozenset()
+) -> Iterator[TaskResult]:
+    """Yield the line for an input of a run that writes nothing, and its counts: see `ChangeCounts`."""
+    line = f"{printable.printable(name)}: {links} link{'s'[: links != 1]}, {changed} would change\n"
+    yield StdoutBytes(line.encode())
+    yield ChangeCounts(links, changed, documents, rules)
 
 
 def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) -> Iterator[TaskResult]:
