@@ -220,7 +220,8 @@ def _payload(data: bytes, record: Record, settings: Settings) -> Payload:
             lines,
             body,
         )
-    return Payload(body, media_type, message=message)
+    origins = headers.first(block, response.fields, "access-control-allow-origin") or ""
+    return Payload(body, media_type, message=message, origins=origins)
 
 
 def _date(data: bytes, record: Record) -> str:
