@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import pytest
-from browsers import Online, Tab, served
 from captures import har, packed, record
 
 from absolve.cli import main
+from tests.browser_online import Online, Tab, served
 from tests.shapes.active import HOST, SHAPES
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def mirrored(capture: Path, root: Path, shapes: Shapes) -> dict[int, Made]:
         rows = db.execute("SELECT url, path, media_type FROM resources WHERE path IS NOT NULL ORDER BY url").fetchall()
     found: dict[int, list[tuple[str, str, bytes]]] = {number: [] for number in shapes}
     for _, path, media_type in rows:
-        number = re.search(r"(?:^|/)([0-9]+)/", path)
-        assert number is not None, path
-        found[int(number[1])].append((path, media_type, (root / path).read_bytes()))
+        of = re.search(r"(?:^|/)([0-9]+)/", path)
+        assert of is not None, path
+        found[int(of[1])].append((path, media_type, (root / path).read_bytes()))
     made = {}
     for number, files in found.items():
         for path, media_type, _ in files:
