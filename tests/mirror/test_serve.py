@@ -284,12 +284,27 @@ def test_a_file_whose_name_was_made_harmless_is_text(tmp_path: Path) -> None:
         assert ask(port, "/b.html").kind[1] == "text/html; charset=koi8-r"
 
 
-def test_a_map_of_before_without_recorded_headers_is_served(mirror: Path) -> None:
-    with closing(sqlite3.connect(mirror / "mirror.sqlite")) as db:
-        db.execute("DROP TABLE cors")
-        db.commit()
-    with served(mirror) as port:
-        assert ask(port, "/a/").status == 200
+@pytest.mark.parametrize(
+    ("recorded", "policy", "expected"),
+    [
+        ("X-Frame-Options: DENY", "Content-Security-Policy", ", frame-ancestors 'none'"),
+        ("X-Frame-Options: SAMEORIGIN", "Content-Security-Policy", ", frame-ancestors 'self'"),
+        ("Content-Security-Policy: img-src *; frame-ancestors 'self' https://b.example", "Content-Security-Policy",
+         ", frame-ancestors 'self' http://b.example.localhost:{port}"),
+        ("Cross-Origin-Resource-Policy: same-site", "Cross-Origin-Resource-Policy", "same-site"),
+        ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
+         "Access-Control-Allow-Credentials", "true"),
+    ],
+)  # fmt: skip
+def test_what_a_recorded_header_forbids_stays_forbidden(
+    tmp_path: Path, recorded: str, policy: str, expected: str
+) -> None:
+    pages = [page("http://h/", b"a", f"text/html\r\n{recorded}"), page("http://b.example/", b"b")]
+    assert mirrored(tmp_path, "c.warc", b"".join(pages))[0] == 0
+    with served(tmp_path / "m") as port:
+        found = ask(port, "/", Origin=f"http://b.example.localhost:{port}").fields[policy]
+        assert found is not None
+        assert found.endswith(expected.format(port=port))
 
 
 def test_it_listens_on_the_loopback_interface_only(mirror: Path) -> None:

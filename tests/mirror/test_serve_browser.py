@@ -66,7 +66,7 @@ SECRET = b"""<!DOCTYPE html><title>b</title><body>secret<script>var secret = 'se
 document.cookie = 'secret=secret'</script>"""
 
 # a page that works by the URLs of its host
-APP = b"""<!DOCTYPE html><title>app</title><link rel=stylesheet href=style.css><script type=module src=/js/app.js></script>
+APP = b"""<!DOCTYPE html><title>app</title><meta http-equiv=content-security-policy content="img-src 'self' cdn.net"><link rel=stylesheet href=style.css><script type=module src=/js/app.js></script>
 <script>window.asked = (async () => ({
   api: await (await fetch('/api.json')).text(), query: await (await fetch('/api.json?q=1')).text(),
   relative: await (await fetch('data/x.json')).text(), gone: (await fetch('/gone')).status, path: location.pathname + location.search,

@@ -52,10 +52,15 @@ def of_har(number: int, response: Response) -> dict[str, Any]:
     }
 
 
+def _is_file(response: Response) -> bool:
+    """Return whether a response may lie in a folder as a file; an MHTML there is a capture itself, of a page that ran."""
+    return response.name[-1] != "/" and not response.body.startswith(b"From: ")
+
+
 def captured(folder: Path, container: str, shapes: Shapes) -> Path:
     """Write a capture of the shapes."""
     each = [(number, response) for number, shape in shapes.items() for response in shape.responses]
-    files = {f"{number}/{response.name}": response.body for number, response in each if response.name[-1] != "/"}
+    files = {f"{number}/{response.name}": response.body for number, response in each if _is_file(response)}
     path = folder / f"c.{container}"
     if container == "folder":
         for name, body in files.items():

@@ -64,7 +64,7 @@ class HarReader:
         if not 0 <= status < 1000:
             raise ValueError(f"no status of HTTP: {str(status)[:20]}")
         content = response.get("content") or {}
-        fields = _fields(response)
+        fields = {str(one["name"]).lower(): str(one["value"]) for one in response.get("headers") or ()}
         location = redirect_of(url, status, response.get("redirectURL") or fields.get("location"))
         has_text = isinstance(content.get("text"), str)
         if 200 <= status < 300 and not has_text and content.get("size"):
@@ -78,8 +78,7 @@ class HarReader:
         """Yield the contents of entries."""
         entries = self._entries()
         for where in places:
-            fields = _fields(entries[where.offset]["response"])
-            yield where, _payload(entries[where.offset])._replace(origins=fields.get("access-control-allow-origin", ""))
+            yield where, _payload(entries[where.offset])
 
     def _entries(self) -> list[Any]:
         """Return the entries, read once. Raise DocumentError if the file is no HAR."""
@@ -97,10 +96,6 @@ class HarReader:
             raise DocumentError(Diagnostic("no-har", text, self._input.name)) from error
         self._loaded = entries
         return entries
-
-
-def _fields(response: Any) -> dict[str, str]:
-    return {str(one["name"]).lower(): str(one["value"]) for one in response.get("headers") or ()}
 
 
 def _payload(entry: Any) -> Payload:
@@ -122,4 +117,4 @@ def _payload(entry: Any) -> Payload:
         except (UnicodeError, LookupError):
             pass
     essence = registry.essence_of(media_type)[0]
-    return Payload(utf_8, f"{essence}; charset=utf-8" if charset is not None and label else media_type, "utf-8")
+    return Payload(utf_8, f"{essence}; charset=utf-8" if label else media_type, "utf-8")

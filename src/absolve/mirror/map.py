@@ -36,7 +36,6 @@ CREATE TABLE missing (url TEXT, kind TEXT, count INTEGER, first TEXT, PRIMARY KE
 CREATE TABLE notes (path TEXT, line INTEGER, "column" INTEGER, code TEXT, text TEXT);
 CREATE TABLE same (url TEXT PRIMARY KEY, held TEXT, rule TEXT) WITHOUT ROWID;
 CREATE TABLE pages (path TEXT PRIMARY KEY, title TEXT, linked INTEGER) WITHOUT ROWID;
-CREATE TABLE cors (path TEXT PRIMARY KEY, origins TEXT) WITHOUT ROWID;
 """
 _PLAN: Final = """\
 CREATE TABLE plan (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type TEXT, digest TEXT, date TEXT,
@@ -60,7 +59,6 @@ _INSERT: Final = {
     "missing": "INSERT INTO missing VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
     "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?)",
     "same": "INSERT OR IGNORE INTO same VALUES (?, ?, ?)",
-    "cors": "INSERT OR REPLACE INTO cors VALUES (?, ?)",
     "pages": "INSERT INTO pages VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET title = excluded.title",
     "linked": "INSERT INTO pages VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET linked = linked + excluded.linked",
 }
@@ -72,7 +70,6 @@ _ORDER: Final = {
     "notes": 'path, line, "column", code, text',
     "same": "url",
     "pages": "path",
-    "cors": "path",
 }
 
 
@@ -88,8 +85,7 @@ class Row(NamedTuple):
 class Finished(NamedTuple):
     """The result for one document: all facts of the map about it.
 
-    `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked` paths;
-    `origins` is the Access-Control-Allow-Origin of the response.
+    `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked` paths.
     """
 
     url: str
@@ -100,7 +96,6 @@ class Finished(NamedTuple):
     missing: tuple[tuple[str, str], ...]
     same: tuple[tuple[str, str, str], ...]
     linked: tuple[str, ...]
-    origins: str = ""
 
 
 class Working:
@@ -247,8 +242,6 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
             self._first.setdefault(missing, one.path)
         if one.notes:
             db.executemany(_INSERT["notes"], ((one.path, *note) for note in one.notes))
-        if one.origins:
-            db.execute(_INSERT["cors"], (one.path, one.origins))
         if one.same:
             db.executemany(_INSERT["same"], one.same)
         self._pending += 1

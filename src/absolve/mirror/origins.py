@@ -8,9 +8,7 @@ what they ask for.
 from __future__ import annotations
 
 import re
-import sqlite3
 from base64 import b32encode
-from contextlib import closing, suppress
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -33,12 +31,17 @@ _INDEX: Final = "index.html"
 
 
 class File(NamedTuple):
-    """A file of the map: `host` is that of its URL, `origins` the Access-Control-Allow-Origin that was recorded."""
+    """A file of the map: `host` is that of its URL, `fields` are lines of what was recorded beside the media type."""
 
     url: str
     host: str
     media_type: str
-    origins: str
+    fields: str
+
+    def field(self, name: str) -> str:
+        """Return the first value of a field; "" without one."""
+        lines = (line.partition(": ") for line in self.fields.split("\n"))
+        return next((value for found, _, value in lines if found == name), "")
 
 
 def host_of(url: str) -> str:
@@ -73,14 +76,13 @@ class Origins:
     def __init__(self, map_: Path) -> None:
         self.files: dict[str, File] = {}
         db = maps.opened(map_, "resources")
-        origins: dict[str, str] = {}
-        with suppress(sqlite3.Error), closing(maps.opened(map_, "cors")) as other:  # maps of before have none
-            query = "SELECT path, origins FROM cors WHERE typeof(path) = 'text' AND typeof(origins) = 'text'"
-            origins.update(other.execute(query))
-        query = "SELECT path, url, media_type FROM resources WHERE typeof(path) = 'text' AND typeof(url) = 'text'"
-        for path, url, media_type in db.execute(query):
-            stated = media_type if isinstance(media_type, str) else ""
-            self.files[path] = File(url, host_of(url), stated, origins.get(path, ""))
+        has_fields = any(row[1] == "fields" for row in db.execute("PRAGMA table_info(resources)"))
+        query = f"""\
+SELECT path, url, media_type, {"fields" if has_fields else "NULL"} FROM resources
+WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""  # noqa: S608 - our own words
+        for path, url, *facts in db.execute(query):
+            media_type, fields = (fact if isinstance(fact, str) else "" for fact in facts)
+            self.files[path] = File(url, host_of(url), media_type, fields)
         self.hosts = {name_of(file.host): file.host for file in self.files.values()}
         self._lookup = Lookup(db, Equivalences(), is_normal=False, is_finished=True)
         self._lock = Lock()

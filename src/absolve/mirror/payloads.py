@@ -29,7 +29,6 @@ class Payload(NamedTuple):
     `media_type` may have parameters. `charset` is set where the bytes are text that the container holds decoded.
     `message` is the HTTP response without codings, where its header has a base of its own (RFC 1808 3.1). `entity` is
     set where the container has been walked already. `base` is the URL to resolve against where that is not its own.
-    `origins` is the Access-Control-Allow-Origin of its response.
     """
 
     data: bytes
@@ -39,7 +38,6 @@ class Payload(NamedTuple):
     message: bytes | None = None
     entity: Entity | None = None
     base: str | None = None
-    origins: str = ""
 
 
 class Posted(NamedTuple):

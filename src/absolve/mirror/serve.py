@@ -22,7 +22,7 @@ from urllib.parse import quote
 from absolve.core.errors import UsageError
 from absolve.formats import registry
 from absolve.mirror import extensions, scripts
-from absolve.mirror.origins import Origins, host_of, name_of
+from absolve.mirror.origins import File, Origins, host_of, name_of
 from absolve.mirror.paths import MAP
 from absolve.run.output_folder import OutputFolder
 
@@ -38,6 +38,8 @@ _WAIT: Final = 20.0  # seconds for a client to send a request
 _MOST: Final = 500  # connections
 _OTHER: Final = "application/octet-stream"
 _FRAGMENT: Final = "!$&'()*+,;=:@/?-._~%"
+_FRAMES: Final = {"deny": "'none'", "sameorigin": "'self'"}
+_POLICIES: Final = frozenset({"same-origin", "same-site", "cross-origin"})
 _CHARSET: Final = re.compile(r"[A-Za-z0-9_.:+-]{1,40}")
 
 
@@ -118,14 +120,23 @@ class Server(ThreadingHTTPServer):
 
         `recorded` is None for a redirect, which tells nothing: its target decides.
         """
-        if origin not in {None, "null"}:
-            name = (origin or "").removeprefix("http://")
-            if not self.host(name):
-                return None
+        if origin not in {None, "null"} and not self.host((origin or "").removeprefix("http://")):
+            return None
         if recorded == "*" or (recorded is None and origin == "null"):
             return "*"
-        is_theirs = recorded is None or recorded == origin or self.origin(host_of(f"{recorded}/")) == origin
+        is_theirs = recorded is None or recorded == origin or self.local(recorded) == origin
         return origin if is_theirs else None
+
+    def local(self, source: str) -> str:
+        """Return the origin that stands for an origin of the web."""
+        return self.origin(host_of(f"{source}/"))
+
+    def framing(self, file: File) -> str:
+        """Return the policy for a file that only some pages, or none, may show in a frame; "" for any other."""
+        recorded = file.field("content-security-policy").lower().partition("frame-ancestors ")[2]
+        limit = recorded.partition(";")[0].split() or [_FRAMES.get(file.field("x-frame-options").lower(), "*")]
+        sources = (source if source in _FRAMES.values() else self.local(source) for source in limit)
+        return f"frame-ancestors {' '.join(sources)}" if "*" not in limit else ""
 
     def wait(self, connection: socket.socket, *, answers: bool = False) -> None:
         """Give a client its time to send a request. While it is answered, `timeout` bounds each piece."""
@@ -194,15 +205,14 @@ class Handler(BaseHTTPRequestHandler):
         target = self.requestline.split()[1].partition("#")[0]  # `self.path` has one slash for several
         origins = self.server.origins
         if not host and target in {"/", f"/{self.server.entry}"}:
-            self._send_file(self.server.entry, registry.HTML, "")
+            self._send_file(self.server.entry, File("", "", registry.HTML, ""))
         elif (found := origins.find(host, target)) is None:
             self._send(HTTPStatus.NOT_FOUND, b"not in this mirror\n")
         else:
             navigates = self.headers.get("Sec-Fetch-Mode") == "navigate"
             place = origins.place(found, host, target, navigates=navigates)
             if place is None:
-                file = origins.files[found.path]
-                self._send_file(found.path, content_type(found.path, file.media_type), file.origins)
+                self._send_file(found.path, origins.files[found.path])
             else:
                 location = self.server.origin(place[0]) + place[1]
                 location += f"#{quote(found.fragment, safe=_FRAGMENT)}" if navigates and found.fragment else ""
@@ -212,23 +222,37 @@ class Handler(BaseHTTPRequestHandler):
         fields = {"Location": location, "Cross-Origin-Resource-Policy": "cross-origin"}
         self._send(HTTPStatus.TEMPORARY_REDIRECT, fields=fields | self._cors(None))
 
-    def _cors(self, recorded: str | None) -> dict[str, str]:
+    def _cors(self, recorded: str | None, *, credentials: bool = False) -> dict[str, str]:
         allowed = self.server.allowed(self.headers.get("Origin"), recorded)
-        return {"Access-Control-Allow-Origin": allowed} if allowed is not None else {}
+        more = {"Access-Control-Allow-Credentials": "true"} if credentials else {}
+        return {"Access-Control-Allow-Origin": allowed, **more} if allowed is not None else {}
 
-    def _send_file(self, path: str, media_type: str, recorded: str) -> None:
-        file = opened(self.server.root, path)
-        if file is None:
+    def _send_file(self, path: str, file: File) -> None:
+        source = opened(self.server.root, path)
+        if source is None:
             self._send(HTTPStatus.NOT_FOUND, b"not in this mirror\n")
             return
-        with file:
-            size = os.fstat(file.fileno()).st_size
-            policy = "cross-origin" if _is_embedded(media_type) else "same-origin"
-            fields = {"Content-Type": media_type, "Content-Length": str(size), "Cross-Origin-Resource-Policy": policy}
-            self._send(HTTPStatus.OK, fields=fields | self._cors(recorded))
-            while self.command != "HEAD" and size > 0 and (piece := file.read(min(size, _PIECE))):
+        with source:
+            size = os.fstat(source.fileno()).st_size
+            self._send(HTTPStatus.OK, fields={**self._fields(path, file), "Content-Length": str(size)})
+            while self.command != "HEAD" and size > 0 and (piece := source.read(min(size, _PIECE))):
                 self.wfile.write(piece)
                 size -= len(piece)
+
+    def _fields(self, path: str, file: File) -> dict[str, str]:
+        media_type = content_type(path, file.media_type)
+        recorded = file.field("cross-origin-resource-policy")
+        default = "cross-origin" if _is_embedded(media_type) else "same-origin"
+        framing = self.server.framing(file)
+        return {
+            "Content-Type": media_type,
+            "Cross-Origin-Resource-Policy": recorded if recorded in _POLICIES else default,
+            "Content-Security-Policy": ", ".join(filter(None, (self.server.policy, framing))),
+            **self._cors(
+                file.field("access-control-allow-origin"),
+                credentials=file.field("access-control-allow-credentials") == "true",
+            ),
+        }
 
     def _send(self, status: HTTPStatus, data: bytes = b"", *, fields: Mapping[str, str] | None = None) -> None:
         self.send_response(status)

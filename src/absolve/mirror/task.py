@@ -172,7 +172,6 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         tuple(seen.missing),
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
-        payload.origins if payload.origins.isascii() else "",
     )
 
 

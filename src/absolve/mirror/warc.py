@@ -220,8 +220,7 @@ def _payload(data: bytes, record: Record, settings: Settings) -> Payload:
             lines,
             body,
         )
-    origins = headers.first(block, response.fields, "access-control-allow-origin") or ""
-    return Payload(body, media_type, message=message, origins=origins)
+    return Payload(body, media_type, message=message)
 
 
 def _date(data: bytes, record: Record) -> str:
