@@ -252,6 +252,7 @@ def test_no_service_worker_is_given_its_script(mirror: Path) -> None:
     ("recorded", "origin", "allowed"),
     [
         *(("*", "http://a.example.localhost", "*"), ("*", "null", "*"), ("*", "http://evil.example", None)),
+        ("*", "http://a.example.localhost:1", None),
         ("https://a.example", "http://a.example.localhost", "http://a.example.localhost"),
         ("https://a.example", "http://b.example.localhost", None),
         *(("https://a.example", "http://unknown.localhost", None), ("https://a.example", "null", None)),

@@ -93,11 +93,8 @@ class Server(ThreadingHTTPServer):
         sources = f"'self' http://*{_BELOW}:{self.port}"
         policy = [f"frame-ancestors {sources} http://{HOST}:{self.port} http://localhost:{self.port}"]
         if not network:
-            policy += [
-                f"default-src {sources} data: blob: 'unsafe-inline' 'unsafe-eval'",
-                f"form-action {sources}",
-                "webrtc 'block'",
-            ]
+            loaded = f"default-src {sources} data: blob: 'unsafe-inline' 'unsafe-eval'"
+            policy += [loaded, f"form-action {sources}"]
         self.policy = "; ".join(policy)
 
     def origin(self, host: str) -> str:
@@ -120,8 +117,10 @@ class Server(ThreadingHTTPServer):
 
         `recorded` is None for a redirect, which tells nothing: its target decides.
         """
-        if origin not in {None, "null"} and not self.host((origin or "").removeprefix("http://")):
-            return None
+        if origin not in {None, "null"}:
+            host = self.host((origin or "").removeprefix("http://"))
+            if not host or self.origin(host) != origin:  # another server has another port
+                return None
         if recorded == "*" or (recorded is None and origin == "null"):
             return "*"
         is_theirs = recorded is None or recorded == origin or self.local(recorded) == origin
@@ -178,7 +177,7 @@ class Handler(BaseHTTPRequestHandler):
     server_version = "absolve"
     sys_version = ""
     protocol_version = "HTTP/1.1"
-    timeout = 60  # seconds for a client to take a piece of an answer
+    timeout = 300  # seconds for a client to take a piece of an answer: a player that pauses takes none
 
     def handle_one_request(self) -> None:
         self.server.wait(self.connection)
