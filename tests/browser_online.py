@@ -150,7 +150,7 @@ class Tab:
 
     def open(self, url: str) -> None:
         """Open a URL, and wait until it is loaded, or turns out to be none that is shown."""
-        self._devtools.deadline = time.monotonic() + 10
+        self._devtools.deadline = time.monotonic() + 30
         try:
             found = self._devtools.call("Page.navigate", url=url)
             if "errorText" not in found and not found.get("isDownload"):

@@ -18,7 +18,7 @@ from packed import entry, har, mirrored
 
 from absolve.cli import main
 from absolve.core.errors import UsageError
-from absolve.mirror import serve
+from absolve.mirror import lookup, serve
 from absolve.mirror.origins import name_of
 
 if TYPE_CHECKING:
@@ -306,6 +306,12 @@ def test_what_a_recorded_header_forbids_stays_forbidden(
         found = ask(port, "/", Origin=f"http://b.example.localhost:{port}").fields[policy]
         assert found is not None
         assert found.endswith(expected.format(port=port))
+
+
+def test_a_map_too_large_for_memory_is_asked_by_all_threads(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "_SMALL", 0)
+    with served(mirror) as port:
+        assert [ask(port, target).status for target in ("/app.js", "/a/api.json?x=1", "/none")] == [200, 200, 404]
 
 
 def test_it_listens_on_the_loopback_interface_only(mirror: Path) -> None:
