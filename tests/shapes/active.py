@@ -5,7 +5,10 @@ The script of a shape calls `ran("N")`, with its number, where the browser that 
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 HOST: Final = "web.example"
 Fields = tuple[tuple[str, str], ...]
@@ -22,6 +25,7 @@ class Response(NamedTuple):
 class Shape(NamedTuple):
     """The response that is opened comes first; the others are parts of it. All are below `/N/`."""
 
+    kind: str
     what: str
     responses: tuple[Response, ...]
 
@@ -92,6 +96,7 @@ class _Maker:
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
+        self.kind = ""
 
     def add(self, what: str, *responses: tuple[str, Fields, str], codec: str = "utf-8") -> None:
         number = str(len(self.shapes))
@@ -103,15 +108,15 @@ class _Maker:
             )
             for name, fields, text in responses
         )
-        self.shapes.append(Shape(what, tuple(made)))
+        self.shapes.append(Shape(self.kind, what, tuple(made)))
 
 
 def _field(media_type: str) -> Fields:
     return () if media_type == "-" else (("Content-Type", media_type),)
 
 
-def _types_by_names(maker: _Maker) -> None:
-    for media_type in TYPES:
+def _types_by_names(maker: _Maker, types: Iterable[str]) -> None:
+    for media_type in types:
         for name in NAMES:
             body = _BY_TYPE.get(media_type) or _BY_NAME.get(name, HTML)
             maker.add(f"{media_type} {name}", (name, _field(media_type), body))
@@ -155,9 +160,20 @@ def _scripts(maker: _Maker) -> None:
                 maker.add(f"script src {media_type} {name} {'nosniff' if more else ''}", page, script)
 
 
+KINDS: Final[dict[str, Callable[[_Maker], None]]] = {
+    "documents by name": lambda maker: _types_by_names(maker, TYPES[:9]),
+    "other types by name": lambda maker: _types_by_names(maker, TYPES[9:]),
+    "header fields": _fields,
+    "contents": _contents,
+    "charsets": _charsets,
+    "script elements": _scripts,
+}
+
+
 def _shapes() -> tuple[Shape, ...]:
     maker = _Maker()
-    for add in (_types_by_names, _fields, _contents, _charsets, _scripts):
+    for kind, add in KINDS.items():
+        maker.kind = kind
         add(maker)
     return tuple(maker.shapes)
 
