@@ -36,7 +36,8 @@ class Captured(NamedTuple):
     `url` is its key. `date` has 14 digits, or is empty. `media_type` is that of the header, with its parameters, or a
     sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
     `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `is_file`: its
-    URL is the path of a file in a folder or a package.
+    URL is the path of a file in a folder or a package. `shown`, `looks` and `fields` are those of `browsers`: the media
+    type for its name, how its content begins, and the fields of its header that limit it.
     """
 
     url: str
@@ -51,6 +52,9 @@ class Captured(NamedTuple):
     refers_to: str = ""
     refers_date: str = ""
     is_file: bool = False
+    shown: str = ""
+    looks: str = ""
+    fields: str = ""
 
 
 class Contradiction(NamedTuple):

@@ -65,7 +65,7 @@ class Survey:
         for one in self.store:
             if self.capture.is_held(one):
                 origin = self._origins.get(one.url, one)
-                held = one._replace(media_type=one.media_type or origin.media_type)
+                held = _with_payload(one, origin)
                 yield Row(held, origin.where, None, folder_of(Placed(one.url, "", one.date), self._choice.layout))
             elif one.location is None:
                 yield Row(one, one.where, None, None)
@@ -110,6 +110,17 @@ class Survey:
                 self._notify(Diagnostic("no-payload", text, one.url, failed=True))
                 self.store.remove(one.url)
         return found
+
+
+def _with_payload(one: Captured, origin: Captured) -> Captured:
+    """Return a capture with the facts of its payload, which is that of another record for a revisit."""
+    fields = "\n".join(dict.fromkeys(filter(None, (one.fields, origin.fields))))  # a 304 repeats not all of them
+    return one._replace(
+        media_type=one.media_type or origin.media_type,
+        shown=origin.shown if one[3] in {"", origin.media_type} and one.fields in {"", origin.fields} else one.shown,
+        looks=origin.looks,
+        fields=fields if one.status == 304 else one.fields,
+    )
 
 
 def _quiet(_diagnostic: Diagnostic) -> None:

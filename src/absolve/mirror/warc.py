@@ -14,6 +14,7 @@ from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.http.responses import codings_of, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
+from absolve.mirror import browsers
 from absolve.mirror.capture import Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
 from absolve.mirror.urls import key
@@ -138,15 +139,20 @@ def _captures(
         if record.kind in {"response", "revisit"}:
             return
         media_type = media_type_of(record.media_type, block, url)
-        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block))
+        looks = browsers.markup(block)
+        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block), looks=looks)
         return
     response = _last(block)
     status = int(response.status)
     location = redirect_of(url, status, headers.first(block, response.fields, "location"))
     is_revisit = record.kind == "revisit"
-    media_type = headers.first(block, response.fields, "content-type") or ""
-    if location is None and not is_revisit and 200 <= status < 300:
-        media_type = _checked_type(block, response, media_type, url, settings)
+    fields = browsers.kept_fields((field.name, headers.value(block, field)) for field in response.fields)
+    media_type, looks = _stated(block, response), ""
+    shown = browsers.allowed(media_type, fields, None) if media_type else ""
+    if location is None and not is_revisit:
+        body = _checked_body(block, response, settings, is_error=not 200 <= status < 300)
+        media_type = media_type_of(media_type, body, url, fields)
+        shown, looks = browsers.allowed(media_type, fields, body), browsers.markup(body)
     yield Captured(
         url,
         status,
@@ -159,6 +165,9 @@ def _captures(
         is_revisit,
         key(headers.first(data, record.fields, "warc-refers-to-target-uri") or "") or "",
         digits_of(headers.first(data, record.fields, "warc-refers-to-date") or ""),
+        shown=shown,
+        looks=looks,
+        fields=fields,
     )
 
 
@@ -178,12 +187,19 @@ def _last(block: bytes) -> Response:
     return response
 
 
-def _checked_type(block: bytes, response: Response, declared: str, url: str, settings: Settings) -> str:
-    """Return the media type of a body, and raise CodingError where it is not in the codings that its header names."""
-    codings = codings_of(block, response, settings)[0]
-    if not codings:
-        return media_type_of(declared, block[response.body : response.body + 4096], url)
-    return media_type_of(declared, _body(block, response, settings), url)
+def _stated(block: bytes, response: Response) -> str:
+    fields = (field for field in response.fields if field.name == "content-type")
+    return browsers.stated_type(headers.value(block, field) for field in fields)
+
+
+def _checked_body(block: bytes, response: Response, settings: Settings, *, is_error: bool) -> bytes:
+    """Return a body. Raise CodingError where it is not in the codings that its header names, but for an error page."""
+    try:
+        return _body(block, response, settings)
+    except CodingError:
+        if is_error:
+            return b"<"  # what it may be
+        raise
 
 
 def _body(block: bytes, response: Response, settings: Settings) -> bytes:
@@ -208,8 +224,8 @@ def _payload(data: bytes, record: Record, settings: Settings) -> Payload:
         return Payload(block, media_type_of(record.media_type, block, record.url))
     response = _last(block)
     body = _body(block, response, settings)
-    declared = headers.first(block, response.fields, "content-type") or ""
-    media_type = media_type_of(declared, body, record.url)
+    fields = browsers.kept_fields((field.name, headers.value(block, field)) for field in response.fields)
+    media_type = media_type_of(_stated(block, response), body, record.url, fields)
     message = None
     if any(field.name in _BASES for field in response.fields):
         lines = b"".join(
