@@ -13,7 +13,6 @@ import absolve
 from absolve.cli import main, many
 from absolve.mirror.charset_edit import declaration
 from absolve.mirror.map import WORKING, Working
-from absolve.mirror.security_policy import forbidding
 from absolve.rewriting.edits import splice
 from absolve.run import outputs, syncfs
 
@@ -189,21 +188,6 @@ def test_the_library_gives_the_plan_and_a_policy() -> None:
     policy = plan.policy("http://h/")
     made = absolve.rewrite(b"<a href=/b>", url="http://h/", profile="whatwg", base="empty", policy=policy)
     assert made == b"<a href=b.html>"
-
-
-@pytest.mark.parametrize(
-    ("policy", "directive"),
-    [
-        ("default-src 'self'", None),
-        ("upgrade-insecure-requests", None),
-        ("img-src data:", None),
-        ("object-src 'none'", None),
-        ("default-src http://h", "default-src"),
-        ("script-src 'self'; style-src https:", "style-src"),
-    ],
-)
-def test_a_policy_forbids_files_where_it_names_hosts_and_lacks_self(policy: str, directive: str | None) -> None:
-    assert forbidding(policy) == directive
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,15 @@ def written(working: Working, tmp_path: Path, query: str) -> list[tuple[Any, ...
 
 
 def test_the_map_has_a_row_for_every_url_of_the_capture(working: Working, tmp_path: Path) -> None:
-    planned(working).finish(finished("http://h/a", "h/a.html"))
+    fields = "content-security-policy: sandbox"
+    rows = [row_._replace(captured=row_.captured._replace(fields=fields * (row_ == ROWS[1]))) for row_ in ROWS]
+    planned(working, rows).finish(finished("http://h/a", "h/a.html"))
     date = "2024-05-01T12:30:59Z"
     media_type = "text/html; charset=utf-8"
     assert written(working, tmp_path, "SELECT * FROM resources") == [
-        ("http://h/a", "h/a.html", 200, media_type, "sha256:0", date, "c.warc", None),
-        ("http://h/b", "h/b.html", 200, media_type, None, date, "c.warc", None),
-        ("http://h/r", None, 302, None, None, date, "c.warc", "http://h/a#x"),
+        ("http://h/a", "h/a.html", 200, media_type, "sha256:0", date, "c.warc", None, fields),
+        ("http://h/b", "h/b.html", 200, media_type, None, date, "c.warc", None, None),
+        ("http://h/r", None, 302, None, None, date, "c.warc", "http://h/a#x", None),
     ]
 
 
@@ -110,7 +112,7 @@ def test_what_is_not_written_yet_remains_in_the_order_of_its_places(working: Wor
     planned(working, rows)
     assert [where.offset for where, *_ in working.remaining()] == list(range(801, 2001))
     working.finish(finished("http://h/1199", "h/1199.html"))
-    assert next(working.remaining()) == (Where(0, 802, 0), "http://h/1198", "h/1198.html", 10)
+    assert next(working.remaining()) == (Where(0, 802, 0), "http://h/1198", "h/1198.html", 10, "")
     assert working.documents() == (1200, 12_000)
 
 

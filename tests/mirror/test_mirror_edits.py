@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from html import escape, unescape
+from typing import ClassVar
+
 import pytest
 
 from absolve.core.errors import DocumentError
@@ -16,67 +19,183 @@ HELD = {
     "http://h/s.css": Target("h/s.css"),
     "http://h/f.woff2": Target("h/f.woff2"),
     "http://h/i.png": Target("h/i.png"),
+    "http://h/f.html": Target("h/f.html"),
+    "http://o/s.js": Target("o/s.js"),
 }
 SETTINGS = Settings(profile="whatwg", base="empty").checked()
 
 
+class Capture:
+    """The responses that became files: scripts, but for the files that a test names, on two hosts."""
+
+    origins = frozenset({"http://h/", "http://o/"})
+    files: ClassVar = {"h/i.png": ("image/png", ""), "h/f.html": ("text/html", "x-frame-options: DENY")}
+
+    def response(self, path: str) -> tuple[str, str, str]:
+        return f"http://{path}", *self.files.get(path, ("text/javascript", ""))
+
+
 def mirrored(
-    html: bytes, label: str | None = None, *, for_server: bool = False, links_only: bool = False, media_type: str = "text/html"
+    html: bytes,
+    label: str | None = None,
+    *,
+    for_server: bool = False,
+    links_only: bool = False,
+    media_type: str = "text/html",
+    fields: str = "",
 ) -> tuple[bytes, list[tuple[int, int, str, str]]]:
-    entity = walk(Document(html, url="http://h/a", media_type=media_type), SETTINGS)
-    own = MirrorPolicy("h/a.html", HELD.get)
+    entity = walk(Document(html, url="http://h/a", media_type=media_type, charset=label), SETTINGS)
+    own = MirrorPolicy("h/a.html", HELD.get, url="http://h/a", fields=fields, responses=Capture())
     made = relinked(entity, own) if links_only else rewritten(entity, own, label, for_server=for_server)
     return made, placed(own.seen.notes)
 
 
 @pytest.mark.parametrize(
-    ("html", "new", "removed"),
+    ("html", "new", "renamed"),
     [
-        ("<script src=s.js integrity=x></script>", "<script src=s.js></script>", ["integrity"]),
-        ("<script integrity='x' src=s.js></script>", "<script src=s.js></script>", ["integrity"]),
+        ("<script src=s.js integrity=x></script>", "<script src=s.js data-integrity=x></script>", ["integrity"]),
         (
             '<link rel=stylesheet href=s.css  integrity="x"\n crossorigin>',
-            *("<link rel=stylesheet href=s.css>", ["integrity", "crossorigin"]),
+            '<link rel=stylesheet href=s.css  data-integrity="x"\n data-crossorigin>',
+            ["integrity", "crossorigin"],
         ),
-        ("<link rel=preload as=font crossorigin href=f.woff2>", "<link rel=preload as=font href=f.woff2>", ["crossorigin"]),
-        ("<img CrossOrigin=anonymous src=i.png>", "<img src=i.png>", ["crossorigin"]),
+        ("<img CrossOrigin=anonymous src=i.png>", "<img data-CrossOrigin=anonymous src=i.png>", ["crossorigin"]),
+        ("<script src=s.js crossorigin/></script>", "<script src=s.js data-crossorigin/></script>", ["crossorigin"]),
+        (
+            '<script src="s.js"crossorigin/x></script>',
+            '<script src="s.js"data-crossorigin/x></script>',
+            ["crossorigin"],
+        ),
+        ("<img src=i.png alt crossorigin='a'=x>", "<img src=i.png alt data-crossorigin='a'=x>", ["crossorigin"]),
+        ("<img/crossorigin/src=i.png>", "<img/data-crossorigin/src=i.png>", ["crossorigin"]),
+        (
+            "<img src=i.png crossorigin crossorigin=x data-crossorigin>",
+            "<img src=i.png data-x-crossorigin data-x-crossorigin=x data-crossorigin>",
+            ["crossorigin"] * 2,
+        ),
         ("<script src=//away/s.js integrity=x></script>", "<script src=http://away/s.js integrity=x></script>", []),
         ("<script src=s.js data-integrity=x></script>", "<script src=s.js data-integrity=x></script>", []),
         ("<a href=s.css integrity=x>", "<a href=s.css integrity=x>", []),
     ],
 )
-def test_integrity_and_crossorigin_go_where_the_target_is_local(html: str, new: str, removed: list[str]) -> None:
+def test_integrity_and_crossorigin_are_renamed_where_the_target_is_local(
+    html: str, new: str, renamed: list[str]
+) -> None:
     made, notes = mirrored(html.encode())
     assert made == new.encode()
-    assert [code for _, _, code, _ in notes] == removed
+    assert [code for _, _, code, _ in notes] == renamed
 
 
 @pytest.mark.parametrize(
     ("html", "new"),
     [
-        ("<link rel=stylesheet href=s.css integrity=x crossorigin>", "<link rel=stylesheet href=s.css crossorigin>"),
+        (
+            "<link rel=stylesheet href=s.css integrity=x crossorigin>",
+            "<link rel=stylesheet href=s.css data-integrity=x crossorigin>",
+        ),
         ("<script src=s.js integrity=x></script>", "<script src=s.js integrity=x></script>"),
     ],
 )
-def test_for_a_server_only_the_integrity_of_changed_bytes_goes(html: str, new: str) -> None:
+def test_for_a_server_only_the_integrity_of_changed_bytes_is_renamed(html: str, new: str) -> None:
     assert mirrored(html.encode(), for_server=True)[0] == new.encode()
 
 
-def test_a_removed_attribute_is_noted_with_line_and_column() -> None:
+def test_a_renamed_attribute_is_noted_with_line_and_column() -> None:
     _, notes = mirrored(b"<p>\n<img src=i.png crossorigin=use-credentials>")
-    assert notes == [(2, 16, "crossorigin", "removed crossorigin=use-credentials")]
+    assert notes == [(2, 16, "crossorigin", "renamed to data-crossorigin=use-credentials")]
+
+
+def meta(policy: str) -> str:
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
 
 
 @pytest.mark.parametrize(
-    ("policy", "is_freed"),
-    [("img-src https:", True), ("default-src 'self'", False), ("upgrade-insecure-requests", False), ("img-src &#42;", False)],
+    ("policy", "new"),
+    [
+        ("img-src http:", "img-src http: 'self' file:"),
+        ("img-src http: 'nonce-&quot;'; font-src 'none'", "img-src http: 'nonce-&quot;' 'self' file:; font-src 'none'"),
+        ("default-src 'self'", None),
+        ("upgrade-insecure-requests", None),
+        ("img-src https:", None),
+        ("img-src &#42;", None),
+    ],
 )
-def test_a_policy_that_forbids_the_copy_is_taken_out_of_force(policy: str, *, is_freed: bool) -> None:
-    html = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+def test_a_policy_that_forbids_the_copy_is_replaced_by_one_that_allows_it_too(policy: str, new: str | None) -> None:
+    html = meta(policy)
     made, notes = mirrored(html.encode())
-    assert made == (html.replace("http-equiv", "data-http-equiv") if is_freed else html).encode()
-    text = "taken out of force: its img-src does not allow the local copy"
-    assert notes == [(1, 7, "csp", text)] * is_freed
+    assert (
+        made
+        == ((meta(new) if new is not None else "") + html.replace("http", "data-was-http", new is not None)).encode()
+    )
+    assert [code for _, _, code, _ in notes] == ["csp"] * (new is not None)
+
+
+def test_a_policy_in_the_body_is_not_in_force() -> None:
+    html = b"<body>" + meta("script-src 'none'; img-src http:").encode() + b"<script src=s.js></script>"
+    assert mirrored(html) == (html, [])
+
+
+CSP = "content-security-policy: "
+NONE = meta("script-src 'none'")
+
+
+@pytest.mark.parametrize(
+    ("html", "new"),
+    [
+        ("<p>", f"{NONE}<p>"),
+        ("hello<head>", f"{NONE}hello<head>"),
+        ("<!doctype html>\n<html lang='>'><!-- x -->\n<head y=z><title>", f"<!doctype html>\n<html lang='>'><!-- x -->\n<head y=z>{NONE}<title>"),
+        ("<!--><script>1</script>-->", f"<!-->{NONE}<script>1</script>-->"),
+        ("<!-- --!><script>1</script>-->", f"<!-- --!>{NONE}<script>1</script>-->"),
+        ('<html x"><script>1</script><p title=">', f'<html x">{NONE}<script>1</script><p title=">'),
+        ("<html><frameset onload=x>", f"<html>{NONE}<frameset onload=x>"),
+        ("<title></title><meta charset=koi8-r>", f'<meta charset="koi8-r">{NONE}<title></title><meta charset=koi8-r>'),
+        ("\ufeff<!doctype html><p>", f"\ufeff<!doctype html>{NONE}<p>"),
+    ],
+)  # fmt: skip
+def test_the_policy_of_a_header_is_put_before_all_that_it_forbids(html: str, new: str) -> None:
+    made, notes = mirrored(html.encode(), fields=f"{CSP}script-src 'none'")
+    assert made == new.encode()
+    assert [code for _, _, code, _ in notes] == ["csp"]
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_the_policy_of_a_header_is_in_the_charset_of_the_page(codec: str) -> None:
+    made, _ = mirrored("\ufeff<!doctype html><script>1</script>".encode(codec), fields=f"{CSP}script-src 'none'")
+    assert made.decode(codec) == f"\ufeff<!doctype html>{NONE}<script>1</script>"
+
+
+def test_a_page_that_the_header_gives_charset_and_policies_has_the_charset_first() -> None:
+    fields = f"{CSP}sandbox allow-scripts, img-src http:\n{CSP}frame-ancestors 'none'"
+    made, _ = mirrored(b"<p>", "utf-8", fields=fields)
+    metas = meta("form-action 'none'") + meta("img-src http: 'self' file:")
+    assert made.decode() == f'<meta charset="utf-8">{metas}<p>'
+
+
+@pytest.mark.parametrize(
+    ("html", "fields", "new"),
+    [
+        ("<script src=//o/s.js></script>", f"{CSP}script-src 'self'", "data:,"),
+        ("<script src=s.js></script>", f"{CSP}script-src 'self'", "s.js"),
+        ("<script nonce=a src=//o/s.js></script>", f"{CSP}script-src 'nonce-a'", "../o/s.js"),
+        ("<script src=i.png></script>", "", "data:,"),
+        ("<iframe src=f.html></iframe>", "", "data:,"),
+        ("<a href=f.html>", f"{CSP}frame-src 'none'", "f.html"),
+        ("<img src=i.png>", f"{CSP}script-src 'none'", "i.png"),
+    ],
+)
+def test_what_a_header_did_not_let_run_leads_to_nothing(html: str, fields: str, new: str) -> None:
+    made, notes = mirrored(html.encode(), fields=fields)
+    assert f"{new}>" in made.decode()
+    assert ("refused" in [code for _, _, code, _ in notes]) == (new == "data:,")
+
+
+def test_a_policy_in_the_page_forbids_what_follows_it_and_what_is_in_its_frames() -> None:
+    script = "<script src=//o/s.js></script>"
+    html = f"{script}{meta(chr(39).join(('script-src ', 'self', '')))}{script}<iframe srcdoc='{script}'></iframe>"
+    made, _ = mirrored(html.encode())
+    assert made.decode().count("../o/s.js") == 1
+    assert made.decode().count("data:,") == 2
 
 
 @pytest.mark.parametrize(
@@ -93,9 +212,12 @@ def test_what_is_no_policy_in_force_stays(html: bytes) -> None:
 
 
 def test_the_page_in_a_srcdoc_is_edited_too() -> None:
-    html = b"<iframe srcdoc=\"<img src='i.png' crossorigin><img src='/gone'><meta http-equiv='Content-Security-Policy' content='img-src https:'>\"></iframe>"
-    made, notes = mirrored(html)
-    assert made == html.replace(b" crossorigin", b"").replace(b"/gone", b"http://h/gone").replace(b"http-equiv", b"data-http-equiv")
+    inside = "%s<img src='i.png' %scrossorigin><img src='%s/gone'>"
+    html = f'<iframe srcdoc="{escape(inside % (meta("img-src http:"), "", ""), quote=True)}"></iframe>'
+    made, notes = mirrored(html.encode())
+    was = meta("img-src http:").replace("http-equiv", "data-was-http-equiv")
+    new = inside % (meta("img-src http: 'self' file:") + was, "data-", "http://h")
+    assert unescape(made.decode()) == f'<iframe srcdoc="{new}"></iframe>'
     assert sorted(code for _, _, code, _ in notes) == ["crossorigin", "csp"]
 
 
@@ -122,7 +244,7 @@ def test_a_charset_that_only_the_header_told_is_declared_and_noted() -> None:
 
 def test_a_declared_charset_and_a_changed_link_go_together() -> None:
     made, _ = mirrored(b"<img src=/i.png crossorigin><img src=/gone>", "utf-8")
-    assert made == b'<meta charset="utf-8"><img src=i.png><img src=http://h/gone>'
+    assert made == b'<meta charset="utf-8"><img src=i.png data-crossorigin><img src=http://h/gone>'
 
 
 def test_nothing_but_links_changes_where_only_links_are_wanted() -> None:
@@ -138,7 +260,7 @@ def test_a_document_without_an_edit_is_the_same_object() -> None:
 
 def test_a_tag_in_xml_has_no_crossorigin_either() -> None:
     xml = b'<svg xmlns="http://www.w3.org/2000/svg"><image href="i.png" crossorigin="anonymous"/></svg>'
-    assert mirrored(xml, media_type="image/svg+xml")[0] == xml.replace(b' crossorigin="anonymous"', b"")
+    assert mirrored(xml, media_type="image/svg+xml")[0] == xml.replace(b"crossorigin", b"data-crossorigin")
 
 
 def test_a_broken_document_is_refused() -> None:

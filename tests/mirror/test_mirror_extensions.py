@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from absolve.mirror.extensions import by_name, lacking, sniffed, suffix
+from absolve.mirror.extensions import by_name, lacking, of_file, sniffed, suffix
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,71 @@ from absolve.mirror.extensions import by_name, lacking, sniffed, suffix
         ("application/hal+json", "a.hal", ""),
         ("application/hal+json", "a.html", ".json"),
         ("application/octet-stream", "a", ""),
-        ("", "a.html", ""),
+        ("", "a.html", ".txt"),
+        ("text/html", "a.svg", ".html"),
+        ("image/svg+xml", "a.svg", ""),
+        ("application/xml", "a.svg", ""),
+        ("application/rss+xml", "a.xhtml", ".xml"),
+        ("text/plain", "a.shtml", ".txt"),
+        ("application/octet-stream", "a.svg", ".txt"),
+        ("application/x-own", "a.xsl", ".txt"),
+        ("message/rfc822", "a.mht", ""),
+        ("text/plain", "a.mht", ".txt"),
+        ("text/plain", "a.xsd", ".txt"),
+        *(("application/octet-stream", f"a.{ending}", ".txt") for ending in ("exe", "lnk", "LIBRARY-MS", "desktop")),
+        *((media_type, "a.url", ".txt") for media_type in ("text/plain", "application/json+x", "", "text/x-own")),
+        ("text/html", "a.lnk", ".html"),
+        ("application/zip", "a.jar", ".txt"),
     ],
 )
 def test_a_name_gets_the_extension_of_its_media_type_where_none_fits(
     media_type: str, name: str, extension: str
 ) -> None:
     assert lacking(media_type, name) == extension
+
+
+@pytest.mark.parametrize(
+    ("media_type", "name", "looks", "extension"),
+    [
+        ("text/plain", "a.c", "markup", ".txt"),
+        ("application/octet-stream", "a", "markup", ".txt"),
+        ("application/octet-stream", "a.foo", "xml", ".txt"),
+        ("font/woff2", "a.woff2", "markup", ".txt"),
+        ("image/png", "a.png", "markup", ""),
+        ("application/rss+xml", "a.rss", "markup", ""),
+        ("application/x-own+xml", "a.own", "xml", ""),
+        ("application/x-own+xml", "a.own", "markup", ".xml"),
+    ],
+)
+def test_a_name_of_no_known_type_stays_only_where_the_content_is_no_markup(
+    media_type: str, name: str, looks: str, extension: str
+) -> None:
+    assert lacking(media_type, name, looks) == extension
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "media_type"),
+    [
+        ("a.html", b"x", "text/html"),
+        ("a.shtml", b"x", "text/html"),
+        ("a.txt", b"<html>", "text/plain"),
+        ("a.foo", b"<html>", ""),
+        ("a.foo", b"<?xml version='1.0'?><svg/>", ""),
+        ("a.foo", b"\x89PNG\r\n\x1a\n", "image/png"),
+        ("a.dat", b"<svg></svg>", ""),
+        ("a", b"<html>", "text/html"),
+        ("a", b"\x89PNG\r\n\x1a\n", "image/png"),
+        ("index.php", b"<html>", "text/html"),
+        ("index.php@id=3", b"<html>", "text/html"),
+        ("a.xspf", b"<playlist/>", "application/xml"),
+        ("a.mht", b"x", "message/rfc822"),
+        ("manifest.json", b'{"start_url": "/"}', "application/manifest+json"),
+    ],
+)
+def test_the_ending_of_a_file_in_a_folder_says_what_it_is_before_its_content(
+    name: str, data: bytes, media_type: str
+) -> None:
+    assert of_file(name, data) == media_type
 
 
 @pytest.mark.parametrize(

@@ -1,34 +1,106 @@
-"""Content Security Policies that forbid the local copy."""
+"""Content Security Policies: of a header as meta elements, with the sources of a local copy, and what they allow."""
 
 from __future__ import annotations
 
 import pytest
 
-from absolve.mirror.security_policy import forbidding, may_have_one
+from absolve.mirror import security_policy
+from absolve.mirror.security_policy import allows, as_meta, directives, for_copy, matches, may_have_one, of_header
+
+PAGE = "http://h/a/b"
+
+
+def holds(source: str) -> bool:
+    return matches(source, "http://h/", PAGE, by_path=False)
 
 
 @pytest.mark.parametrize(
-    ("policy", "directive"),
+    ("policy", "new"),
     [
-        ("", None),
-        (";;", None),
-        ("img-src *", None),
-        ("img-src file:", None),
-        ("IMG-SRC https://h", "img-src"),
-        ("script-src 'nonce-a'", None),
-        ("script-src 'NONE'", None),
-        ("img-src data: blob:", None),
-        ("img-src data: https:", "img-src"),
-        ("style-src 'SELF' https:", None),
-        ("frame-ancestors https://h; report-uri https://h/r", None),
-        ("default-src 'self', font-src https://f", "font-src"),
-        ("upgrade-insecure-requests; block-all-mixed-content", None),
+        *((same, same) for same in ("", ";;", "img-src *", "img-src file:", "script-src 'nonce-a'", "script-src 'NONE'")),
+        *((same, same) for same in ("img-src data: blob:", "default-src 'self'", "img-src http://away", "upgrade-insecure-requests")),
+        ("IMG-SRC http://h", "IMG-SRC http://h 'self' file:"),
+        ("img-src data: http: ; font-src *.h", "img-src data: http: 'self' file: ; font-src *.h"),
+        ("style-src 'SELF' http:;script-src 'none'", "style-src 'SELF' http: file:;script-src 'none'"),
+        ("script-src h/x.js 'nonce-a'; frame-ancestors h", "script-src h/x.js 'nonce-a' 'self' file:; frame-ancestors h"),
+    ],
+)  # fmt: skip
+def test_a_directive_gets_local_sources_where_it_names_a_host_of_which_the_mirror_has_files(policy: str, new: str) -> None:
+    assert for_copy(policy, holds) == new
+
+
+@pytest.mark.parametrize(
+    ("policy", "metas"),
+    [
+        ("script-src 'self'; frame-ancestors 'none'; report-uri /r", ["script-src 'self'"]),
+        ("frame-ancestors 'none'", []),
+        ("sandbox allow-scripts allow-forms", []),
+        ("Sandbox", ["script-src 'none'; object-src 'none'; frame-src 'none'; form-action 'none'"]),
+        ("img-src a; sandbox allow-scripts", ["img-src a", "form-action 'none'"]),
     ],
 )
-def test_a_policy_forbids_the_copy_by_the_first_directive_that_only_names_the_web(
-    policy: str, directive: str | None
-) -> None:
-    assert forbidding(policy) == directive
+def test_what_a_meta_element_cannot_express_is_made_stricter(policy: str, metas: list[str]) -> None:
+    assert as_meta(policy) == metas
+
+
+def test_several_headers_are_several_policies_and_one_that_only_reports_is_none() -> None:
+    fields = "content-security-policy: a b, c\nx-frame-options: deny\ncontent-security-policy: d"
+    assert of_header(fields) == ["a b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "limits"),
+    [
+        ("img-src 'none'", False),
+        ("script-src 'unsafe-inline'", False),
+        ("script-src 'unsafe-inline' 'sha256-a'", True),
+        ("default-src 'none'; script-src 'unsafe-inline'", False),
+        ("default-src 'none'", True),
+        ("script-src 'unsafe-inline'; script-src-attr 'none'", True),
+        ("sandbox allow-forms", True),
+        ("sandbox allow-Scripts", False),
+        ("require-trusted-types-for 'script'", True),
+    ],
+)
+def test_a_policy_limits_scripts_unless_every_inline_one_may_run(policy: str, *, limits: bool) -> None:
+    assert security_policy.limits_scripts(policy) is limits
+
+
+@pytest.mark.parametrize(
+    ("policy", "kind", "url", "allowed"),
+    [
+        ("img-src 'none'", "script", "http://o/s.js", True),
+        ("script-src 'self'", "script", "http://h/s.js", True),
+        ("script-src 'self'", "script", "http://o/s.js", False),
+        ("script-src 'self'", "script", "https://h/s.js", True),
+        ("script-src o", "script", "http://o/s.js", True),
+        ("script-src o/s/", "script", "http://o/q/s.js", False),
+        ("script-src o/q/", "script", "http://o/q/s.js", True),
+        ("script-src o:8080", "script", "http://o/s.js", False),
+        ("script-src o:*", "script", "http://o:9/s.js", True),
+        ("script-src *.o", "script", "http://o/s.js", False),
+        ("script-src *.o", "script", "http://a.b.o/s.js", True),
+        ("script-src https:", "script", "http://o/s.js", False),
+        ("script-src *", "script", "http://o/s.js", True),
+        ("script-src 'none'", "script", "http://h/s.js", False),
+        ("script-src 'none'; script-src *", "script", "http://h/s.js", False),
+        ("script-src * 'strict-dynamic'", "script", "http://h/s.js", False),
+        ("default-src 'self'; script-src o", "script", "http://h/s.js", False),
+        ("script-src-elem o; script-src 'none'", "script", "http://o/s.js", True),
+        ("default-src 'self'", "frame", "http://o/", False),
+        ("child-src o; default-src 'self'", "frame", "http://o/", True),
+        ("object-src 'none'", "object", "http://h/", False),
+    ],
+)
+def test_a_policy_allows_the_urls_of_its_sources(policy: str, kind: str, url: str, *, allowed: bool) -> None:
+    assert allows(directives(policy), kind, url, PAGE) is allowed
+
+
+def test_a_nonce_allows_a_script_and_a_redirect_is_not_judged_by_its_path() -> None:
+    found = directives("script-src 'nonce-a' o/s/")
+    assert allows(found, "script", "http://x/", PAGE, "a")
+    assert not allows(found, "script", "http://x/", PAGE, "A")
+    assert allows(found, "script", "http://o/q", PAGE, by_path=False)
 
 
 @pytest.mark.parametrize(

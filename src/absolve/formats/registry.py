@@ -186,10 +186,13 @@ def walker(media_type: str) -> Walker | None:
 
 @lru_cache(maxsize=64)
 def essence_of(media_type: str) -> tuple[str, dict[str, str]]:
-    """Return a media type in lower case without parameters, and its parameters by lower-case name (RFC 9110 8.3.1)."""
+    """Return a media type in lower case without parameters, and its parameters by lower-case name (RFC 9110 8.3.1).
+
+    Of duplicates the first counts (MIME Sniffing 4.4).
+    """
     essence, _, rest = media_type.partition(";")
-    found = (one.groups() for one in _PARAMETER.finditer(rest))
-    parameters = {name.strip().lower(): value for name, value in found if value is not None}
+    found = [one.groups() for one in _PARAMETER.finditer(rest)]
+    parameters = {name.strip().lower(): value for name, value in reversed(found) if value is not None}
     return essence.strip().lower(), {name: _unquoted(value.strip()) for name, value in parameters.items()}
 
 

@@ -40,7 +40,8 @@ class Captured(NamedTuple):
     sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
     `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `is_file`: its
     URL is the path of a file in a folder or a package. `lack` is what there is of a body that is not whole: PIECE or
-    CUT; JOINED for a whole of several responses, else "".
+    CUT; JOINED for a whole of several responses, else "". `shown`, `looks` and `fields` are those of `browsers`: the
+    media type for its name, how its content begins, and the fields of its header that limit it.
     """
 
     url: str
@@ -56,6 +57,9 @@ class Captured(NamedTuple):
     refers_date: str = ""
     is_file: bool = False
     lack: str = ""
+    shown: str = ""
+    looks: str = ""
+    fields: str = ""
 
 
 class Contradiction(NamedTuple):

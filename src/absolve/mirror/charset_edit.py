@@ -15,13 +15,17 @@ from absolve.formats import registry
 
 _MARKS: Final = {"utf-8": b"\xef\xbb\xbf", "utf-16le": b"\xff\xfe", "utf-16be": b"\xfe\xff"}
 _PRESCAN: Final = 1024 - len(b'<meta charset="utf-8">')  # HTML Standard 13.2.3.2: bytes in which a meta is found
-# What may precede the content of the head (HTML Standard 13.2.6.4.1 to 13.2.6.4.4).
-_QUOTED: Final = rb"(?>(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*)>"
-_MISC: Final = rb"(?>(?:[\t\n\f\r ]++|<!--(?>(?:(?!-->).)*)-->|<\?[^>]*+>)*)"
+# What may precede the content of the head (HTML Standard 13.2.6.4.1 to 13.2.6.4.4), and where comments and start tags
+# end (13.2.5): what is put behind them is before the first script.
+_BLANK: Final = rb"\t\n\f\r "
+_VALUE: Final = rb"[%b]*+=[%b]*+(?:\"[^\"]*+\"|'[^']*+'|[^%b>\"'][^%b>]*+|(?=>))" % ((_BLANK,) * 4)
+_TAG_END: Final = rb"(?=[%b/>])(?>(?:[%b/]*+[^%b/>][^%b/>=]*+(?>(?:%b)?))*)[%b/]*+>" % (*(_BLANK,) * 4, _VALUE, _BLANK)
+_MISC: Final = rb"(?>(?:[%b]++|<!--(?:-?>|(?>(?:(?!--!?>).)*)--!?>)|<\?[^>]*+>)*)" % _BLANK
 _BEFORE_HEAD: Final = re.compile(
-    rb"(?is:" + _MISC + rb"(?>(?:<!doctype[^>]*+>)?)" + _MISC + rb"(?>(?:<html(?=[\t\n\f\r />])" + _QUOTED + rb")?)"
-    rb"(?P<rest>" + _MISC + rb"(?>(?:<head(?=[\t\n\f\r />])" + _QUOTED + rb")?)))"
+    rb"(?is:%b(?>(?:<!doctype[^>]*+>)?)%b(?>(?:<html%b)?)%b(?>(?:<head%b)?))"
+    % (_MISC, _MISC, _TAG_END, _MISC, _TAG_END)
 )
+_FAR: Final = 1 << 18  # bytes of UTF-16 that are looked at
 _XML: Final = re.compile(rb"<\?xml[\t\n\r ]+version[\t\n\r ]*=[\t\n\r ]*(?:\"[^\"]*\"|'[^']*')")
 _ENCODING: Final = re.compile(rb"([\t\n\r ]+encoding[\t\n\r ]*=[\t\n\r ]*)(?:\"([^\"]*)\"|'([^']*)')")
 
@@ -36,12 +40,25 @@ def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, 
         own = declared_in_html(data)
         if own is not None and own.name == charset.name:
             return None
-        found = _BEFORE_HEAD.match(data)
-        position = found.end() if found is not None else 0
+        position = head_of(data)
         if charset.name in _MARKS and (charset.name != "utf-8" or position > _PRESCAN):
             return Edit(0, 0, _MARKS[charset.name]), charset.name
         return Edit(position, position, f'<meta charset="{charset.name}">'.encode()), charset.name
     return _in_xml(data, charset.name) if kind == registry.XML else None
+
+
+def head_of(data: bytes, charset: str = "") -> int:
+    """Return the offset at which the content of a page's head begins; `charset` is the page's, if it is known."""
+    mark = byte_order_mark(data)
+    start = mark[1] if mark is not None else 0
+    name = mark[0].name if mark is not None else charset
+    text = data[start:]
+    if is_wide := name.startswith("utf-16"):
+        first = name == "utf-16be"
+        pairs = zip(text[first:_FAR:2], text[not first : _FAR : 2], strict=False)
+        text = bytes(0x80 if high else low for low, high in pairs)
+    found = _BEFORE_HEAD.match(text)
+    return start + (found.end() if found is not None else 0) * (1 + is_wide)
 
 
 def _in_xml(data: bytes, name: str) -> tuple[Edit, str] | None:

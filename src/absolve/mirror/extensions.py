@@ -1,7 +1,7 @@
 """File name extensions by media type, and media types by content where none was stated.
 
 In: a media type without parameters, a file name, the first bytes of a payload. Out: the extension that the name lacks,
-or the media type. A browser that opens a file knows its media type by the extension alone.
+or the media type. A browser that opens a file knows its media type by the extension: see `browsers`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from absolve.formats import registry
+from absolve.mirror import browsers
 
 # Media type -> the extensions that fit; the first one is added where a name has none of them.
 FITTING: Final[dict[str, tuple[str, ...]]] = {
@@ -28,14 +29,14 @@ FITTING: Final[dict[str, tuple[str, ...]]] = {
     "application/manifest+json": ("webmanifest", "json"),
     "application/importmap+json": ("importmap", "json"),
     **dict.fromkeys(
-        ("application/xml", "text/xml"),
+        ("application/xml", "text/xml", "text/xsl"),
         ("xml", "xsl", "xslt", "rss", "atom", "rdf", "svg", "opml", "xsd", "dtd", "ncx", "opf", "kml", "gpx"),
     ),
     **dict.fromkeys(
         ("application/rss+xml", "application/atom+xml", "application/rdf+xml"), ("xml", "rss", "atom", "rdf")
     ),
     "application/xslt+xml": ("xslt", "xsl", "xml"),
-    "image/svg+xml": ("svg",),
+    "image/svg+xml": ("svg", "svgz"),
     "image/png": ("png", "apng"),
     "image/apng": ("apng", "png"),
     "image/gif": ("gif",),
@@ -54,7 +55,7 @@ FITTING: Final[dict[str, tuple[str, ...]]] = {
     "application/epub+zip": ("epub",),
     "application/wasm": ("wasm",),
     "application/zip": ("zip", "jar", "docx", "xlsx", "pptx", "odt", "ods", "epub", "xpi", "apk"),
-    "application/gzip": ("gz", "tgz", "svgz"),
+    "application/gzip": ("gz", "tgz"),
     "audio/mpeg": ("mp3", "mpga", "mp2"),
     **dict.fromkeys(("audio/ogg", "application/ogg"), ("ogg", "oga", "opus")),
     **dict.fromkeys(("audio/wav", "audio/x-wav", "audio/wave"), ("wav",)),
@@ -108,8 +109,20 @@ def suffix(name: str) -> str:
     return found.lower() if stem and _EXTENSION.fullmatch(found) else ""
 
 
-def lacking(media_type: str, name: str) -> str:
-    """Return the extension, with its dot, that a name needs to be read as this media type; "" if it needs none."""
+def lacking(media_type: str, name: str, looks: str = "") -> str:
+    """Return the extension, with its dot, that a name needs to be read as this media type; "" if it needs none.
+
+    `looks` is what `browsers.markup` returns of the content. A name by which a file would run more than its media type
+    allows needs one, too.
+    """
+    needed = _unfit(media_type, name)
+    if not needed and not browsers.is_harmless(name, media_type, looks):
+        needed = _unfit(media_type, "") if browsers.is_active(media_type) else f".{_TEXT[1]}"
+    return needed
+
+
+def _unfit(media_type: str, name: str) -> str:
+    """Return the extension, with its dot, that fits a media type; "" if that of the name does."""
     own = suffix(name)
     if media_type == _TEXT[0]:
         return "" if own and own not in _NOT_TEXT else f".{_TEXT[1]}"
@@ -124,6 +137,26 @@ def lacking(media_type: str, name: str) -> str:
 def by_name(name: str) -> str:
     """Return the media type that an extension has; "" if it is not known."""
     return _BY_EXTENSION.get(suffix(name), "")
+
+
+def of_file(name: str, data: bytes) -> str:
+    """Return the media type of a file that somebody has: what its name is; the content counts where that says nothing.
+
+    A file of a program that runs on a server (`page.php`) was saved with what the program answered.
+    """
+    opened = browsers.from_disk(name)
+    is_unsaid = opened == browsers.SNIFFED and (not suffix(name) or suffix(name) in _ON_SERVER)
+    found = registry.recognised(data, name)
+    if found is not None and browsers.is_active(found) and not is_unsaid:
+        found = registry.recognised(b"", name)
+    named = by_name(name) or (opened if "/" in opened else "")
+    if found is not None and not (found == registry.XML and named):
+        return found
+    content = "" if named else sniffed(data)
+    return named or found or ("" if browsers.is_active(content) and not is_unsaid else content)
+
+
+_ON_SERVER: Final = frozenset("php php3 php4 php5 phtml asp aspx jsp jspx cfm cfml cgi do action".split())
 
 
 def sniffed(data: bytes) -> str:

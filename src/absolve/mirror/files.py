@@ -15,7 +15,7 @@ from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import PACKAGE_ROOT, Link
 from absolve.document.walk import walk
 from absolve.formats import registry
-from absolve.mirror import extensions
+from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where
 from absolve.mirror.payloads import Broken, Payload, is_walked
 from absolve.mirror.urls import key
@@ -47,7 +47,7 @@ class FilesReader:
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each file with its URL."""
         pages: dict[str, str] = {}
-        found: list[tuple[int, str | None, str]] = []
+        found: list[tuple[int, str | None, str, str]] = []
         for index, input_ in enumerate(self._inputs):
             try:
                 document = read(input_, self._how)
@@ -59,15 +59,16 @@ class FilesReader:
                 pages[input_.place] = url
             if has_rooted:
                 yield Broken(Diagnostic("no-base", _NO_BASE, input_.name))
-            found.append((index, url, media_type))
-        for index, url, media_type in found:
+            found.append((index, url, media_type, browsers.markup(bytes(document.data[:4096]))))
+        for index, url, media_type, looks in found:
             input_ = self._inputs[index]
             known = url or _beside(input_.place, pages) or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}"
             normal = key(known)
             if normal is not None:
                 where = Where(self._number, index, 0)
+                size = _size(input_.name)
                 yield Captured(
-                    normal, 200, _date(input_.name), media_type, where, size=_size(input_.name), is_file=True
+                    normal, 200, _date(input_.name), media_type, where, size=size, is_file=True, looks=looks
                 )
 
     def _facts(self, document: Document) -> tuple[str | None, str, bool]:
@@ -85,12 +86,7 @@ class FilesReader:
 
     @staticmethod
     def _media_type(document: Document) -> str:
-        name = document.name or ""
-        by_name = extensions.by_name(name)
-        found = registry.recognised(bytes(document.data[:4096]), name)
-        if found == registry.XML and by_name:
-            return by_name
-        return found or by_name or extensions.sniffed(bytes(document.data[:4096]))
+        return extensions.of_file(document.name or "", bytes(document.data[:4096]))
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the contents of files."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
+from absolve.mirror import browsers
 from absolve.mirror.capture import CUT, PIECE, SCHEMES, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.ranges import PARTIAL, Piece, judged
@@ -66,12 +67,19 @@ class HarReader:
         if not 0 <= status < 1000:
             raise ValueError(f"no status of HTTP: {str(status)[:20]}")
         content = response.get("content") or {}
-        fields = {str(one["name"]).lower(): str(one["value"]) for one in response.get("headers") or ()}
+        fields = dict(_header(entry))
         location = redirect_of(url, status, response.get("redirectURL") or fields.get("location"))
         payload = _payload(entry)
         date = digits_of(str(entry.get("startedDateTime") or ""))
         where = Where(self._number, index, 0)
-        one = Captured(url, status, date, payload.media_type, where, location, size=len(payload.data))
+        kept = browsers.kept_fields(_header(entry))
+        one = Captured(
+            *(url, status, date, payload.media_type, where, location),
+            size=len(payload.data),
+            shown=browsers.allowed(payload.media_type, kept, payload.data),
+            looks=browsers.markup(payload.data),
+            fields=kept,
+        )
         if location is not None or not 200 <= status < 300:
             return one
         if not payload.data and method == "HEAD":
@@ -108,17 +116,27 @@ class HarReader:
         return entries
 
 
+def _header(entry: Any) -> list[tuple[str, str]]:
+    return [(str(one["name"]).lower(), str(one["value"])) for one in entry["response"].get("headers") or ()]
+
+
 def _payload(entry: Any) -> Payload:
-    """Return the content of an entry. Text is encoded again as its page declares, where that loses nothing."""
+    """Return the content of an entry. Text is encoded again as its page declares, where that loses nothing.
+
+    The header counts for the media type: what a browser noted beside it may be what it guessed.
+    """
     content = entry["response"].get("content") or {}
-    declared = str(content.get("mimeType") or "")
+    header = _header(entry)
+    declared = browsers.stated_type(value for name, value in header if name == "content-type")
+    declared = declared or str(content.get("mimeType") or "")
+    fields = browsers.kept_fields(header)
     text = content.get("text") or ""
     url = str(entry["request"]["url"])
     if content.get("encoding") == "base64":
         data = b64decode(text, validate=False)
-        return Payload(data, media_type_of(declared, data, url))
+        return Payload(data, media_type_of(declared, data, url, fields))
     utf_8 = text.encode("utf-8", "surrogatepass")
-    media_type = media_type_of(declared, utf_8, url)
+    media_type = media_type_of(declared, utf_8, url, fields)
     label = registry.essence_of(media_type)[1].get("charset")
     charset = (lookup(label) if label else None) or declared_in_html(utf_8)
     if charset is not None and charset.name != "utf-8":

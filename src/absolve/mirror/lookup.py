@@ -30,6 +30,8 @@ _ONE: Final = """\
 SELECT path, redirect FROM resources WHERE url = ?
 AND typeof(path) IN ('text', 'null') AND typeof(redirect) IN ('text', 'null')"""
 
+_RESPONSE: Final = "SELECT url, coalesce(media_type, ''), coalesce(fields, '') FROM resources WHERE path = ?"
+
 
 class Lookup:
     """The files of a mirror by URL. `used` has the URLs for which others stood since it was emptied last."""
@@ -46,6 +48,7 @@ class Lookup:
         self.used: dict[str, tuple[str, str, str]] = {}
         self._rows: dict[str, tuple[str | None, str | None]] | None = None
         self._forms: dict[str, str] = {}
+        self._origins: set[str] | None = None
         (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
         if count <= _SMALL:
             self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(_EVERY)}
@@ -69,6 +72,19 @@ class Lookup:
         if found is not None and url in self._stands:
             self.used[url] = self._stands[url]
         return found
+
+    def response(self, path: str) -> tuple[str, str, str]:
+        """Return the URL of a file of the mirror, its media type, and the fields that limit it (see `browsers`)."""
+        found: tuple[str, str, str] | None = self._db.execute(_RESPONSE, (path,)).fetchone()
+        return found if found is not None else ("", "", "")
+
+    @property
+    def origins(self) -> set[str]:
+        """The origins of the URLs that are held, as URLs."""
+        if self._origins is None:
+            urls = self._db.execute("SELECT url FROM resources WHERE path IS NOT NULL")
+            self._origins = {"/".join([*url.split("/", 3)[:3], ""]) for (url,) in urls}
+        return self._origins
 
     def _found(self, url: str) -> Target | None:
         asked = url

@@ -31,7 +31,7 @@ BESIDE: Final = ("", "-wal", "-shm", "-journal")  # suffixes of what SQLite writ
 
 _TABLES: Final = """\
 CREATE TABLE resources (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type TEXT, digest TEXT, date TEXT,
-  source TEXT, redirect TEXT) WITHOUT ROWID;
+  source TEXT, redirect TEXT, fields TEXT) WITHOUT ROWID;
 CREATE TABLE missing (url TEXT, kind TEXT, count INTEGER, first TEXT, PRIMARY KEY (url, kind)) WITHOUT ROWID;
 CREATE TABLE notes (path TEXT, line INTEGER, "column" INTEGER, code TEXT, text TEXT);
 CREATE TABLE same (url TEXT PRIMARY KEY, held TEXT, rule TEXT) WITHOUT ROWID;
@@ -40,8 +40,9 @@ CREATE TABLE earlier (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOU
 """
 _PLAN: Final = """\
 CREATE TABLE plan (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type TEXT, digest TEXT, date TEXT,
-  source INTEGER, redirect TEXT, "offset" INTEGER, number INTEGER, size INTEGER, folder TEXT) WITHOUT ROWID;
-CREATE VIEW resources AS SELECT url, path, redirect FROM plan;
+  source INTEGER, redirect TEXT, "offset" INTEGER, number INTEGER, size INTEGER, folder TEXT, shown TEXT, looks TEXT,
+  fields TEXT) WITHOUT ROWID;
+CREATE VIEW resources AS SELECT url, path, redirect, media_type, fields FROM plan;
 CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT ROWID;
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
@@ -57,7 +58,7 @@ CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
 """
 _INSERT: Final = {
-    "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "missing": "INSERT INTO missing VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
     "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?)",
     "same": "INSERT OR IGNORE INTO same VALUES (?, ?, ?)",
@@ -65,8 +66,8 @@ _INSERT: Final = {
     "linked": "INSERT INTO pages VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET linked = linked + excluded.linked",
 }
 _RESOURCES: Final = """\
-SELECT url, path, status, media_type, digest, date, name, redirect FROM plan JOIN sources ON sources.number = source
-ORDER BY url"""
+SELECT url, path, status, media_type, digest, date, name, redirect, fields FROM plan
+JOIN sources ON sources.number = source ORDER BY url"""
 _ORDER: Final = {
     "missing": "url, kind",
     "notes": 'path, line, "column", code, text',
@@ -168,10 +169,9 @@ class Working:
         self.commit()
 
     def _placed(self, folder: str) -> Iterator[paths.Placed]:
-        query = "SELECT url, media_type, date FROM plan WHERE folder = ?"
-        for url, media_type, date in self._db.execute(query, (folder,)).fetchall():
-            essence = registry.essence_of(media_type or "")[0]
-            yield paths.Placed(url, essence, capture.digits_of(date or ""))
+        query = "SELECT url, shown, date, looks FROM plan WHERE folder = ?"
+        for url, shown_, date, looks in self._db.execute(query, (folder,)).fetchall():
+            yield paths.Placed(url, shown_, capture.digits_of(date or ""), looks)
 
     def mark_unread(self) -> None:
         """Note that something that was given could not be read: nothing is removed then."""
@@ -185,15 +185,16 @@ class Working:
         number, size = next(self.rows("SELECT count(*), coalesce(sum(size), 0) FROM plan WHERE path IS NOT NULL"))
         return number, size
 
-    def remaining(self) -> Iterator[tuple[Where, str, str, int]]:
-        """Yield place, URL, path and size of each document that is not written yet, in the order of the places."""
+    def remaining(self) -> Iterator[tuple[Where, str, str, int, str]]:
+        """Yield place, URL, path, size and fields of each document not written yet, in the order of the places."""
         query = """\
-SELECT source, "offset", number, url, path, size FROM plan WHERE path IS NOT NULL AND digest IS NULL
-AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", number, url LIMIT 500"""
+SELECT source, "offset", number, url, path, size, coalesce(fields, '') FROM plan
+WHERE path IS NOT NULL AND digest IS NULL AND (source, "offset", number, url) > (?, ?, ?, ?)
+ORDER BY source, "offset", number, url LIMIT 500"""
         after: tuple[Any, ...] = (-1, -1, -1, "")
         while rows := self._db.execute(query, after).fetchall():
-            for source, offset, number, url, path, size in rows:
-                yield capture.Where(source, offset, number), url, path, size
+            for source, offset, number, *facts in rows:
+                yield capture.Where(source, offset, number), *facts
             after = rows[-1][:4]
 
     def add_ours(self, map_: Path) -> None:
@@ -301,7 +302,7 @@ AND (source, "offset", number, url) > (?, ?, ?, ?) ORDER BY source, "offset", nu
             db.execute("BEGIN")
             for statement in _TABLES.split(";\n"):
                 db.execute(statement)
-            marks = ", ".join("?" * 8)
+            marks = ", ".join("?" * 9)
             db.executemany(f"INSERT INTO resources VALUES ({marks})", self._db.execute(_RESOURCES))  # noqa: S608 - marks
             for table, order in _ORDER.items():
                 where = " WHERE title IS NOT NULL" if table == "pages" else ""
@@ -385,6 +386,7 @@ def _values(row: Row) -> tuple[Any, ...]:
     return (
         *(one.url, None, one.status, one.media_type or None, None, iso(one.date)),
         *(row.where.source, row.redirect, row.where.offset, row.where.number, one.size, row.folder),
+        *(one.shown or registry.essence_of(one.media_type)[0], one.looks, one.fields or None),
     )
 
 

@@ -19,6 +19,7 @@ from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import PACKAGE_ROOT, Document
 from absolve.document.walk import inners, walk
 from absolve.formats import registry
+from absolve.mirror import browsers
 from absolve.mirror.capture import SCHEMES, Captured, Where, digits_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.urls import key
@@ -92,7 +93,14 @@ class MessageReader:
             data = part.data
             where = Where(self._number, index, 0)
             media_type = media_type_of(part.media_type, data)
-            yield Captured(part.urls[0], 200, part.date, media_type, where, size=len(data))
+            fields = browsers.kept_fields((name, str(value)) for name, value in part.message.items())
+            yield Captured(
+                *(part.urls[0], 200, part.date, media_type, where),
+                size=len(data),
+                shown=browsers.allowed(media_type, fields, data),
+                looks=browsers.markup(data),
+                fields=fields,
+            )
             for other in part.urls[1:]:
                 yield Captured(other, 302, part.date, "", where, part.urls[0])
 

@@ -21,14 +21,10 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._~!$&'()+,;=@-]*")
 # Devices of Windows, with any extension, and with blanks before it.
 _DEVICE: Final = re.compile(r"(?i:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\..*)?", re.DOTALL)
 _SHORT: Final = re.compile(r"[^.]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?")  # Windows' short names lead to other files
-# Names by which programs find their settings, which might then run commands.
-_SETTINGS: Final = frozenset(
-    {
-        *(".git", ".hg", ".svn", ".bzr", ".gitmodules", ".gitattributes", ".htaccess", ".htpasswd", ".user.ini"),
-        *(".envrc", ".env", ".vscode", ".idea", ".ds_store", "desktop.ini", "autorun.inf", "thumbs.db", "web.config"),
-        *("absolve.toml",),
-    }
-)
+# Names by which programs find their settings, which might then run commands. Most of them begin with a dot.
+_SETTINGS: Final = frozenset({"desktop.ini", "autorun.inf", "thumbs.db", "web.config", "absolve.toml"})
+_WELL_KNOWN: Final = ".well-known"  # RFC 8615
+_CLASS: Final = re.compile(r".*\.\{[0-9A-Fa-f-]+\}", re.DOTALL)  # Windows opens it as an object of that class
 
 
 class Name(NamedTuple):
@@ -71,12 +67,12 @@ def safe(segment: str) -> Name:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether a name is a device's on Windows, a short name there, or that of some program's settings."""
+    """Return whether a name is hidden, a device's or a short one on Windows, or that of some program's settings."""
     return bool(
         _DEVICE.fullmatch(name)
         or ("~" in name and _SHORT.fullmatch(name))
         or (fold(name) in _SETTINGS)
-        or name.startswith(".absolve")
+        or (name.startswith(".") and name != _WELL_KNOWN)
     )
 
 
@@ -100,6 +96,8 @@ def _replaced(text: str) -> str:
         text = "".join("_" if _is_invisible(character) else character for character in text)
     bare = text.rstrip(". ")
     text = bare + "_" * min(len(text) - len(bare), 3)
+    if _CLASS.fullmatch(text):
+        text += "_"
     bare = text.lstrip(" ")
     return "_" * min(len(text) - len(bare), 3) + bare or "_"
 

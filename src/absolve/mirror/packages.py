@@ -17,7 +17,7 @@ from urllib.parse import quote
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import PACKAGE_ROOT
 from absolve.formats.zip import epub, wacz
-from absolve.mirror import extensions
+from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where
 from absolve.mirror.payloads import Broken, Payload
 from absolve.mirror.urls import key
@@ -127,12 +127,13 @@ class PackageReader:
                 yield Broken(Diagnostic("unread-member", text, self._input.name, failed=True))
                 continue
             declared = facts.media_types.get(info.filename, "")
-            media_type = declared or extensions.by_name(info.filename) or extensions.sniffed(data[:4096])
+            media_type = declared or extensions.of_file(info.filename, data[:4096])
             url = key(self._root + quote(info.filename.replace("\\", "/").lstrip("/"), safe=_PATH))
             if url is not None and url.startswith(self._root):
                 date = "".join(f"{part:02}" for part in info.date_time)
                 where = Where(self._number, index, 0)
-                yield Captured(url, 200, date, media_type, where, size=info.file_size, is_file=True)
+                looks = browsers.markup(data)
+                yield Captured(url, 200, date, media_type, where, size=info.file_size, is_file=True, looks=looks)
             else:
                 text = f"its name leads out of the package ({info.filename[:200]})"
                 yield Broken(Diagnostic("unread-member", text, self._input.name, failed=True))
@@ -166,5 +167,5 @@ class PackageReader:
                 data = self._read(package, info.filename, info)
                 if data is not None:
                     declared = facts.media_types.get(info.filename, "")
-                    media_type = declared or extensions.by_name(info.filename) or extensions.sniffed(data[:4096])
+                    media_type = declared or extensions.of_file(info.filename, data[:4096])
                     yield where, Payload(data, media_type)

@@ -33,11 +33,15 @@ _DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 
 
 class Placed(NamedTuple):
-    """A URL that needs a path: `url` is its key, `media_type` has no parameters, `date` has 14 digits or none."""
+    """A URL that needs a path: `url` is its key, `media_type` has no parameters, `date` has 14 digits or none.
+
+    `looks` is what `browsers.markup` returns of the content.
+    """
 
     url: str
     media_type: str
     date: str = ""
+    looks: str = ""
 
 
 class _File(NamedTuple):
@@ -126,14 +130,16 @@ def _file(one: Placed) -> _File:
     _, segment, query = split(one.url)
     name, is_exact = safe(segment) if segment else (_INDEX, False)
     keeps = is_exact or not segment
-    needed = lacking(one.media_type, name)
+    needed = lacking(one.media_type, name, one.looks)
     extension = needed
     if not needed and suffix(name):
         name, _, last = name.rpartition(".")
         extension = f".{last}"
     if query is not None:
         shown = safe(query[: _QUERY * 3]).text[:_QUERY]
-        return _File(one.url, f"{name}_{shown}", extension, is_exact=False, keeps=False)
+        name = f"{name}_{shown}"
+        extension += lacking(one.media_type, name + extension, one.looks)
+        return _File(one.url, name, extension, is_exact=False, keeps=False)
     return _File(one.url, name, extension, is_exact and not needed, keeps and not is_reserved(name + extension))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from absolve.core.model import Document
 from absolve.document.walk import inners, walk
 from absolve.formats import registry
-from absolve.mirror import extensions
+from absolve.mirror import browsers, extensions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,14 +63,18 @@ class Reader(Protocol):
         """Yield the payloads at these places, which are sorted, in order; what cannot be read is left out."""
 
 
-def media_type_of(declared: str, data: bytes, name: str = "") -> str:
-    """Return the declared media type, with its parameters, else one by the name or the content; "" if unknown."""
+def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") -> str:
+    """Return the declared media type, with its parameters, else one by the content or the name; "" if unknown.
+
+    It is an active document only if browsers make one of a response with these `fields` and no media type.
+    """
     essence = registry.essence_of(declared)[0]
     if not (declared.isascii() and declared.isprintable()):
         declared = essence  # a header field has no such characters
     if registry.is_media_type(essence) and essence not in {"*/*", "unknown/unknown", "application/unknown"}:
         return declared
-    return extensions.sniffed(data) or extensions.by_name(name)
+    found = extensions.sniffed(data) or extensions.by_name(name)
+    return browsers.sniffed(fields, data) or ("" if browsers.is_active(found) else found)
 
 
 def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:

@@ -17,7 +17,7 @@ from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats import registry
-from absolve.mirror import paths
+from absolve.mirror import browsers, paths
 from absolve.mirror.capture import Captured, Where, latest_of
 from absolve.mirror.har import HarReader
 from absolve.mirror.lookup import Lookup
@@ -153,7 +153,8 @@ class _OneReader:
                 yield Broken(error.diagnostic)
         if url is not None:
             where = Where(self._number, 0, 0)
-            yield Captured(url, 200, "", self._media_type(), where, size=len(document.data))
+            looks = browsers.markup(bytes(document.data[:4096]))
+            yield Captured(url, 200, "", self._media_type(), where, size=len(document.data), looks=looks)
 
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
         """Yield the page."""

@@ -7,11 +7,12 @@ policy saw, and cannot return, is in its `Seen`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from urllib.parse import quote, unquote
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
+from absolve.mirror import browsers, security_policy
 from absolve.mirror.tags import attributes
 from absolve.rewriting.policy import absolute, absolute_of
 from absolve.urls import whatwg
@@ -19,10 +20,11 @@ from absolve.urls.predicates import scheme
 from absolve.urls.relative_path import relative_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
+    from absolve.mirror.security_policy import Directives
 
 INERT: Final = "data:,"  # fetches nothing
 MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
@@ -43,6 +45,12 @@ _CORS: Final = re.compile(rb"(?i)integrity|crossorigin")
 _CORS_ELEMENTS: Final = frozenset({"script", "link", "img", "image", "audio", "video", "source", "input"})
 _QUOTED: Final = "/!$&*+,;=@-._~"  # characters of a path that need no escape in any place of a link
 _MAP_SITE: Final = "importmap"
+# Places of documents and scripts that run in a page, with the word of `security_policy.allows`.
+_RUN: Final = {
+    **{("script", attribute): "script" for attribute in ("src", "href", "xlink:href")},
+    **{(element, "src"): "frame" for element in ("iframe", "frame")},
+    **dict.fromkeys((("object", "data"), ("embed", "src")), "object"),
+}
 
 
 class Target(NamedTuple):
@@ -143,11 +151,21 @@ _MOST_KNOWN: Final = 100_000
 _MOST_CHARACTERS: Final = 2048  # of a reference and its target whose answer is cached
 
 
+class Responses(Protocol):
+    """What the capture knows of the responses that became files."""
+
+    @property
+    def origins(self) -> Collection[str]: ...
+    def response(self, path: str, /) -> tuple[str, str, str]: ...
+
+
 class MirrorPolicy:
     """The policy for one document, the file `path`; a plain callable for `absolve.rewrite(policy=...)`.
 
     `find` returns the file for a URL without fragment, or None. `severs`: what a browser would fetch by itself and is
-    not held becomes inert.
+    not held becomes inert. `url` and `fields` are those of the document's own response, `responses` knows the others:
+    with these, what the web did not run becomes inert. `limits` has the security policies in force in each entity, by
+    its ID, with the offset from which each one counts.
     """
 
     def __init__(
@@ -157,8 +175,15 @@ class MirrorPolicy:
         *,
         severs: bool = False,
         relatives: Relatives | None = None,
+        url: str = "",
+        fields: str = "",
+        responses: Responses | None = None,
     ) -> None:
         self.path = path
+        self.url = url
+        self.fields = fields
+        self.limits: dict[int, list[tuple[int, Directives]]] = {}
+        self._responses = responses
         self.seen = Seen()
         self._find = find
         self._severs = severs
@@ -171,6 +196,11 @@ class MirrorPolicy:
     def is_held(self, target: str) -> bool:
         """Return whether the capture has a document for a URL."""
         return self._find(target.partition("#")[0]) is not None
+
+    def holds(self, source: str) -> bool:
+        """Return whether the mirror has a file that a source expression of the document's policy allows."""
+        origins = self._responses.origins if self._responses is not None else ()
+        return any(security_policy.matches(source, origin, self.url, by_path=False) for origin in origins)
 
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
@@ -237,9 +267,14 @@ class MirrorPolicy:
             return absolute_of(reference, context)
         url, crosshatch, fragment = target.partition("#")
         found = self._find(url)
-        if found is not None:
-            return self._local(resolved, found, fragment if crosshatch else None)
-        return self._absent(resolved, url, target)
+        if found is None:
+            return self._absent(resolved, url, target)
+        if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
+            why = self._refused(resolved, url, *self._responses.response(found.path))
+            if why is not None:
+                self.note(resolved, "refused", f"{url}: {why}")
+                return INERT
+        return self._local(resolved, found, fragment if crosshatch else None)
 
     def _claimed(self, resolved: Resolved) -> str | None:
         """Empty the base that rules; later base elements stay. Scoped bases would lead relative links astray."""
@@ -296,6 +331,26 @@ class MirrorPolicy:
         if _CORS.search(entity.own_data, link.tag_start, link.tag_end) is not None:
             key = (id(entity), link.tag_start)
             self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end, path))
+
+    def _refused(self, resolved: Resolved, url: str, end: str, media_type: str, fields: str) -> str | None:
+        """Return why a browser did not run a response at `end`, to which `url` led; None if it did."""
+        kind = _RUN[resolved.element, resolved.attribute]
+        if kind == "script" and not browsers.may_be_script(media_type, fields):
+            return f"browsers run no {media_type[:60]} as a script"
+        if kind != "script" and not browsers.may_be_framed(fields, end, self.url):
+            return "its header allows no frame in this page"
+        link, data = resolved.link, resolved.entity.own_data
+        in_force = [found for at, found in self.limits.get(id(resolved.entity), ()) if at <= link.start]
+        has_tag = in_force and link.tag_start >= 0
+        nonce = attributes(data, link.tag_start, link.tag_end).get(b"nonce") if has_tag else None
+        word = nonce.text(resolved.entity.charset) if nonce is not None else ""
+        for found in in_force:
+            if not (
+                security_policy.allows(found, kind, url, self.url, word)
+                and security_policy.allows(found, kind, end, self.url, word, by_path=url == end)
+            ):
+                return "the Content-Security-Policy of the page forbids it"
+        return None
 
     # --- what is not --------------------------------------------------------------------------------------------------
 

@@ -1,18 +1,38 @@
-"""Content Security Policies in `meta` elements: which of them forbid the local copy of what they allowed on the web.
+"""Content Security Policies: those of a header as `meta` elements, and the sources that a local copy needs.
 
-In: the text of a policy (CSP Level 3). Out: the directive by which it forbids files of a mirror, or None.
+In: the text of a policy (CSP Level 3). Out: policies for `meta` elements; whether a policy let a page load a URL.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Directives = dict[str, list[str]]
 
 # Directives with source lists that name what a page loads (6.1).
 _FETCH: Final = frozenset(
     "default-src script-src script-src-elem style-src style-src-elem img-src font-src media-src object-src frame-src"
     " child-src manifest-src prefetch-src worker-src connect-src".split()
 )
+_NOT_IN_META: Final = frozenset({"sandbox", "frame-ancestors", "report-uri", "report-to"})  # 3.3 ignores them
+_FALLBACKS: Final = {
+    "script": ("script-src-elem", "script-src", "default-src"),
+    "frame": ("frame-src", "child-src", "default-src"),
+    "object": ("object-src", "default-src"),
+}
+# What a sandbox forbids to a page and the frames in it (HTML Standard 7.1.5).
+_NO_SCRIPTS: Final = "script-src 'none'; object-src 'none'; frame-src 'none'"
 _MARKER: Final = b"content-security-policy"
+_LOCAL: Final = ("'self'", "file:")
+_INSIDE: Final = frozenset({"data:", "blob:", "about:", "filesystem:", "mediastream:"})
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_HOST: Final = re.compile(r"(?:([a-z][a-z0-9+.-]*)://)?([^/:]+)(?::(\*|[0-9]+))?(/.*)?", re.IGNORECASE | re.DOTALL)
+_PORTS: Final = {"http": 80, "https": 443}
 
 
 def may_have_one(data: bytes) -> bool:
@@ -20,19 +40,126 @@ def may_have_one(data: bytes) -> bool:
     return _MARKER in data.lower()
 
 
-def forbidding(policy: str) -> str | None:
-    """Return the first directive that names hosts or schemes and lacks 'self', so that it forbids a file; or None."""
-    for text in policy.replace(",", ";").split(";"):
+def of_header(fields: str) -> list[str]:
+    """Return the policies in force of a response, whose fields are lines: several fields, each a list (2.2.2)."""
+    values = (line.partition(": ") for line in fields.split("\n"))
+    lists = (value.split(",") for name, _, value in values if name == "content-security-policy")
+    return [policy.strip() for policies in lists for policy in policies if policy.strip()]
+
+
+def directives(policy: str) -> Directives:
+    """Return the directives of a policy, by name in lower case, with their words; of duplicates the first (2.2.1)."""
+    found: Directives = {}
+    for text in policy.split(";"):
         words = text.split()
-        if not words or words[0].lower() not in _FETCH:
-            continue
-        sources = [word.lower() for word in words[1:]]
-        names = [source for source in sources if not source.startswith("'")]
-        if names and "'self'" not in sources and not {"*", "file:"}.intersection(names) and not _only_data(names):
-            return words[0].lower()
-    return None
+        if words:
+            found.setdefault(words[0].lower(), words[1:])
+    return found
 
 
-def _only_data(names: list[str]) -> bool:
-    """Return whether sources are all inside the page (`data:`, `blob:`): nothing of the web was allowed before."""
-    return set(names) <= {"data:", "blob:", "about:", "filesystem:", "mediastream:"}
+def limits_scripts(policy: str) -> bool:
+    """Return whether a policy forbids any script that is in a document."""
+    found = directives(policy)
+    if _is_scriptless(found):
+        return True
+    sources = found.get("script-src", found.get("default-src"))
+    lists = [one for one in (sources, found.get("script-src-elem"), found.get("script-src-attr")) if one is not None]
+    return "require-trusted-types-for" in found or not all(map(_allows_inline, lists))
+
+
+def _is_scriptless(found: Directives) -> bool:
+    return "sandbox" in found and "allow-scripts" not in map(str.lower, found["sandbox"])
+
+
+def _allows_inline(sources: list[str]) -> bool:
+    words = [source.lower() for source in sources]
+    return "'unsafe-inline'" in words and not any(word.startswith(("'nonce-", "'sha", "'strict-")) for word in words)
+
+
+def as_meta(policy: str) -> list[str]:
+    """Return policies for `meta` elements that are at least as strict as one of a header."""
+    found = directives(policy)
+    texts = (text.strip() for text in policy.split(";"))
+    kept = "; ".join(text for text in texts if text and text.split()[0].lower() not in _NOT_IN_META)
+    stricter = [_NO_SCRIPTS] if _is_scriptless(found) else []
+    if "sandbox" in found and "allow-forms" not in map(str.lower, found["sandbox"]):
+        stricter.append("form-action 'none'")
+    return ([kept] if kept else []) + (["; ".join(stricter)] if stricter else [])
+
+
+def for_copy(policy: str, holds: Callable[[str], bool]) -> str:
+    """Return a policy that lets a page load its local copies: the same text if it needs no further source.
+
+    `holds` returns whether the mirror has a file that a source allows.
+    """
+    texts = policy.split(";")
+    for number, text in enumerate(texts):
+        words = text.split()
+        hosts = [word for word in words[1:] if word[0] != "'" and word.lower() not in {"*", *_INSIDE}]
+        if words and words[0].lower() in _FETCH and "file:" not in hosts and any(map(holds, hosts)):
+            lacking = [source for source in _LOCAL if source not in map(str.lower, words[1:])]
+            bare = text.rstrip()
+            texts[number] = " ".join([bare, *lacking]) + text[len(bare) :]
+    return ";".join(texts)
+
+
+def allows(found: Directives, kind: str, url: str, page: str, nonce: str = "", *, by_path: bool = True) -> bool:
+    """Return whether a policy lets the page `page` load a URL as a script, a frame or an object (6.7.2).
+
+    After a redirect the path does not count.
+    """
+    sources = next((found[name] for name in _FALLBACKS[kind] if name in found), None)
+    if sources is None:
+        return True
+    words = [source.lower() for source in sources]
+    if kind == "script" and nonce and f"'nonce-{nonce}'" in sources:
+        return True
+    if kind == "script" and "'strict-dynamic'" in words:
+        return False
+    return any(matches(source, url, page, by_path=by_path) for source in sources)
+
+
+def matches(source: str, url: str, page: str, *, by_path: bool = True) -> bool:
+    """Return whether a source expression of a page's policy allows a URL (6.7.2.6)."""
+    try:
+        its, own = urlsplit(url), urlsplit(page)
+        its_port = its.port or _PORTS.get(its.scheme)
+        own_port = own.port or _PORTS.get(own.scheme)
+    except ValueError:
+        return False
+    lowered = source.lower()
+    if lowered == "'self'":
+        same_port = its_port == own_port or (its_port, own_port) == (443, 80)
+        return its.hostname == own.hostname and same_port and _is_at_least(its.scheme, own.scheme)
+    if lowered.startswith("'") or lowered in _INSIDE:
+        return lowered[:-1] == its.scheme
+    if source == "*":
+        return its.scheme in {"http", "https", "ws", "wss", own.scheme}
+    if _SCHEME.fullmatch(source):
+        return _is_at_least(its.scheme, lowered[:-1])
+    found = _HOST.fullmatch(source)
+    return found is not None and _host_matches(found, its.scheme, its.hostname or "", its_port, own.scheme) and (
+        not by_path or _path_matches(found[4] or "", its.path)
+    )
+
+
+def _host_matches(found: re.Match[str], scheme: str, host: str, port: int | None, own_scheme: str) -> bool:
+    wanted, pattern, stated = found[2].lower(), (found[1] or own_scheme).lower(), found[3]
+    if not _is_at_least(scheme, pattern):
+        return False
+    if wanted != "*" and not (host.endswith(wanted[1:]) if wanted.startswith("*.") else host == wanted):
+        return False
+    if stated is None:
+        return port == _PORTS.get(scheme)
+    return stated == "*" or port == int(stated) or (stated == "80" and port == 443)
+
+
+def _is_at_least(scheme: str, wanted: str) -> bool:
+    return scheme == wanted or (scheme, wanted) == ("https", "http")
+
+
+def _path_matches(wanted: str, path: str) -> bool:
+    wanted = unquote(wanted)
+    path = unquote(path)
+    return not wanted or path == wanted or (wanted.endswith("/") and path.startswith(wanted))
+

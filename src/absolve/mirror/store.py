@@ -17,7 +17,7 @@ FRONT: Final = 50_000  # captures in memory, of about half a kilobyte each
 _TABLES: Final = """\
 CREATE TEMP TABLE captured (url TEXT PRIMARY KEY, status INTEGER, date TEXT, media_type TEXT, source INTEGER,
   "offset" INTEGER, number INTEGER, location TEXT, digest TEXT, size INTEGER, is_revisit INTEGER, refers_to TEXT,
-  refers_date TEXT, is_file INTEGER, lack TEXT) WITHOUT ROWID;
+  refers_date TEXT, is_file INTEGER, lack TEXT, shown TEXT, looks TEXT, fields TEXT) WITHOUT ROWID;
 CREATE TEMP TABLE captured_forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 """
 
@@ -93,7 +93,7 @@ class Store:
             self._db = sqlite3.connect("", isolation_level=None)  # a file without a name
             self._db.executescript(_TABLES)
             self._db.execute("BEGIN")
-        marks = ", ".join("?" * 15)
+        marks = ", ".join("?" * 18)
         rows = ((*one[:4], *one.where, *one[5:]) for one in self._front.values())
         self._db.executemany(f"INSERT OR REPLACE INTO captured VALUES ({marks})", rows)  # noqa: S608 - only marks
         self._db.executemany("INSERT OR IGNORE INTO captured_forms VALUES (?, ?)", self._forms.items())
@@ -101,5 +101,7 @@ class Store:
         self._forms.clear()
 
 
-def _of(row: tuple[str, int, str, str, int, int, int, str | None, str, int, int, str, str, int, str]) -> Captured:
-    return Captured(*row[:4], Where(*row[4:7]), *row[7:10], bool(row[10]), *row[11:13], bool(row[13]), row[14])
+def _of(
+    row: tuple[str, int, str, str, int, int, int, str | None, str, int, int, str, str, int, str, str, str, str],
+) -> Captured:
+    return Captured(*row[:4], Where(*row[4:7]), *row[7:10], bool(row[10]), *row[11:13], bool(row[13]), *row[14:])

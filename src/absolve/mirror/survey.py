@@ -73,7 +73,7 @@ class Survey:
         for one in self.store:
             if self.capture.is_held(one):
                 origin = self._origins.get(one.url, one)
-                held = one._replace(media_type=one.media_type or origin.media_type)
+                held = _with_payload(one, origin)
                 if one.lack == CUT:
                     self._notify(Diagnostic("truncated", "the capture has only the beginning of it", one.url))
                 yield Row(held, origin.where, None, folder_of(Placed(one.url, "", one.date), self._choice.layout))
@@ -142,6 +142,17 @@ class Survey:
 
     def _again(self) -> Iterable[Captured | Piece | Posted | Broken]:
         return self._few if self._few is not None else self._all()
+
+
+def _with_payload(one: Captured, origin: Captured) -> Captured:
+    """Return a capture with the facts of its payload, which is that of another record for a revisit."""
+    fields = "\n".join(dict.fromkeys(filter(None, (one.fields, origin.fields))))  # a 304 repeats not all of them
+    return one._replace(
+        media_type=one.media_type or origin.media_type,
+        shown=origin.shown if one[3] in {"", origin.media_type} and one.fields in {"", origin.fields} else one.shown,
+        looks=origin.looks,
+        fields=fields if one.status == 304 else one.fields,
+    )
 
 
 def _quiet(_diagnostic: Diagnostic) -> None:

@@ -50,22 +50,28 @@ class Tag(NamedTuple):
 def attributes(data: bytes, start: int, end: int) -> dict[bytes, Attribute]:
     """Return the attributes of the tag in this span by name in lower case; of duplicates the first."""
     found: dict[bytes, Attribute] = {}
+    for name, attribute in every_attribute(data, start, end):
+        found.setdefault(name, attribute)
+    return found
+
+
+def every_attribute(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, Attribute]]:
+    """Yield the attributes of the tag in this span, with their names in lower case; duplicates, too."""
     name = _NAME.match(data, start, end)
     position = name.end() if name is not None else start
     while match := _ATTRIBUTE.match(data, position, end):
         raw = match[match.lastgroup or "name"] if match.lastgroup != "name" else b""
-        found.setdefault(match["name"].lower(), Attribute(match.start("name"), match.end(), raw))
+        yield match["name"].lower(), Attribute(match.start("name"), match.end(), raw)
         position = match.end()
-    return found
 
 
-def start_tags(data: bytes, wanted: frozenset[bytes]) -> Iterator[Tag]:
+def start_tags(data: bytes, wanted: frozenset[bytes] | None = None) -> Iterator[Tag]:
     """Yield the start tags of an HTML document that the tree builder keeps, with a name that is wanted."""
     tokenizer = Tokenizer(data, b"", [])
     while (kind := tokenizer.next()) != names.END:
         if kind == names.TAG and tokenizer.fate != names.IGNORED:
             name = data[tokenizer.name_start : tokenizer.name_end].lower()
-            if name not in wanted:
+            if wanted is not None and name not in wanted:
                 continue
             is_raw = tokenizer.namespace == names.HTML and tokenizer.fate >= names.RCDATA
             text = (tokenizer.text_start, tokenizer.text_end) if is_raw else (tokenizer.end, tokenizer.end)

@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
+from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
-from absolve.mirror import edits, scripts
+from absolve.mirror import browsers, charset_edit, edits, names, paths, scripts, security_policy
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
 from absolve.mirror.sources import reader_of
 from absolve.rewriting import rewriter
+from absolve.rewriting.edits import splice
 from absolve.run import outputs
 from absolve.run.output_folder import Below
 from absolve.run.results import BytesRead, Failure, FilesReady, counted, guarded
@@ -47,11 +49,12 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """One document to make: the place of its payload, its URL and its path."""
+    """One document to make: the place of its payload, its URL, its path, and the fields that limit it."""
 
     where: Where
     url: str
     path: str
+    fields: str = ""
 
 
 class Batch(NamedTuple):
@@ -169,7 +172,15 @@ def _unreadable(item: Item) -> Failure:
 
 def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
     """Yield the results for one document: its file, and the facts of the map about it."""
-    policy = MirrorPolicy(item.path, kept.lookup, severs=how.severs, relatives=kept.relatives)
+    policy = MirrorPolicy(
+        item.path,
+        kept.lookup,
+        severs=how.severs,
+        relatives=kept.relatives,
+        url=item.url,
+        fields=item.fields,
+        responses=kept.lookup if not how.links_only else None,
+    )
     kept.lookup.used.clear()
     data, title = payload.data, None
     try:
@@ -183,6 +194,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         if sys.flags.dev_mode and not isinstance(error, DocumentError):
             raise
         policy = MirrorPolicy(item.path, kept.lookup)
+        data = _guarded(item, payload)
         yield _failure(item, error)
     if how.folder is None:
         yield Made(item.path, data)
@@ -194,11 +206,29 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         item.path,
         f"sha256:{sha256(data).hexdigest()}",
         title,
-        (*edits.placed(seen.notes), *_of_script(payload)),
+        (*_of_name(item), *edits.placed(seen.notes), *_of_script(payload)),
         tuple(seen.missing),
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
     )
+
+
+def _guarded(item: Item, payload: Payload) -> bytes:
+    """Return a document that cannot be read with the charset and the policies that its header gave it."""
+    data, essence = payload.data, registry.essence_of(payload.media_type)
+    declared = charset_edit.declaration(data, essence[0], payload.charset or essence[1].get("charset"))
+    policies = security_policy.of_header(item.fields) if essence[0] == registry.HTML else []
+    mark = byte_order_mark(data)
+    edit = edits.guard(data, policies, mark[0] if mark else UTF_8, lambda _source: False, is_declared=bool(declared))
+    found = [declared[0]] if declared is not None else []
+    return splice(data, [*found, edit] if edit is not None else found)
+
+
+def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
+    """Yield the note for a file whose name a browser or a shell would act on."""
+    name = names.decoded(paths.split(item.url)[1])
+    if item.path.endswith(".txt") and browsers.from_disk(name) not in {browsers.HARMLESS, browsers.SNIFFED}:
+        yield None, None, "inert", f"{name[:200]} has a harmless ending: a browser or a shell would run it"
 
 
 def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:

@@ -16,6 +16,7 @@ from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.http.responses import codings_of, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
+from absolve.mirror import browsers
 from absolve.mirror.capture import CUT, PIECE, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
 from absolve.mirror.ranges import PARTIAL, Piece, judged
@@ -143,13 +144,15 @@ def _captures(
             return
         media_type = media_type_of(record.media_type, block, url)
         lack = (CUT if block else PIECE) if is_truncated else ""
-        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block), lack=lack)
+        looks = browsers.markup(block)
+        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block), lack=lack, looks=looks)
         return
     response = _last(block)
     status = int(response.status)
     location = redirect_of(url, status, headers.first(block, response.fields, "location"))
     is_revisit = record.kind == "revisit"
-    media_type = headers.first(block, response.fields, "content-type") or ""
+    fields = browsers.kept_fields((field.name, headers.value(block, field)) for field in response.fields)
+    media_type = _stated(block, response)
     one = Captured(
         url,
         status,
@@ -162,6 +165,8 @@ def _captures(
         is_revisit,
         key(headers.first(data, record.fields, "warc-refers-to-target-uri") or "") or "",
         digits_of(headers.first(data, record.fields, "warc-refers-to-date") or ""),
+        shown=browsers.allowed(media_type, fields, None) if media_type else "",
+        fields=fields,
     )
     yield _judged(one, block, response, settings, is_truncated=is_truncated)
 
@@ -170,24 +175,27 @@ def _judged(
     one: Captured, block: bytes, response: Response, settings: Settings, *, is_truncated: bool
 ) -> Captured | Piece:
     """Return a capture with what there is of its body. Raise CodingError for a body that cannot be decoded."""
-    if one.location is not None or not 200 <= one.status < 300:
+    if one.location is not None:
         return one
     field = partial(headers.first, block, response.fields)
     size = len(block) - response.body
-    found: Captured | Piece = one
+    is_success = 200 <= one.status < 300
+    if one.is_revisit:
+        size = sys.maxsize  # that of the capture to which it refers
+    else:
+        must_decode = is_success and one.status != PARTIAL and size > 0
+        body = _checked_body(block, response, settings, must_decode=must_decode)
+        media_type = media_type_of(one.media_type, body, one.url, one.fields)
+        shown = browsers.allowed(media_type, one.fields, body)
+        one = one._replace(media_type=media_type, shown=shown, looks=browsers.markup(body))
+        if one.status == PARTIAL and field("content-encoding") is None:
+            size = len(body)
     if one.status == PARTIAL:
-        if one.is_revisit:
-            size = sys.maxsize  # that of the capture to which it refers
-        elif field("content-encoding") is None:
-            size = len(_body(block, response, settings))
-        found = judged(one, field, size, settings.max_decompressed)
-    elif not one.is_revisit:
-        is_bare = not size and field("transfer-encoding") is not None
-        if is_truncated or is_bare or size < (_length(block, response.fields) or 0):
-            found = one._replace(lack=CUT if size else PIECE)
-    if one.is_revisit or not isinstance(found, Captured) or found.lack == PIECE:
-        return found
-    return found._replace(media_type=_checked_type(block, response, one.media_type, one.url, settings))
+        return judged(one, field, size, settings.max_decompressed)
+    is_bare = not size and field("transfer-encoding") is not None
+    if is_success and (is_truncated or is_bare or size < (_length(block, response.fields) or 0)):
+        return one if one.is_revisit else one._replace(lack=CUT if size else PIECE)
+    return one
 
 
 def _ids(data: bytes, record: Record) -> frozenset[str]:
@@ -206,12 +214,19 @@ def _last(block: bytes) -> Response:
     return response
 
 
-def _checked_type(block: bytes, response: Response, declared: str, url: str, settings: Settings) -> str:
-    """Return the media type of a body, and raise CodingError where it is not in the codings that its header names."""
-    codings = codings_of(block, response, settings)[0]
-    if not codings:
-        return media_type_of(declared, block[response.body : response.body + 4096], url)
-    return media_type_of(declared, _body(block, response, settings), url)
+def _stated(block: bytes, response: Response) -> str:
+    fields = (field for field in response.fields if field.name == "content-type")
+    return browsers.stated_type(headers.value(block, field) for field in fields)
+
+
+def _checked_body(block: bytes, response: Response, settings: Settings, *, must_decode: bool) -> bytes:
+    """Return a body. Raise CodingError where it is not in the codings that its header names, if it must be."""
+    try:
+        return _body(block, response, settings)
+    except CodingError:
+        if must_decode:
+            raise
+        return b"<"  # what it may be
 
 
 def _body(block: bytes, response: Response, settings: Settings) -> bytes:
@@ -236,8 +251,8 @@ def _payload(data: bytes, record: Record, settings: Settings) -> Payload:
         return Payload(block, media_type_of(record.media_type, block, record.url))
     response = _last(block)
     body = _body(block, response, settings)
-    declared = headers.first(block, response.fields, "content-type") or ""
-    media_type = media_type_of(declared, body, record.url)
+    fields = browsers.kept_fields((field.name, headers.value(block, field)) for field in response.fields)
+    media_type = media_type_of(_stated(block, response), body, record.url, fields)
     message = None
     if any(field.name in _BASES for field in response.fields):
         lines = b"".join(

@@ -81,12 +81,12 @@ def batches(working: maps.Working, sources: Sequence[Source]) -> Iterator[Batch]
     items: list[Item] = []
     size = 0
     at = -1
-    for where, url, path, bytes_ in working.remaining():
+    for where, url, path, bytes_, fields in working.remaining():
         if items and (where.source != at or size >= _BATCH or len(items) >= _MANY):
             yield Batch(sources[at].inputs[0], at, tuple(items))
             items, size = [], 0
         at = where.source
-        items.append(Item(where, url, path))
+        items.append(Item(where, url, path, fields))
         size += bytes_
     if items:
         yield Batch(sources[at].inputs[0], at, tuple(items))

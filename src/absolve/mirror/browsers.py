@@ -1,0 +1,200 @@
+"""What browsers do: with a file from a disk, by its name, and with a response, by its header.
+
+In: the name of a file; the header fields of a response and the start of its body. Out: the media type of the document
+that a browser makes of it. A mirror gives a file the name of an active document only if its response was one.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Final
+
+from absolve.encodings.charsets import byte_order_mark
+from absolve.formats import registry
+from absolve.mirror import security_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HARMLESS: Final = "harmless"  # shown or downloaded, whatever it holds
+SNIFFED: Final = "sniffed"  # Firefox decides by the content, Chromium on Linux by the system's table
+ACTED_ON: Final = "acted-on"  # by a shell or a file manager
+DEMOTED: Final = "text/plain"  # the type, for its name, of an active document that the response did not allow
+
+XHTML: Final = "application/xhtml+xml"
+# Chromium's net/base/mime_util.cc, Firefox's nsExternalHelperAppService.cpp, and what systems' tables add to them.
+_ACTIVE: Final = {
+    **dict.fromkeys(("html", "htm", "shtml", "shtm", "ehtml", "stm", "hxt"), registry.HTML),
+    **dict.fromkeys(("xhtml", "xht", "xhtm"), XHTML),
+    **dict.fromkeys(("svg", "svgz"), "image/svg+xml"),
+    **dict.fromkeys(("xml", "xsl", "xslt", "xbl", "xsd", "rdf", "xul", "mml", "rss", "atom", "owl"), registry.XML),
+    **dict.fromkeys(("mht", "mhtml"), "multipart/related"),
+    "eml": "message/rfc822",
+}
+# In the browsers' own tables, so that no system's table and no content changes it.
+_HARMLESS: Final = frozenset(
+    "txt text css js mjs json csv vtt pdf png apng gif jpg jpeg jfif pjpeg pjp webp avif bmp ico cur tif tiff xbm"
+    " webm weba mp4 m4v m4a mp3 ogg ogv oga opus flac wav wasm zip gz".split()
+)
+# Programs, scripts, shortcuts and settings that Windows, macOS or a Linux desktop opens by running or obeying them:
+# those of Chromium's download_file_types, of Outlook's blocked attachments, and of their neighbours. No `js`: pages
+# need it, and a mirror is opened in a browser.
+_ACTED_ON: Final = frozenset(
+    "exe com scr pif cpl dll sys drv ocx msi msp mst msix msixbundle appx appxbundle appinstaller application bat cmd"
+    " ps1 ps1xml ps2 ps2xml psc1 psc2 psm1 psd1 cdxml pssc msh msh1 msh2 mshxml msh1xml msh2xml vb vbe vbs jse ws wsc"
+    " wsf wsh wsb sct shb shs hta htc chm hlp reg inf ins isp job lnk url website scf desktop library-ms search-ms"
+    " searchconnector-ms settingcontent-ms appref-ms appcontent-ms diagcab diagcfg diagpkg gadget grp its jar jnlp xbap"
+    " xnk ad ade adp bas bgi csh crt der fxp ksh mad maf mag mam maq mar mas mat mau mav maw mda mde mdt mdw mdz mcf"
+    " mmc mof msc msrcincident mui nsh ops osd pcd plg ppkg prf prg printerexport pst py pyc pyo pyw pyz pyzw rb pl sh"
+    " bash zsh fish tool command term terminal workflow action app scpt scptd applescript osas osax webloc inetloc"
+    " fileloc mailloc ftploc afploc mobileconfig configprofile prefpane saver kext pkg mpkg dmg iso img vhd vhdx vhdz"
+    " rdp udl theme themepack deskthemepack desktopthemepackfile slk iqy oqy dqy rqy xll wll xlm xlam xla ppam wiz"
+    " service timer socket mount target appimage run deb rpm flatpakref flatpakrepo snap xpi crx accda accde swf air"
+    " vxd vsmacros vsix vsw wim partial cer p7b spc stl sst directory kdelnk menu gnome-launcher egp local"
+    " manifest xrm-ms ica ccxprocess".split()
+)
+_CLASS: Final = re.compile(r"\{[0-9a-f-]+\}")  # Windows opens `a.{CLSID}` as an object of that class
+_MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf|\xfe\xff|\xff\xfe)?[\0\t\n\v\f\r ]*+<(?P<xml>\?xml(?=[\t\n\r ]))?")
+_FIELDS: Final = frozenset(
+    "content-security-policy content-disposition x-content-type-options x-frame-options access-control-allow-origin"
+    " access-control-allow-credentials cross-origin-resource-policy".split()
+)
+# Labels of charsets that browsers replace as a whole (Encoding Standard 4.2 and 14.1).
+_REPLACED: Final = frozenset("replacement csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr".split())
+_SCRIPTED: Final = re.compile(r"script|srcdoc|[\s\"'/]on[a-z]+\s*=|<!entity|<\?xml-stylesheet|=\s*[\"']?\s*data:")
+
+
+def from_disk(name: str) -> str:
+    """Return the media type of the active document that browsers make of a file; else one of the words above."""
+    ending = ending_of(name)
+    if ending in _ACTED_ON or _CLASS.fullmatch(ending):
+        return ACTED_ON
+    if ending in _HARMLESS:
+        return HARMLESS
+    return _ACTIVE.get(ending) or (registry.HTML if "htm" in ending else SNIFFED)
+
+
+def ending_of(name: str) -> str:
+    """Return what follows the last dot of a name, in lower case; "" without one."""
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def is_active(media_type: str) -> bool:
+    """Return whether browsers make a document of a response that may run scripts; the type has no parameters."""
+    return media_type in {registry.HTML, "text/xsl"} or registry.canonical(media_type) == registry.XML
+
+
+def markup(data: bytes) -> str:
+    """Return "xml" or "markup" for content that begins so, which browsers may sniff as a document; else ""."""
+    found = _MARKUP.match(data[:4096])
+    return "" if found is None else "xml" if found["xml"] else "markup"
+
+
+def is_harmless(name: str, media_type: str, looks: str) -> bool:
+    """Return whether a file runs no more than its response did: `media_type` is that which was allowed."""
+    opened = from_disk(name)
+    if opened in {HARMLESS, ACTED_ON}:
+        return opened == HARMLESS
+    is_xml = is_active(media_type) and media_type != registry.HTML
+    if opened == SNIFFED:
+        return not looks or (looks == "xml" and is_xml)
+    same_kind = (opened in registry.MAIL and media_type in registry.MAIL) or (
+        is_xml and registry.canonical(opened) == registry.XML
+    )
+    return opened == media_type or same_kind
+
+
+def stated_type(values: Iterable[str]) -> str:
+    """Return the Content-Type of a response: of several values the last one that is a media type (Fetch 2.2.2)."""
+    found = ""
+    for value in values:
+        for one in _COMMA.split(value):
+            essence = registry.essence_of(one)[0]
+            if (registry.is_media_type(essence) and essence != "*/*") or not found:
+                found = one.strip()
+    return found
+
+
+_COMMA: Final = re.compile(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)")
+
+
+def kept_fields(fields: Iterable[tuple[str, str]]) -> str:
+    """Return the fields of a response's header that limit what it may do, as lines; the names are in lower case."""
+    found = ((name.lower(), " ".join(value.split())) for name, value in fields)
+    return "\n".join(f"{name}: {value}" for name, value in found if name in _FIELDS)
+
+
+def field(fields: str, name: str) -> list[str]:
+    """Return the values of a field in the lines that `kept_fields` returns."""
+    lines = (line.partition(": ") for line in fields.split("\n"))
+    return [value for found, _, value in lines if found == name]
+
+
+def sniffed(fields: str, data: bytes) -> str:
+    """Return the active type that browsers give a response without a media type (MIME Sniffing 7.1); else ""."""
+    if has_nosniff(fields):
+        return ""
+    if _SNIFFED_XML.match(data):
+        return registry.XML
+    found = registry.sniff_content(data) if not data.startswith(b"\xef\xbb\xbf") else None
+    return registry.HTML if found == registry.HTML else ""
+
+
+_SNIFFED_XML: Final = re.compile(rb"[\t\n\f\r ]*+<\?xml")
+
+
+def has_nosniff(fields: str) -> bool:
+    """Return whether the media type is binding (Fetch 3.5)."""
+    values = field(fields, "x-content-type-options")
+    return bool(values) and values[0].partition(",")[0].strip().lower() == "nosniff"
+
+
+def allowed(media_type: str, fields: str, data: bytes | None) -> str:
+    """Return the media type, without parameters, as which a browser showed a response; DEMOTED for no document.
+
+    `media_type` is the stated one, with its parameters. `fields` are those of `kept_fields`. `data` is None if unknown.
+    """
+    essence, parameters = registry.essence_of(media_type)
+    if not is_active(essence):
+        return DEMOTED if essence in registry.MAIL else essence  # browsers open a message from a disk only
+    label = parameters.get("charset")
+    if label and label.strip().lower() in _REPLACED and byte_order_mark(data or b"") is None:
+        return DEMOTED
+    if any(value.partition(";")[0].strip().lower() == "attachment" for value in field(fields, "content-disposition")):
+        return DEMOTED
+    if essence != registry.HTML and any(map(security_policy.limits_scripts, security_policy.of_header(fields))):
+        return DEMOTED if data is None or _has_scripts(data) else essence  # only a page of HTML can have the policy
+    return essence
+
+
+def _has_scripts(data: bytes) -> bool:
+    """Return whether XML has anything that may be a script, to be on the safe side."""
+    charset = "utf-16" if b"\0" in data[:4] or data.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
+    text = data.decode(charset, "replace").lower()
+    return _SCRIPTED.search(text) is not None or _SCRIPTED.search(unescape(text)) is not None
+
+
+def may_be_script(media_type: str, fields: str) -> bool:
+    """Return whether browsers run a response that a script element fetches (Fetch 2.9, HTML 8.1.3.2)."""
+    essence = registry.essence_of(media_type)[0]
+    if essence.startswith(("image/", "audio/", "video/")) or essence == "text/csv":
+        return False
+    return not has_nosniff(fields) or essence in _JAVASCRIPT
+
+
+def may_be_framed(fields: str, url: str, page: str) -> bool:
+    """Return whether browsers show a response in a frame of a page (CSP 6.4.2, HTML 7.6)."""
+    limits = [security_policy.directives(one).get("frame-ancestors") for one in security_policy.of_header(fields)]
+    ancestors = [sources for sources in limits if sources is not None]
+    if ancestors:
+        return all(any(security_policy.matches(one, page, url) for one in sources) for sources in ancestors)
+    words = {word.strip().lower() for value in field(fields, "x-frame-options") for word in value.split(",")}
+    return "deny" not in words and ("sameorigin" not in words or security_policy.matches("'self'", page, url))
+
+
+_JAVASCRIPT: Final = frozenset(
+    f"{kind}/{name}"
+    for kind in ("text", "application")
+    for name in ("javascript", "x-javascript", "ecmascript", "x-ecmascript")
+) | {"text/jscript", "text/livescript", *(f"text/javascript1.{number}" for number in range(6))}
