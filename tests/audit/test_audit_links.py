@@ -186,6 +186,35 @@ def test_a_page_that_a_meta_element_moves_on_is_a_redirect(tmp_path: Path) -> No
     assert done.link("a.html")["fix"] == "b.html"
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<meta property=og:url content=/b.html>",
+        "<meta name=twitter:url content=/b.html>",
+        "<meta property=al:web:url content=/b.html>",
+        "<meta itemprop=url content=/b.html>",
+        "<meta name=msapplication-starturl content=/b.html>",
+        "<meta name=msapplication-task content='name=x;action-uri=/b.html'>",
+        "<meta http-equiv=onion-location content=/b.html>",
+        "<noscript><meta http-equiv=refresh content='0; url=/b.html'></noscript>",
+        "<template><meta http-equiv=refresh content='0; url=/b.html'></template>",
+        "<!-- <meta http-equiv=refresh content='0; url=/b.html'> -->",
+        "<meta http-equiv=refresh content='300; url=/d/'>",
+        "<meta http-equiv=refresh content='300; url=?again'>",
+    ],
+)
+def test_no_other_meta_element_moves_a_page_on(tmp_path: Path, head: str) -> None:
+    done = audited(tmp_path, {"index.html": links("d/", "b.html"), "d/index.html": page(head=head), "b.html": page("<a href=/d/>")})
+    assert done.found == {}
+    assert not done.pages
+
+
+def test_a_folder_whose_index_moves_on_is_a_redirect(tmp_path: Path) -> None:
+    refresh = page(head='<meta http-equiv=refresh content="30; url=/b.html">')
+    done = audited(tmp_path, {"index.html": links("d/", "d/index.html", "b.html"), "d/index.html": refresh, "b.html": page()})
+    assert done.found == {"d/": "redirected", "d/index.html": "redirected"}
+
+
 def test_a_path_outside_of_the_site_is_not_judged(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("../other/", "no.html")}, url="https://new.example/docs/")
     assert done.found == {"no.html": "broken"}

@@ -152,25 +152,31 @@ SELECT DISTINCT url FROM (
     UNION ALL SELECT old_url FROM counterparts
     UNION ALL SELECT url FROM old_urls UNION ALL SELECT file_url FROM old_urls)
 """
+# A refresh counts after any delay: search engines take an instant one for a permanent redirect, others for a temporary
+# one. A header precedes the elements, and only the first refresh counts (HTML 7.5.7). One to the page itself reloads.
 _STUBS: Final = """
 CREATE OR REPLACE TABLE stubs AS
-SELECT DISTINCT r.resource, r.url, l.target, l.document, l.line
-FROM links_in l JOIN resources r ON r.side = 'new' AND r.document = l.document AND r.entity = l.entity
-WHERE l.element = 'meta' AND l.kind = 'navigation' AND l.target IS NOT NULL AND l.scope <> 'other'
-AND l.scope <> 'same-document'
-QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.line) = 1
+SELECT r.resource, l.target, l.document, l.line
+FROM links_in l JOIN resources r
+    ON r.side = 'new' AND r.document = l.document AND answer_of(r.entity) = answer_of(l.entity)
+LEFT JOIN located t ON t.side = 'new' AND t.url = bare(l.target)
+WHERE (l.element = 'meta' AND l.kind = 'navigation' OR l.element = 'header' AND l.attribute = 'refresh')
+AND l.target IS NOT NULL AND l.scope <> 'other'
+QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.element, l.start) = 1
+AND l.scope <> 'same-document' AND t.resource IS DISTINCT FROM r.resource
 """
 RECORDED: Final = """
 SELECT d.url, l.target, d.status, d.document, l.line FROM new_documents d
-JOIN new_all_links l ON l.document = d.document AND l.entity = d.entity
+JOIN new_all_links l ON l.document = d.document AND l.entity = answer_of(d.entity)
     AND l.element = 'header' AND l.attribute = 'location'
 WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL
-UNION ALL SELECT url, target, 302, document, line FROM stubs
+UNION ALL SELECT a.url, s.target, 302, s.document, s.line FROM stubs s
+JOIN answers a ON a.side = 'new' AND a.resource = s.resource
 """
 
 
 def find_stubs(connection: Any) -> None:
-    """Create the table of pages that a meta element moves on."""
+    """Create the table of pages that a refresh moves on, by a meta element or a header."""
     connection.execute(_STUBS)
 
 
