@@ -323,11 +323,13 @@ def judge(
     run(connection, "30_led.sql", question)
     compare(connection, compared if question.old_url is not None else None)
     run(connection, "60_urls.sql", question)
-    run(connection, "40_targets.sql", question)
+    for name in ("40_ends.sql", "42_places.sql", "45_targets.sql"):
+        run(connection, name, question)
     run(connection, "50_findings.sql", question)
     run(connection, "52_old_targets.sql", question)
     locate(connection, question)
-    run(connection, "55_relocated.sql", question)
+    for name in ("55_relocated.sql", "42_places.sql", "57_repaired.sql"):
+        run(connection, name, question)
     _add_fixes(connection)
 
 
