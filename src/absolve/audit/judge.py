@@ -248,19 +248,21 @@ class Match(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The similarity of an old page and a given new one."""
+    """The similarity of an old page and a given new one; `names` as in `content.Pair`."""
 
     old: int
     new: int
     score: float
+    names: int = 0
 
 
 _PAIRS: Final = """
-SELECT DISTINCT u.resource, n.resource FROM old_urls u
-JOIN resources o ON o.resource = u.resource
-LEFT JOIN located l ON l.side = 'new' AND l.url = u.new_url
-LEFT JOIN led d ON d.url IN (u.url, u.file_url)
-JOIN resources n ON n.resource IN (l.resource, d.resource)
+SELECT DISTINCT u.resource, n.resource FROM (
+    SELECT u.resource, l.resource AS other FROM old_urls u JOIN located l ON l.side = 'new' AND l.url = u.new_url
+    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.url
+    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.file_url
+) p JOIN old_urls u ON u.resource = p.resource JOIN resources o ON o.resource = p.resource
+JOIN resources n ON n.resource = p.other
 WHERE u.is_page AND n.is_page AND o.digest IS NOT NULL AND n.digest IS NOT NULL AND o.digest <> n.digest
 """
 _UNDECIDED: Final = """
@@ -278,7 +280,7 @@ def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterabl
         " second_resource BIGINT)"
     )
     connection.execute(
-        "CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE)"
+        "CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE, names BIGINT)"
     )
     connection.execute(
         "CREATE OR REPLACE TABLE home AS SELECT resource FROM answers a JOIN scopes s ON s.side = 'new' AND s.is_main"
