@@ -157,7 +157,7 @@ def test_http_in_an_https_site(tmp_path: Path, body: str, wanted: tuple[str, str
 )
 def test_a_link_to_the_old_host(tmp_path: Path, reference: str, verdict: str, final: str | None, fix: str | None) -> None:
     rules = {"_redirects": "/b.html /bb.html\n/nowhere /no.html\n/removed / 410\n"}
-    files = {"index.html": links(reference), "a.html": page(), "bb.html": page()}
+    files = {"index.html": links(reference), "a.html": page("<p id=x>"), "bb.html": page()}
     row = audited(tmp_path, files, "--old-url", OLD, maps=rules).link(reference)
     assert (row["verdict"], row["final"], row["fix"]) == (verdict, final, fix)
 
@@ -184,6 +184,58 @@ def test_a_page_that_a_meta_element_moves_on_is_a_redirect(tmp_path: Path) -> No
     done = audited(tmp_path, {"index.html": links("a.html", "c.html", "b.html"), "a.html": refresh, "c.html": again, "b.html": page()})
     assert done.found == {"a.html": "redirected"}
     assert done.link("a.html")["fix"] == "b.html"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<meta property=og:url content=/b.html>",
+        "<meta name=twitter:url content=/b.html>",
+        "<meta property=al:web:url content=/b.html>",
+        "<meta itemprop=url content=/b.html>",
+        "<meta name=msapplication-starturl content=/b.html>",
+        "<meta name=msapplication-task content='name=x;action-uri=/b.html'>",
+        "<meta http-equiv=onion-location content=/b.html>",
+        "<noscript><meta http-equiv=refresh content='0; url=/b.html'></noscript>",
+        "<template><meta http-equiv=refresh content='0; url=/b.html'></template>",
+        "<!-- <meta http-equiv=refresh content='0; url=/b.html'> -->",
+        "<meta http-equiv=refresh content='300; url=/d/'>",
+        "<meta http-equiv=refresh content='300; url=?again'>",
+    ],
+)
+def test_no_other_meta_element_moves_a_page_on(tmp_path: Path, head: str) -> None:
+    done = audited(tmp_path, {"index.html": links("d/", "b.html"), "d/index.html": page(head=head), "b.html": page("<a href=/d/>")})
+    assert done.found == {}
+    assert not done.pages
+
+
+def test_a_folder_whose_index_moves_on_is_a_redirect(tmp_path: Path) -> None:
+    refresh = page(head='<meta http-equiv=refresh content="30; url=/b.html">')
+    done = audited(tmp_path, {"index.html": links("d/", "d/index.html", "b.html"), "d/index.html": refresh, "b.html": page()})
+    assert done.found == {"d/": "redirected", "d/index.html": "redirected"}
+
+
+def test_the_fragment_of_a_redirect_wins_and_a_dead_one_is_never_written(tmp_path: Path) -> None:
+    rules = "/own /b.html#here\n/dead /b.html#gone\n/two /dead\n/plain /b.html\n/none /b.html#\n"
+    references = ("own", "own#gone", "dead", "dead#here", "two", "plain#here", "plain#gone", "none#gone", "m.html", "B.html#gone", f"{OLD}b.html#gone")
+    files = {"index.html": links(*references, "b.html"), "b.html": page("<p id=here>"), "m.html": page(head='<meta http-equiv=refresh content="0; url=b.html#gone">')}
+    done = audited(tmp_path, files, "--old-url", OLD, maps={"_redirects": rules})
+    found = {reference: (done.found[reference], done.link(reference)["fix"]) for reference in references}
+    assert found == {
+        "own": ("redirected", "b.html#here"),
+        "own#gone": ("redirected", "b.html#here"),
+        "dead": ("fragment", None),
+        "dead#here": ("fragment", None),
+        "two": ("fragment", None),
+        "plain#here": ("redirected", "b.html#here"),
+        "plain#gone": ("fragment", None),
+        "none#gone": ("redirected", "b.html#"),
+        "m.html": ("fragment", None),
+        "B.html#gone": ("case", None),
+        f"{OLD}b.html#gone": ("leftover", None),
+    }
+    assert done.link("dead")["cause"].startswith("fragment:")
+    assert done.link("dead")["final"] == f"{NEW}b.html"
 
 
 def test_a_path_outside_of_the_site_is_not_judged(tmp_path: Path) -> None:

@@ -108,13 +108,15 @@ def capture(*records: bytes) -> bytes:
 def test_a_capture_has_its_own_urls_and_redirects(tmp_path: Path) -> None:
     site = "http://site.example/"
     written(tmp_path, {"c.warc": capture(
-        record(f"{site}", links("a?q=1", "a?q=2", "r", "gone", "http://cdn.example/x")),
+        record(f"{site}", links("a?q=1", "a?q=2", "r", "b", "f", "gone", "http://cdn.example/x")),
         record(f"{site}a?q=1", page("a")),
         record(f"{site}r", "", "301 Moved", f"Location: {site}a?q=1"),
+        record(f"{site}b", page("moved"), "301 Moved", f"Content-Type: text/html\r\nLocation: {site}a?q=1"),
+        record(f"{site}f", page(), header=f"Content-Type: text/html\r\nRefresh: 5; url={site}a?q=1"),
         record("http://cdn.example/x", "x", header="Content-Type: text/plain"),
     )})  # fmt: skip
     done = run(tmp_path, tmp_path / "c.warc")
-    assert done.found == {"a?q=2": "broken", "r": "redirected", "gone": "broken"}
+    assert done.found == {"a?q=2": "broken", "r": "redirected", "b": "redirected", "f": "redirected", "gone": "broken"}
     assert done.tables["summary"][-4]["value"] == site or {"name": "new_url", "value": site} in done.tables["summary"]
 
 

@@ -77,7 +77,39 @@ def test_a_rule_that_leads_nowhere_loses_the_url(tmp_path: Path, rules: str, cau
 def test_swapped_pages_are_replaced_and_say_where_they_are(tmp_path: Path) -> None:
     old = {"a.html": page(text(1), title="a"), "b.html": page(text(2), title="b")}
     done = audited(tmp_path, {"a.html": old["b.html"], "b.html": old["a.html"]}, old=old)
-    assert [(row["verdict"], row["final"]) for row in map(done.url, ("a.html", "b.html"))] == [("replaced", f"{NEW}b.html"), ("replaced", f"{NEW}a.html")]
+    found = [(row["verdict"], row["final"], row["suggestion"]) for row in map(done.url, ("a.html", "b.html"))]
+    assert found == [("replaced", f"{NEW}b.html", f"{NEW}b.html"), ("replaced", f"{NEW}a.html", f"{NEW}a.html")]
+
+
+def titled(title: str, heading: str, *texts: str) -> str:
+    return page(f"<h1>{heading}</h1>{''.join(texts)}", title=title)
+
+
+A, B, OTHER = text(1), text(2), text(3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict", "suggestion"),
+    [
+        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Our prices", B)}, "kept", None, id="same title"),
+        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("What it costs", "Prices", B)}, "kept", None, id="same heading"),
+        pytest.param({"a": titled("Prices | Shop", "Shop", A), "b": titled("b | Shop", "Shop", OTHER)}, {"a": titled("Prices - New shop", "New shop", B), "b": titled("b - New shop", "New shop", OTHER)}, "kept", None, id="another template"),
+        pytest.param({"a": titled("Shop", "Shop", A), "b": titled("Shop", "Shop", OTHER)}, {"a": titled("Shop", "Shop", B), "b": titled("Shop", "Shop", OTHER)}, "replaced", None, id="a title of all pages"),
+        pytest.param({"a": titled("Untitled", "", A), "b": titled("Untitled", "", B)}, {"a": titled("Untitled", "", B), "b": titled("Untitled", "", A)}, "replaced", "b", id="swapped with one title"),
+        pytest.param({"a": titled("News", "News", A)}, {"a": titled("News", "News", B), "a2": titled("News, page 2", "News", A)}, "kept", None, id="an index with new items"),
+        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="content elsewhere"),
+        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Prices", "See the new page"), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="a stub of its name"),
+        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("We moved", "We moved", "See the new page")}, "replaced", None, id="a stub"),
+        pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B)}, "replaced", None, id="gone"),
+        pytest.param({"a": titled("Prices", "Prices", A, B)}, {"a": titled("Costs", "Costs", A, B[:-90], OTHER)}, "kept", None, id="most of its text"),
+        pytest.param({"index": titled("Shop", "Spring", A)}, {"index": titled("The shop", "Summer", B)}, "kept", None, id="home"),
+    ],
+)
+def test_an_updated_page_is_kept_and_another_one_is_replaced(tmp_path: Path, old: dict[str, str], new: dict[str, str], verdict: str, suggestion: str | None) -> None:
+    done = audited(tmp_path, {f"{name}.html": data for name, data in new.items()}, old={f"{name}.html": data for name, data in old.items()})
+    (name, *_) = old
+    row = done.url(f"{name}.html" if name != "index" else "")
+    assert (row["verdict"], row["suggestion"]) == (verdict, suggestion and f"{NEW}{suggestion}.html")
 
 
 def test_a_swapped_image_is_replaced(tmp_path: Path) -> None:

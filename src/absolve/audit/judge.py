@@ -152,25 +152,31 @@ SELECT DISTINCT url FROM (
     UNION ALL SELECT old_url FROM counterparts
     UNION ALL SELECT url FROM old_urls UNION ALL SELECT file_url FROM old_urls)
 """
+# A refresh counts after any delay: search engines take an instant one for a permanent redirect, others for a temporary
+# one. A header precedes the elements, and only the first refresh counts (HTML 7.5.7). One to the page itself reloads.
 _STUBS: Final = """
 CREATE OR REPLACE TABLE stubs AS
-SELECT DISTINCT r.resource, r.url, l.target, l.document, l.line
-FROM links_in l JOIN resources r ON r.side = 'new' AND r.document = l.document AND r.entity = l.entity
-WHERE l.element = 'meta' AND l.kind = 'navigation' AND l.target IS NOT NULL AND l.scope <> 'other'
-AND l.scope <> 'same-document'
-QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.line) = 1
+SELECT r.resource, l.target, l.document, l.line
+FROM links_in l JOIN resources r
+    ON r.side = 'new' AND r.document = l.document AND answer_of(r.entity) = answer_of(l.entity)
+LEFT JOIN located t ON t.side = 'new' AND t.url = bare(l.target)
+WHERE (l.element = 'meta' AND l.kind = 'navigation' OR l.element = 'header' AND l.attribute = 'refresh')
+AND l.target IS NOT NULL AND l.scope <> 'other'
+QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.element, l.start) = 1
+AND l.scope <> 'same-document' AND t.resource IS DISTINCT FROM r.resource
 """
 RECORDED: Final = """
 SELECT d.url, l.target, d.status, d.document, l.line FROM new_documents d
-JOIN new_all_links l ON l.document = d.document AND l.entity = d.entity
+JOIN new_all_links l ON l.document = d.document AND l.entity = answer_of(d.entity)
     AND l.element = 'header' AND l.attribute = 'location'
 WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL
-UNION ALL SELECT url, target, 302, document, line FROM stubs
+UNION ALL SELECT a.url, s.target, 302, s.document, s.line FROM stubs s
+JOIN answers a ON a.side = 'new' AND a.resource = s.resource
 """
 
 
 def find_stubs(connection: Any) -> None:
-    """Create the table of pages that a meta element moves on."""
+    """Create the table of pages that a refresh moves on, by a meta element or a header."""
     connection.execute(_STUBS)
 
 
@@ -242,19 +248,21 @@ class Match(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The similarity of an old page and a given new one."""
+    """The similarity of an old page and a given new one; `names` as in `content.Pair`."""
 
     old: int
     new: int
     score: float
+    names: int = 0
 
 
 _PAIRS: Final = """
-SELECT DISTINCT u.resource, n.resource FROM old_urls u
-JOIN resources o ON o.resource = u.resource
-LEFT JOIN located l ON l.side = 'new' AND l.url = u.new_url
-LEFT JOIN led d ON d.url IN (u.url, u.file_url)
-JOIN resources n ON n.resource IN (l.resource, d.resource)
+SELECT DISTINCT u.resource, n.resource FROM (
+    SELECT u.resource, l.resource AS other FROM old_urls u JOIN located l ON l.side = 'new' AND l.url = u.new_url
+    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.url
+    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.file_url
+) p JOIN old_urls u ON u.resource = p.resource JOIN resources o ON o.resource = p.resource
+JOIN resources n ON n.resource = p.other
 WHERE u.is_page AND n.is_page AND o.digest IS NOT NULL AND n.digest IS NOT NULL AND o.digest <> n.digest
 """
 _UNDECIDED: Final = """
@@ -272,7 +280,7 @@ def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterabl
         " second_resource BIGINT)"
     )
     connection.execute(
-        "CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE)"
+        "CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE, names BIGINT)"
     )
     connection.execute(
         "CREATE OR REPLACE TABLE home AS SELECT resource FROM answers a JOIN scopes s ON s.side = 'new' AND s.is_main"
@@ -317,11 +325,13 @@ def judge(
     run(connection, "30_led.sql", question)
     compare(connection, compared if question.old_url is not None else None)
     run(connection, "60_urls.sql", question)
-    run(connection, "40_targets.sql", question)
+    for name in ("40_ends.sql", "42_places.sql", "45_targets.sql"):
+        run(connection, name, question)
     run(connection, "50_findings.sql", question)
     run(connection, "52_old_targets.sql", question)
     locate(connection, question)
-    run(connection, "55_relocated.sql", question)
+    for name in ("55_relocated.sql", "42_places.sql", "57_repaired.sql"):
+        run(connection, name, question)
     _add_fixes(connection)
 
 

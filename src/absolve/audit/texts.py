@@ -47,7 +47,7 @@ def comparing(
         old, new = (pages(connection, side, reading, real, notify) for side in ("old", "new"))
         for found in content.match(old, new, threshold=threshold, pairs=asked):
             if isinstance(found, content.Pair):
-                yield Pair(int(found.old), int(found.new), found.score)
+                yield Pair(int(found.old), int(found.new), found.score, found.names)
             else:
                 second = int(found.second) if found.second is not None else None
                 yield Match(int(found.old), int(found.new), found.score, second)

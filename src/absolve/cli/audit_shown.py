@@ -106,8 +106,9 @@ def _link(
 def _url(
     source: Source, url: str, verdict: str, final: str | None, suggestion: str | None, rule: str | None
 ) -> Item:
+    perhaps = suggestion if suggestion != final else None
     notes = _notes(
-        now_at=final, perhaps=suggestion, **{"rule_to_add" if verdict == "moved" else "by_the_rule": rule}
+        now_at=final, perhaps=perhaps, **{"rule_to_add" if verdict == "moved" else "by_the_rule": rule}
     )
     return Item("", verdict, url, url, notes, _style(source, verdict))
 

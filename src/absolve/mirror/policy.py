@@ -384,7 +384,7 @@ def is_identity(resolved: Resolved) -> bool:
     if kind == "form" or attribute == "itemid":
         return True
     if element == "meta":
-        return kind == "navigation" and syntax != "refresh"
+        return kind == "metadata" and syntax not in {"refresh", "config"}
     if element == "link" and attribute == "href" and kind == "navigation":
         return not _IDENTITY_RELS.isdisjoint(resolved.rel.lower().split())
     return False

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.audit.content import blocks
-from absolve.audit.content.text_blocks import LINKS, words
+from absolve.audit.content.text_blocks import HEADING, LINKS, MARKS, words
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,8 @@ from absolve.audit.content.text_blocks import LINKS, words
         ("<!DOCTYPE html>", []),
         ("<title>t</title>", []),
         ("<p>one", ["one"]),
-        ("<title>t</title><h1>head</h1><p>one  <b>two</b>\n three</p>four", ["head", "one two three", "four"]),
+        ("<title>t</title><h1>head</h1><p>one  <b>two</b>\n three</p>four", [f"{HEADING}head", "one two three", "four"]),
+        ("<h1><a href=/>Site</a></h1><h2><a href=/>x</a></h2>", [f"{HEADING}Site", f"{LINKS}x"]),
         ("<ul><li>a<li>b</ul><table><tr><td>c<td>d</table>", ["a", "b", "c", "d"]),
         ("<p>a<br>b", ["a", "b"]),
         ("<p>a <a href=x>l</a>, <i>i</i> <code>c</code>", ["a l, i c"]),
@@ -55,7 +56,7 @@ def test_the_media_type_and_charset_decide_how_a_document_is_read(data: bytes, m
 
 @given(st.binary(max_size=300))
 def test_any_bytes_have_blocks_without_white_space_at_their_ends(data: bytes) -> None:
-    found = [block.removeprefix(LINKS) for block in blocks(data, "text/html", None)]
+    found = [block.lstrip(MARKS) for block in blocks(data, "text/html", None)]
     assert all(block and block == " ".join(block.split()) for block in found)
 
 

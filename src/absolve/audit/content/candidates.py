@@ -6,7 +6,7 @@ index of blocks; those in which every block was edited by MinHash over pairs of 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
@@ -14,7 +14,7 @@ from zlib import crc32
 from absolve.audit.content.text_blocks import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.audit.content.pages import Page, Weights
 
@@ -54,36 +54,54 @@ class ByBlocks:
 
 
 class ByWords:
-    """An index of the word pairs of new pages, as MinHash signatures in bands."""
+    """An index of the word pairs of new pages, as MinHash signatures in bands.
+
+    Pages that agree in a band are candidates of each other. Where very many agree (calendars, products), each old page
+    gets the next few of them, so that all have some, and the time is linear.
+    """
 
     def __init__(self, pages: Iterable[Page]) -> None:
-        from datasketch import MinHashLSH
-
-        self._index: Any = MinHashLSH(num_perm=_PERMUTATIONS, params=_BANDS)
         self._pages: list[Page] = []
-        self._values: list[Any] = []
-        self._table: Any = None
+        self._buckets: dict[int, list[int]] = defaultdict(list)
+        self._asked: Counter[int] = Counter()
+        values: list[Any] = []
         for page in pages:
             signature = _signature(page)
             if signature is not None:
-                self._index.insert(len(self._pages), signature, check_duplication=False)
+                for band in _bands(signature):
+                    self._buckets[band].append(len(values))
                 self._pages.append(page)
-                self._values.append(signature.hashvalues)
+                values.append(signature.hashvalues)
+        self._values = values
 
     def __call__(self, page: Page) -> list[Page]:
         """Return the new pages that are like an old one, by the estimated share of word pairs."""
         import numpy as np
 
         signature = _signature(page)
-        numbers = sorted(self._index.query(signature)) if signature is not None else []
-        if not numbers:
+        found = {number for band in _bands(signature) for number in self._some(band)} if signature is not None else ()
+        if not found:
             return []
-        if self._table is None:
-            self._table = np.stack(self._values)
-            self._values = []
-        shares = (self._table[numbers] == signature.hashvalues).mean(axis=1)
+        numbers = sorted(found)
+        shares = (np.stack([self._values[number] for number in numbers]) == signature.hashvalues).mean(axis=1)
         likely = sorted((-share, number) for share, number in zip(shares, numbers, strict=True) if share >= _LEAST)
         return [self._pages[number] for _, number in likely[:_MOST]]
+
+    def _some(self, band: int) -> Sequence[int]:
+        """Return the pages with a band, of very many the next few."""
+        bucket = self._buckets.get(band, ())
+        if len(bucket) <= _MOST_PAGES:
+            return bucket
+        at = self._asked[band] % len(bucket)
+        self._asked[band] += 1
+        return bucket[at : at + _MOST]
+
+
+def _bands(signature: Any) -> Iterator[int]:
+    """Yield the hash of each band of a signature with its number."""
+    count, rows = _BANDS
+    for number, band in enumerate(signature.hashvalues.reshape(count, rows).tolist()):
+        yield hash((number, *band))
 
 
 @cache

@@ -48,8 +48,10 @@ def match(
     yield from (matching.found[number] for number in sorted(matching.found))
     for one, other in given:
         page, its_page = matching.old.by_url.get(one), matching.new.by_url.get(other)
-        score = 0.0 if page is None or its_page is None else matching.of_pair(page, its_page)
-        yield Pair(one, other, round(score, 4))
+        if page is None or its_page is None:
+            yield Pair(one, other, 0.0)
+        else:
+            yield Pair(one, other, round(matching.of_pair(page, its_page), 4), matching.names(page, its_page))
 
 
 class _Matching:
@@ -82,6 +84,13 @@ class _Matching:
         """Return the score of a named pair: the new page may have more than the old one."""
         score = self.score(page, other)
         return max(score.same, _PART * score.inside)
+
+    def names(self, page: Page, other: Page) -> int:
+        """Return whether two pages have a name in common, as `Pair.names` has it."""
+        common = page.names & other.names
+        if any(self.old.names[name] == self.new.names[name] == 1 for name in common):
+            return 2
+        return int(any(self.old.names_few(name) and self.new.names_few(name) for name in common))
 
     # --- equal text ---------------------------------------------------------------------------------------------------
 

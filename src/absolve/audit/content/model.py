@@ -32,8 +32,12 @@ class Match(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The score of a pair that the caller asked for."""
+    """The score of a pair that the caller asked for, and whether both have a title or heading in common.
+
+    `names`: 2 for one that no other page has, 1 for one that few other pages have, 0 for none.
+    """
 
     old: str
     new: str
     score: float
+    names: int = 0

@@ -6,19 +6,22 @@ it, too.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from math import log
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.content.text_blocks import LINKS, words
+from absolve.audit.content.text_blocks import HEADING, LINKS, MARKS, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.audit.content.model import PageText
 
 _FEWEST: Final = 3  # pages that must have a block before it is taken for a part of the template
 _SHARE: Final = 0.5
+_OF_MANY: Final = 0.25  # of the pages: a title or heading that more of them have names none of them
+_SEPARATOR: Final = re.compile(r" [|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab~/]+ ")  # before the name of the site
 _LINK: Final = 0.2  # how much text in links counts: menus, and links to the previous and next page
 
 
@@ -26,9 +29,9 @@ Block = tuple[str, int, bool]
 
 
 class Page:
-    """One page: its own blocks by hash, all of them as a key, and the weight of its text."""
+    """One page: its own blocks by hash, all of them as a key, the weight of its text, its titles and headings."""
 
-    __slots__ = ("blocks", "digest", "key", "number", "title", "url", "weight")
+    __slots__ = ("blocks", "digest", "key", "names", "number", "title", "url", "weight")
 
     def __init__(self, number: int, page: PageText, blocks: dict[int, Block], key: tuple[object, ...]) -> None:
         self.number = number
@@ -37,7 +40,15 @@ class Page:
         self.title = " ".join((page.title or "").split()).lower()
         self.blocks = blocks  # hash: text, how many times, whether it is in links only
         self.key = key
+        self.names = frozenset(_names(page))
         self.weight = 0.0
+
+
+def _names(page: PageText) -> Iterator[str]:
+    """Yield what names a page: the parts of its title, of which one is often the site's, and its headings (marked)."""
+    title = " ".join((page.title or "").split())
+    yield from (part.lower() for part in _SEPARATOR.split(title) if part)
+    yield from (block.lower() for block in page.blocks if block[0] == HEADING)
 
 
 class Site:
@@ -47,25 +58,30 @@ class Site:
         texts = list(given)
         self.frequency: Counter[int] = Counter()
         for text in texts:
-            self.frequency.update({hash(block.removeprefix(LINKS)) for block in text.blocks})
+            self.frequency.update({hash(block.lstrip(MARKS)) for block in text.blocks})
         most = max(_FEWEST - 1, _SHARE * len(texts))
         self.pages = [self._page(number, text, most) for number, text in enumerate(texts)]
         self.by_url = {page.url: page for page in self.pages}
+        self.names = Counter(name for page in self.pages for name in page.names)
+
+    def names_few(self, name: str) -> bool:
+        """Return whether a title or heading is that of a few pages: not of the template."""
+        return self.names[name] <= max(1, _OF_MANY * len(self.pages))
 
     def _page(self, number: int, text: PageText, most: float) -> Page:
         own: dict[int, Block] = {}
         order: list[int] = []
         for given in text.blocks:
-            block = given.removeprefix(LINKS)
+            block = given.lstrip(MARKS)
             hashed = hash(block)
             if self.frequency[hashed] > most:
                 continue
             order.append(hashed)
-            is_link = given is not block and own.get(hashed, ("", 0, True))[2]
+            is_link = given.startswith(LINKS) and own.get(hashed, ("", 0, True))[2]
             own[hashed] = block, own.get(hashed, ("", 0))[1] + 1, is_link
         # A page without text of its own is known by all of its text and its title.
         key = (
-            tuple(order) if order else ("", tuple(hash(block.removeprefix(LINKS)) for block in text.blocks), text.title)
+            tuple(order) if order else ("", tuple(hash(block.lstrip(MARKS)) for block in text.blocks), text.title)
         )
         return Page(number, text, own, key)
 

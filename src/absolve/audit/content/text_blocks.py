@@ -25,6 +25,8 @@ _INLINE: Final = frozenset(
     " small span strike strong sub sup time tt u var wbr input button select".split()
 )
 LINKS: Final = "\x1f"  # begins a block that has words in links only: a menu, or a list of pages
+HEADING: Final = "\x1e"  # begins the text of an h1 element
+MARKS: Final = LINKS + HEADING
 _LETTER: Final = re.compile(r"[^\W_]")
 _LONG: Final = 400  # characters of a block that is cut into sentences
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r\f]*\n")
@@ -34,7 +36,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。!?])")
 def blocks(data: bytes, media_type: str | None, charset: str | None) -> list[str]:
     """Return the blocks of text of a document in their order. A charset that is not known is taken for UTF-8.
 
-    A block whose words are all in links begins with LINKS.
+    A block whose words are all in links begins with LINKS, that of an `h1` element with HEADING.
     """
     kind = (media_type or "").partition(";")[0].strip().lower()
     if kind in _TEXT:
@@ -70,7 +72,7 @@ def _tree(data: bytes, charset: str | None) -> etree._Element | None:
 
 
 def _texts(root: etree._Element) -> Iterator[str]:
-    """Yield the texts between the elements that end a block; those with words in links only begin with LINKS."""
+    """Yield the texts between the elements that end a block, with LINKS or HEADING before them."""
     from lxml import etree
 
     inline = _INLINE
@@ -83,7 +85,8 @@ def _texts(root: etree._Element) -> Iterator[str]:
         if tag == "a":
             depth += 1 if event == "start" else -1
         elif held and tag not in inline:
-            yield "".join(held) if is_plain else LINKS + "".join(held)
+            mark = HEADING if tag == "h1" and event == "end" else "" if is_plain else LINKS
+            yield mark + "".join(held)
             held = []
             is_plain = False
         if text is not None and (held or not text.isspace()):
@@ -95,10 +98,10 @@ def _texts(root: etree._Element) -> Iterator[str]:
 
 def _cut(text: str) -> Iterator[str]:
     """Yield the blocks of a text: cut at blank lines, and at the ends of sentences where it is long."""
-    if text.startswith(LINKS):
+    if text.startswith((LINKS, HEADING)):
         folded = " ".join(text[1:].split())
         if folded:
-            yield LINKS + folded
+            yield text[0] + folded
         return
     for paragraph in _BLANK_LINE.split(text) if "\n" in text and _BLANK_LINE.search(text) else (text,):
         folded = " ".join(paragraph.split())

@@ -255,8 +255,8 @@ def _ended(url: str, move: Move) -> Outcome:
 def _before(move: Move, after: Outcome) -> Outcome:
     """Return the outcome of a URL from the outcome of the target of its first step."""
     final = after.final
-    fragment = (move.target or "").partition("#")[2]
-    if fragment and final is not None and "#" not in final:
+    _, crosshatch, fragment = (move.target or "").partition("#")
+    if crosshatch and final is not None and "#" not in final:
         final = f"{final}#{fragment}"
     rules = (move.rule, *after.rules)
     if len(rules) > _MOST_RULES:

@@ -136,7 +136,7 @@ def _message(verdict: str, final: str | None, suggestion: str | None, fix: str |
         text = f"{text}; write {printable(fix)}"
     elif final:
         text = f"{text}; it leads to {printable(final)}"
-    if suggestion:
+    if suggestion and suggestion != final:
         text = f"{text}; perhaps {printable(suggestion)}"
     return f"{text[:1].upper()}{text[1:]}." if text.startswith("the ") else f"{text}."
 

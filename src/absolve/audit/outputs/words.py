@@ -48,7 +48,7 @@ VERDICTS: Final = {
     "fragment": Words(
         "Missing place",
         "The document is there, the place in it is not.",
-        "the place that {reference} names is not there",
+        "the place that {reference} leads to is not there",
     ),
     "broken": Words("Broken", "The target is not there.", "the target of {reference} is not there"),
     "kept": Words("Kept", "The old URL is there, with its content.", "{url}"),

@@ -40,3 +40,7 @@ CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);
 
 -- The first segment of a path, as /docs/; / for files at the root.
 CREATE OR REPLACE MACRO section_of(path) AS coalesce(nullif(regexp_extract(path, '^(/[^/]*/)', 1), ''), '/');
+
+-- The record, entry or message that a page is the body of: its header fields are about the page.
+CREATE OR REPLACE MACRO answer_of(entity) AS
+    CASE WHEN ends_with(entity, 'body[1]') THEN rtrim(entity[:-8], '/') ELSE entity END;

@@ -39,8 +39,8 @@ SELECT id, document, entity, line, "column", start, "end", element, attribute, k
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure
         WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'case', 'slash', 'encoding', 'fragment', 'broken')
         THEN final END AS final,
-    CASE WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'broken') THEN hops ELSE 0 END AS hops,
-    CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL
+    CASE WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'fragment', 'broken') THEN hops ELSE 0 END AS hops,
+    CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL AND of_target IS DISTINCT FROM 'fragment'
         WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
         ELSE false END AND coalesce(final, secure) IS NOT NULL AS is_sure,
     CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved') THEN suggestion END AS suggestion,

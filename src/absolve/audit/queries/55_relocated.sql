@@ -1,7 +1,7 @@
 -- relocated: broken links whose reference was right in the old site, or whose target has moved: its new place.
 
 CREATE OR REPLACE TABLE old_references AS -- the same reference in the document that this one was
-SELECT f.id, f.url, o.new_url, fragment_of(l.target) AS fragment, h2.final, h2.verdict AS old_verdict, o.url AS old_url
+SELECT f.id, f.url, o.new_url, fragment_of(l.target) AS fragment, h2.final, h2.new_resource, o.url AS old_url
 FROM findings f
 JOIN resources r ON r.side = 'new' AND r.document = f.document AND r.entity = f.entity
 JOIN homes h ON h.new_resource = r.resource
@@ -16,15 +16,15 @@ QUALIFY row_number() OVER (PARTITION BY f.id ORDER BY l.start, h.url) = 1;
 
 CREATE OR REPLACE TABLE relocated AS
 WITH by_path AS (
-    SELECT f.id, h.final, h.url AS old_url, fragment_of(f.target) AS fragment
+    SELECT f.id, h.final, h.new_resource, h.url AS old_url, fragment_of(f.target) AS fragment
     FROM findings f JOIN olds o ON o.url = f.url JOIN homes h ON h.url = o.old_url AND h.new_resource IS NOT NULL
     WHERE f.verdict = 'broken' AND f.final IS NULL AND h.verdict = 'moved'
 )
-SELECT id, with_fragment(final, fragment) AS final, 'base' AS cause, old_url
+SELECT id, with_fragment(final, fragment) AS final, new_resource, 'base' AS cause, old_url
 FROM old_references WHERE url <> new_url
 UNION ALL
-SELECT b.id, with_fragment(b.final, b.fragment), 'moved', b.old_url
+SELECT b.id, with_fragment(b.final, b.fragment), b.new_resource, 'moved', b.old_url
 FROM by_path b ANTI JOIN (SELECT id FROM old_references WHERE url <> new_url) r ON r.id = b.id;
 
-UPDATE findings SET final = r.final, is_sure = true, cause = r.cause
-FROM relocated r WHERE r.id = findings.id;
+CREATE OR REPLACE TABLE wanted_places AS
+    SELECT new_resource AS resource, fragment_of(final) AS fragment FROM relocated WHERE contains(final, '#');

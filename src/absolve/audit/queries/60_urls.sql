@@ -1,15 +1,19 @@
 -- old_urls: what each URL of the old site was. matches: where its content is now. urls: its verdict.
 
 CREATE OR REPLACE TABLE found_by_digest AS
-WITH pairs AS (
-    SELECT o.resource AS old_resource, n.resource AS new_resource,
-        regexp_extract(o.path, '[^/]*$') = regexp_extract(n.path, '[^/]*$') AS same_name, nn.url
-    FROM resources o JOIN resources n ON n.side = 'new' AND n.digest = o.digest
-    JOIN named nn ON nn.resource = n.resource
-    WHERE o.side = 'old' AND o.size > 0
+WITH files AS (
+    SELECT r.side, r.resource, r.digest, regexp_extract(r.path, '[^/]*$') AS name, n.url
+    FROM resources r JOIN named n ON n.resource = r.resource WHERE r.size > 0
+), shortest AS ( -- not all pairs: very many files may be equal
+    SELECT digest, arg_min(resource, (length(url), url)) AS resource FROM files WHERE side = 'new' GROUP BY digest
+), namesakes AS (
+    SELECT digest, name, arg_min(resource, (length(url), url)) AS resource FROM files WHERE side = 'new'
+    GROUP BY digest, name
 )
-SELECT old_resource, new_resource FROM pairs
-QUALIFY row_number() OVER (PARTITION BY old_resource ORDER BY same_name DESC, length(url), url) = 1;
+SELECT o.resource AS old_resource, coalesce(n.resource, s.resource) AS new_resource
+FROM files o JOIN shortest s ON s.digest = o.digest
+LEFT JOIN namesakes n ON n.digest = o.digest AND n.name = o.name
+WHERE o.side = 'old';
 
 CREATE OR REPLACE TABLE judged_urls AS
 WITH ruled AS (
@@ -29,7 +33,7 @@ WITH ruled AS (
     FROM ruled r LEFT JOIN located l ON l.side = 'new' AND l.url = r.new_url
 ), known AS (
     SELECT p.*, t.digest AS there_digest, t.is_page AS there_is_page,
-        s.score AS there_score, ls.score AS led_score,
+        s.score AS there_score, s.names AS there_names, ls.score AS led_score,
         d.new_resource AS digest_resource, dn.url AS digest_url,
         m.new_resource AS content_resource, mn.url AS content_url, m.score AS content_score,
         sn.url AS second_url,
@@ -50,13 +54,15 @@ WITH ruled AS (
     SELECT *, count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER (PARTITION BY rule) AS of_rule,
         count(*) FILTER (leads_home AND NOT coalesce(led_score >= threshold, false)) OVER () AS of_all
     FROM (SELECT k.*, t.there_resource IS NOT NULL AS is_held_twice FROM known k
-        LEFT JOIN twice t ON t.there_resource = k.digest_resource) k, (SELECT threshold FROM settings)
+        LEFT JOIN twice t ON t.there_resource = coalesce(k.digest_resource, k.content_resource)) k, (SELECT threshold FROM settings)
 )
 SELECT *, CASE
     WHEN there_resource IS NOT NULL AND NOT is_ruled THEN CASE
         WHEN digest IS NULL OR there_digest IS NULL OR digest = there_digest THEN 'kept'
-        WHEN is_page AND there_is_page THEN
-            CASE WHEN there_score IS NULL OR there_score >= threshold THEN 'kept' ELSE 'replaced' END
+        WHEN is_page AND there_is_page THEN CASE -- an updated page has its name, or most of its text
+            WHEN there_score IS NULL OR there_score >= threshold OR there_names = 2 THEN 'kept'
+            WHEN coalesce(digest_resource, content_resource) <> there_resource AND NOT is_held_twice THEN 'replaced'
+            WHEN is_home OR there_names = 1 OR there_score >= 0.75 * threshold THEN 'kept' ELSE 'replaced' END
         WHEN digest_resource IS NOT NULL AND digest_url <> there AND NOT is_held_twice THEN 'replaced'
         ELSE 'kept' END
     WHEN is_ruled AND is_gone THEN 'gone'

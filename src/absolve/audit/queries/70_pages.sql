@@ -23,7 +23,7 @@ SELECT p.resource, p.url, p.document, l.rel, l.reference, l.target, l.line, coal
     f.final, t.resource AS led, l.element, l.start
 FROM (
     SELECT * FROM links_in WHERE element IN ('link', 'header') AND regexp_matches(lower(rel), '(^| )canonical( |$)')
-) l JOIN site_pages p ON l.document = p.document AND l.entity = p.entity
+) l JOIN site_pages p ON l.document = p.document AND answer_of(l.entity) = answer_of(p.entity)
 LEFT JOIN findings f ON f.id = l.id LEFT JOIN led_targets t ON t.target = l.target;
 
 CREATE OR REPLACE TABLE canonicals AS

@@ -18,7 +18,8 @@ WITH loud AS (
 SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS suggestion,
     CASE WHEN cause = 'base' THEN 'base'
         WHEN folder_cause IS NOT NULL THEN folder_cause
-        WHEN rule IS NOT NULL AND verdict IN ('loop', 'chain', 'redirected', 'broken') THEN verdict || ':' || rule
+        WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
+            OR verdict = 'fragment' AND NOT contains(target, '#')) THEN verdict || ':' || rule
         WHEN same_reference > same_origin OR target IS NULL THEN verdict || ':' || place || ':' || reference
         WHEN verdict = 'broken' THEN verdict || ':' || origin
         ELSE verdict || ':' || place || ':' || origin END AS cause,

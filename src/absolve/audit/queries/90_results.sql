@@ -23,7 +23,7 @@ SELECT url, verdict,
         WHEN 'moved' THEN CASE WHEN digest_url IS NOT NULL THEN 1.0 ELSE content_score END END AS score,
     CASE WHEN verdict = 'lost' THEN coalesce(elsewhere, near)
         WHEN verdict = 'mapped' AND led_score < threshold AND elsewhere <> bare(led_final) THEN elsewhere
-        WHEN verdict IN ('moved', 'replaced') THEN second_url END AS suggestion,
+        WHEN verdict = 'replaced' THEN elsewhere WHEN verdict = 'moved' THEN second_url END AS suggestion,
     cause, CASE WHEN is_ruled THEN rule
         ELSE own_rule END AS rule
 FROM caused_urls;

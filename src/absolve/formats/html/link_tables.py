@@ -166,10 +166,13 @@ MATHML: Final[tuple[LinkSite, ...]] = (
 
 # --- meta ----------------------------------------------------------------------------------------------------------
 
-# `meta http-equiv`: browsers ignore other header fields here; X-UA-Compatible and the like have no URL.
+# `meta http-equiv`: browsers ignore other header fields here; X-UA-Compatible and the like have no URL. Of all meta
+# elements only a refresh moves a browser on, so that only its kind is navigation.
+REFRESH: Final = LinkSite("meta", "content", "refresh", "navigation")
+INERT_REFRESH: Final = LinkSite("meta", "content", "refresh", "metadata")  # in a template, or a noscript element
 HTTP_EQUIV: Final[dict[str, LinkSite]] = {
-    "refresh": LinkSite("meta", "content", "refresh", "navigation"),
-    "onion-location": LinkSite("meta", "content", kind="navigation"),
+    "refresh": REFRESH,
+    "onion-location": LinkSite("meta", "content", kind="metadata"),
 }
 
 # `meta name` or `meta property` (pages confuse the two) with content that is a URL by definition.
@@ -178,7 +181,7 @@ HTTP_EQUIV: Final[dict[str, LinkSite]] = {
 META: Final[dict[str, LinkSite]] = {
     name: LinkSite("meta", "content", kind=kind)
     for kind, names in {
-        "navigation": (
+        "metadata": (
             *("og:url", "og:see_also", "twitter:url", "twitter:player", "al:web:url", "parsely-link"),
             *("msapplication-starturl", "pinterest:url", "syndication-source", "original-source", "ia:markup_url"),
             *("citation_abstract_html_url", "citation_fulltext_html_url", "citation_pdf_url", "citation_public_url"),
@@ -205,7 +208,7 @@ META: Final[dict[str, LinkSite]] = {
     for name in names
 } | {
     "msapplication-config": LinkSite("meta", "content", "config", "metadata"),
-    "msapplication-task": LinkSite("meta", "content", "tasks", "navigation"),
+    "msapplication-task": LinkSite("meta", "content", "tasks", "metadata"),
     "msapplication-notification": LinkSite("meta", "content", "tasks", "feed"),
     "msapplication-badge": LinkSite("meta", "content", "tasks", "feed"),
 }
@@ -215,7 +218,7 @@ META: Final[dict[str, LinkSite]] = {
 META_ITEMPROPS: Final[dict[str, LinkSite]] = {
     name: LinkSite("meta", "content", kind=kind, stays="always")
     for kind, names in {
-        "navigation": ("url", "sameas", "discussionurl", "installurl", "downloadurl", "hasmap"),
+        "metadata": ("url", "sameas", "discussionurl", "installurl", "downloadurl", "hasmap"),
         "image": ("image", "image_url", "logo", "thumbnailurl", "primaryimageofpage"),
         "media": ("contenturl", "embedurl"),
     }.items()

@@ -18,6 +18,7 @@ from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.html import dispatch, names
 from absolve.formats.html import keywords as html_keywords
 from absolve.formats.html import rules as places
+from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html.saved_from import retrieval_url
@@ -405,6 +406,11 @@ class _Walk:
         tag: Tag = self.tag
         keywords = (tag.raw(_HTTP_EQUIV), tag.raw(_PROPERTY), tag.raw(_NAME), tag.raw(_ITEMPROP))
         place = _decided(self.meta_places, keywords)
+        scanner: Tokenizer = self.scanner
+        if place is REFRESH and (
+            scanner.tree.tables.template_depth or scanner.start < scanner.noscript_end < len(self.data)
+        ):
+            place = INERT_REFRESH
         if place is not None:
             self.value(_CONTENT, place)
         return 0
