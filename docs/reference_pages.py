@@ -222,6 +222,10 @@ def page_verdicts() -> str:
     return _sections(tables.PAGE_VERDICTS)
 
 
+def rule_verdicts() -> str:
+    return _sections(tables.RULE_VERDICTS)
+
+
 def _sections(names: tuple[str, ...]) -> str:
     known = read("codes.toml")["verdict"]
     return _described(names, {name: f"Example: {known[name]['example']}\n" for name in names})

@@ -6,10 +6,13 @@ In: a connection in which `judge.judge` has run. Out: diagnostics.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.conclude import moved
 from absolve.audit.judge import each, one
+from absolve.audit.outputs.words import of_rule
+from absolve.audit.tables import RULES_FOUND, WRONG
 from absolve.core.errors import Diagnostic, in_short
 
 if TYPE_CHECKING:
@@ -35,29 +38,21 @@ FROM judged_urls
 
 _MOST_RULES: Final = 5  # that are named; the table of rules has all
 _NAMED: Final = f"""
-SELECT file, line, text, problem, count(*) OVER () FROM rules WHERE {{}} ORDER BY file, line LIMIT {_MOST_RULES}
-"""  # noqa: S608 - a number of ours
-_TO_NOTHING: Final = "rule moves a URL to where nothing is", "rules move a URL to where nothing is"
+SELECT *, count(*) OVER (PARTITION BY code) FROM (
+    SELECT CASE WHEN problem IS NOT NULL THEN 'map' WHEN finding = 'leads to nothing' THEN 'rule-to-nothing'
+        ELSE '{WRONG}' END AS code, file, line, text, problem, finding FROM ({RULES_FOUND.format("rules")}))
+QUALIFY row_number() OVER (PARTITION BY code ORDER BY file, line) <= {_MOST_RULES} ORDER BY code, file, line
+"""  # noqa: S608 - names of ours
 
 
-def unread_rules(connection: Any) -> Iterator[Diagnostic]:
-    """Yield the lines of maps that are no rules: the first few, and how many others."""
-    return _named(connection, "problem IS NOT NULL", "map", "line cannot be read", "lines cannot be read")
-
-
-def rules_to_nothing(connection: Any) -> Iterator[Diagnostic]:
-    """Yield the rules whose target is not in the new site: the first few, and how many others."""
-    return _named(connection, "finding = 'leads to nothing'", "rule-to-nothing", *_TO_NOTHING)
-
-
-def _named(connection: Any, which: str, code: str, this: str, these: str) -> Iterator[Diagnostic]:
-    found = connection.execute(_NAMED.format(which)).fetchall()
-    for file, line, rule, problem, _ in found:
-        why = f"{problem}: " if problem is not None else ""
-        yield Diagnostic(code, f"this {this}: {why}{in_short(rule or '', 200)}", file, line)
-    if found and (more := found[0][4] - len(found)) > 0:
-        text = f"{more:,} more {these}: the table rules of an output has all"
-        yield Diagnostic(code, text, found[-1][0])
+def wrong_rules(connection: Any) -> Iterator[Diagnostic]:
+    """Yield the rules that could not be read or are wrong: the first few of each code, and how many others."""
+    for code, rows in groupby(connection.execute(_NAMED).fetchall(), lambda row: row[0]):
+        found = list(rows)
+        for _, file, line, rule, problem, finding, _ in found:
+            yield Diagnostic(code, f"{of_rule(problem, finding)}: {in_short(rule or '')}", file, line)
+        if (more := found[0][-1] - len(found)) > 0:
+            yield Diagnostic(code, f"{more:,} more: the table rules of an output has all", found[-1][1])
 
 
 def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:

@@ -39,6 +39,12 @@ SELECT min(r.path), max(r.path) FROM resources r JOIN scopes s
 WHERE r.side = ? AND r.is_page
 """
 
+_COUNTS: Final = f"""
+SELECT verdict, sum(links)::BIGINT + sum(urls)::BIGINT FROM sections WHERE links + urls > 0 GROUP BY verdict
+UNION ALL SELECT verdict, count(*) FROM pages GROUP BY verdict
+UNION ALL SELECT verdict, count(*) FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
+"""  # noqa: S608 - names of ours
+
 
 def as_csv(old: str, new: str, prefix: bool) -> str | None:
     """Return a rule as a row of CSV."""
@@ -151,11 +157,7 @@ def _path(url: str) -> str:
 
 
 def _summary(connection: Any, question: Question, failing: Collection[str]) -> Iterator[tuple[str, str]]:
-    counts = connection.execute(
-        "SELECT verdict, sum(links)::BIGINT + sum(urls)::BIGINT FROM sections WHERE links + urls > 0 GROUP BY verdict"
-        " UNION ALL SELECT verdict, count(*) FROM pages GROUP BY verdict"
-    ).fetchall()
-    by_verdict = dict(counts)
+    by_verdict = dict(connection.execute(_COUNTS).fetchall())
     numbers = {"links": one(connection, "SELECT coalesce(sum(links), 0)::BIGINT FROM tallies")[0]} | {
         name: one(connection, f"SELECT count(*) FROM {query}")[0]  # noqa: S608 - queries of ours
         for name, query in {
@@ -174,8 +176,6 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
         for verdict in tables.VERDICTS
         if verdict in failing and by_verdict.get(verdict)
     ]
-    if numbers["rules_unread"]:
-        reasons.append({"verdict": "rules_unread", "count": numbers["rules_unread"]})
     yield "can_switch", "false" if reasons else "true"
     yield "reasons", json.dumps(reasons)
     for name, count in numbers.items():

@@ -190,7 +190,7 @@ def follow(connection: Any, question: Question, rules: Rules | None, *, forced: 
         " served VARCHAR, rule VARCHAR, cause_rule VARCHAR, status BIGINT)"
     )
     if rules is not None:
-        exists = Held(connection, fold=question.server.case == "ignore")
+        rules.exists = exists = Held(connection, fold=question.server.case == "ignore")
         insert(connection, "moves", _moves(rules, exists, each(connection, _CANDIDATES, [forced])))
     connection.execute(
         "CREATE OR REPLACE TABLE wanted AS SELECT 'new' AS side, coalesce(served, bare(final)) AS url FROM moves"

@@ -53,7 +53,7 @@ RULES: Final = {
     "text": "VARCHAR",
     "used": "BIGINT",  # URLs that it moved
     "problem": "VARCHAR",  # why it could not be read
-    "finding": "VARCHAR",  # unused, shadowed by LINE, contradicts LINE, chain, loop, leads to nothing
+    "finding": "VARCHAR",  # unused, repeats LINE, or one of a wrong rule
 }
 CAUSES: Final = {
     "cause": "VARCHAR",
@@ -103,11 +103,20 @@ LINK_VERDICTS: Final = (
 )
 URL_VERDICTS: Final = ("kept", "mapped", "moved", "replaced", "gone", "lost")
 PAGE_VERDICTS: Final = ("orphan", "canonical", "hreflang", "sitemap", "duplicate")
+UNREAD: Final = "unread-rule"
+WRONG: Final = "wrong-rule"
+RULE_VERDICTS: Final = (UNREAD, WRONG)
 
 QUIET: Final = ("ok", "same", "external")  # links that are no findings
 FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
 TOLERATED: Final = (*QUIET, *FINE, "insecure", "orphan")  # no reason for exit status 1, unless --fail-on names them
-VERDICTS: Final = (*LINK_VERDICTS, *URL_VERDICTS, *PAGE_VERDICTS)
+VERDICTS: Final = (*LINK_VERDICTS, *URL_VERDICTS, *PAGE_VERDICTS, *RULE_VERDICTS)
+
+# The rules with a verdict, of the table that `{}` names; the dialect is that of DuckDB and SQLite.
+RULES_FOUND: Final = f"""
+SELECT CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, file, line, text, problem, finding
+FROM {{}} WHERE problem IS NOT NULL OR (finding <> 'unused' AND finding NOT LIKE 'repeats %')
+"""  # noqa: S608 - names of ours
 
 
 def created(table: str) -> str:

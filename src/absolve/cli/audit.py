@@ -34,6 +34,7 @@ verdicts of links: ok same external malformed unresolved divergent leftover
 mixed insecure loop chain redirected case slash encoding fragment broken
 of old URLs: kept mapped moved replaced gone lost
 of pages: orphan canonical hreflang sitemap duplicate
+of rules: unread-rule wrong-rule
 
 The verdicts are SQL over the tables of absolve links and absolve documents:
 --queries DIR takes changed copies of the files in absolve/audit/queries."""

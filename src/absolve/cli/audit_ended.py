@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.tables import FINE, QUIET
+from absolve.audit.tables import FINE, QUIET, RULES_FOUND
 from absolve.cli.totals import number
 from absolve.core import printable
 
@@ -22,14 +22,15 @@ _FOUND: Final = f"""
 SELECT (SELECT coalesce(sum(links), 0)::BIGINT FROM tallies),
     (SELECT count(*) FROM fixed_findings WHERE verdict NOT IN {QUIET}),
     (SELECT count(*) FROM urls), (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}), (SELECT count(*) FROM pages),
-    (SELECT count(*) FROM rules WHERE problem IS NOT NULL), (SELECT count(fix) FROM fixed_findings)
+    (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({RULES_FOUND.format("rules")}) WHERE problem IS NULL),
+    (SELECT count(fix) FROM fixed_findings)
 """  # noqa: S608 - names of ours
 
 
 def line(connection: Any, report: Report, options: argparse.Namespace, wrote: Sequence[Path]) -> str:
     """Return `8 of 30 links and 3 of 6 old URLs have findings; 5 fixes in 4 files written; wrote report.html`."""
-    links, of_links, urls, of_urls, pages, rules, fixes = connection.execute(_FOUND).fetchall()[0]
-    parts = [_found(links, of_links, urls, of_urls, pages, rules)]
+    *counts, fixes = connection.execute(_FOUND).fetchall()[0]
+    parts = [_found(*counts, is_whole=not report.failures)]
     if options.fix:
         parts.append(_fixed(report, is_diff=options.diff))
     elif fixes:
@@ -43,12 +44,16 @@ def line(connection: Any, report: Report, options: argparse.Namespace, wrote: Se
     return "; ".join(parts)
 
 
-def _found(links: int, of_links: int, urls: int, of_urls: int, pages: int, rules: int) -> str:
+def _found(
+    links: int, of_links: int, urls: int, of_urls: int, pages: int, unread: int, wrong: int, *, is_whole: bool
+) -> str:
+    """Return the counts of findings; `no findings` only where all was read that was given (`is_whole`)."""
     found = [f"{of_links:,} of {number(links, 'link')}"]
     if urls:
         found.append(f"{of_urls:,} of {number(urls, 'old URL')}")
-    found += [number(count, noun) for count, noun in ((pages, "page"), (rules, "unread rule")) if count]
-    if not of_links + of_urls + pages + rules:
+    others = ((pages, "page"), (unread, "unread rule"), (wrong, "wrong rule"))
+    found += [number(count, noun) for count, noun in others if count]
+    if is_whole and not of_links + of_urls + pages + unread + wrong:
         return f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")
     *first, last = found
     return f"findings: {', '.join(first)} and {last}" if first else f"findings: {last}"

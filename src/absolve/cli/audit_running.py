@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from absolve.cli.audit_reading import Sites
     from absolve.cli.reporting import Report
 
-_COUNTS: Final = """
+_COUNTS: Final = f"""
 SELECT 'links', verdict, sum(links)::BIGINT, coalesce(any_value(fixes), 0) FROM sections
 LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
 WHERE links > 0 GROUP BY verdict
 UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
-"""
+UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
+"""  # noqa: S608 - names of ours
 _ROWS: Final = 1000
 _LARGEST_MAP: Final = 256 << 20  # bytes: three million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         conclude.conclude(connection, question, rules.rows(), failing, rules.text)
         for note in rules.all.notes:
             report.aside(Diagnostic("map", note, "--map"))
-        for diagnostic in (*checks.unread_rules(connection), *checks.rules_to_nothing(connection)):
+        for diagnostic in checks.wrong_rules(connection):
             report.aside(diagnostic)
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))
@@ -194,7 +195,9 @@ def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
     if len(data) > most:
         text = f"this map has more than {most} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))
-    return maps.read(path, data, format=form)
+    found = maps.read(path, data, format=form)
+    maps.check(found)
+    return found
 
 
 class _Maps:

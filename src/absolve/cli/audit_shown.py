@@ -9,9 +9,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.findings import UNREAD, level
+from absolve.audit.outputs.findings import level
 from absolve.audit.outputs.source import Source
-from absolve.audit.tables import FINE, QUIET
+from absolve.audit.outputs.words import of_rule
+from absolve.audit.tables import FINE, QUIET, RULES_FOUND
 from absolve.inventory.sinks.groups import Group, Item
 
 if TYPE_CHECKING:
@@ -30,13 +31,11 @@ _URLS: Final = """
 SELECT url, verdict, final, suggestion, rule FROM ({urls}) WHERE verdict NOT IN {fine} ORDER BY url LIMIT {most}
 """
 _PAGES: Final = "SELECT coalesce(url, document), verdict, detail FROM ({pages}) ORDER BY ALL LIMIT {most}"
-_RULES: Final = """
-SELECT file, line, text, problem FROM ({rules}) WHERE problem IS NOT NULL ORDER BY file, line LIMIT {most}
-"""
+_RULES: Final = f"SELECT * FROM ({RULES_FOUND.format('({rules})')}) ORDER BY file, line LIMIT {{most}}"  # noqa: S608 - names of ours
 _COUNT: Final = """
 SELECT (SELECT count(*) FROM fixed_findings WHERE verdict NOT IN {quiet}{unfixed})
     + (SELECT count(*) FROM urls WHERE verdict NOT IN {fine}) + (SELECT count(*) FROM pages)
-    + (SELECT count(*) FROM rules WHERE problem IS NOT NULL)
+    + (SELECT count(*) FROM ({wrong}))
 """
 
 
@@ -44,6 +43,7 @@ def lines(connection: Any, how: Options, screen: Screen, *, fixed: bool) -> Iter
     """Yield the lines of the findings, those of one page together. `fixed`: those that were repaired are left out."""
     source = Source(connection, how)
     given = {"quiet": QUIET, "fine": FINE, "unfixed": " AND fix IS NULL" if fixed else ""}
+    given["wrong"] = RULES_FOUND.format("rules")
     shown = 0
     for heading, items in _groups(source, given):
         if shown == MOST:
@@ -78,8 +78,8 @@ def _groups(source: Source, given: dict[str, Any]) -> Iterator[tuple[str, list[I
         yield "URLs of the old site", [_url(source, *row) for row in urls]
     if pages := list(rows(_PAGES, "pages")):
         yield "pages", [_page(source, *row) for row in pages]
-    for file, rules in groupby(rows(_RULES, "rules"), lambda row: row[0]):
-        yield file, [_rule(source, *row[1:]) for row in rules]
+    for file, rules in groupby(rows(_RULES, "rules"), lambda row: row[1]):
+        yield file, [_rule(source, row[0], *row[2:]) for row in rules]
 
 
 def _style(source: Source, verdict: str) -> str:
@@ -118,9 +118,10 @@ def _page(source: Source, url: str | None, verdict: str, detail: str | None) -> 
     return Item("", verdict, url or "", url or "", notes, _style(source, verdict))
 
 
-def _rule(source: Source, line: int | None, text: str | None, problem: str) -> Item:
+def _rule(source: Source, verdict: str, line: int | None, text: str | None, *why: str | None) -> Item:
     place = str(line) if line is not None else ""
-    return Item(place, "unread", text or "", text or "", [(problem, "dim")], _style(source, UNREAD))
+    word = verdict.removesuffix("-rule")
+    return Item(place, word, text or "", text or "", [(of_rule(*why), "dim")], _style(source, verdict))
 
 
 def _notes(**found: str | None) -> list[tuple[str, str]]:

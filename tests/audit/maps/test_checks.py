@@ -31,7 +31,7 @@ def findings(made: maps.Rules, asked: tuple[str, ...] = (), files: tuple[str, ..
         ("/a,/b\n/b,/x", "map.csv", (), ["chain", "unused"]),
         ("/a,/b\n/b,/a", "map.csv", (), ["loop", "loop"]),
         ("/a,/a", "map.csv", (), ["loop"]),
-        ("/a,/x\n/a,/x", "map.csv", ("/a",), [None, "shadowed by 1"]),
+        ("/a,/x\n/a,/x", "map.csv", ("/a",), [None, "repeats 1"]),
         ("/a,/x\n/a,/y", "map.csv", ("/a",), [None, "contradicts 1"]),
         ("/a,/x\n/a,/x,302", "map.csv", ("/a",), [None, "contradicts 1"]),
         ("/a,/x,prefix\n/a/b,/y", "map.csv", ("/a/b",), ["leads to nothing", "shadowed by 1"]),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.bulk_checks import BulkChecks
 from absolve.audit.maps.line_rules import LineRules
-from absolve.audit.maps.model import EXACT, PREFIX
+from absolve.audit.maps.model import EXACT, PREFIX, REGEX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_COMPARED: Final = 50_000  # rules of a map with prefixes or patterns, or of one among several
 _PROBE: Final = "absolve-probe"
+HIDDEN: Final = "hidden by a file"
 
 
 class Checked(NamedTuple):
@@ -75,6 +76,8 @@ def _in_bulk(
             continue
         earlier = bulk.earlier(number)
         finding = _of_two(lines[earlier], lines[number]) if earlier is not None else None
+        if finding is None and lines.is_unforced(number) and _is_hidden(rules, lines[number], exists):
+            finding = HIDDEN
         yield Checked(file, line, text, used, None, finding or bulk.finding(number) or ("unused" if not used else None))
 
 
@@ -82,23 +85,52 @@ def _finding(rules: Rules, rule: Rule, used: int, exists: Callable[[str], bool])
     """Return what is wrong with a rule: a loop first, then what other rules do to it, then where it leads."""
     urls = list(samples(rules, rule))
     seen = rules.seen.get((rule.file, rule.line))
-    outcomes = [rules.chain(url, exists, counts=False) for url in urls if rule.how == EXACT or not _has_groups(rule)]
-    own = [outcome for outcome in outcomes if outcome.rules and outcome.rules[0] == rule]
+    own = _outcomes(rules, rule, urls, exists)
     if any(outcome.loop for outcome in own) or (seen is not None and seen.loop):
         return "loop"
     other = _in_its_place(rules, rule, urls)
     if other is not None:
         return other
-    if any(_leads_to_nothing(rules, outcome, exists) for outcome in own) or (seen is not None and seen.nothing):
+    if _is_hidden(rules, rule, exists):
+        return HIDDEN
+    ends = [] if _has_groups(rule) else own
+    if any(_leads_to_nothing(rules, outcome, exists) for outcome in ends) or (seen is not None and seen.nothing):
         return "leads to nothing"
     if any(outcome.hops > 1 for outcome in own) or (seen is not None and seen.chain):
         return "chain"
     return "unused" if not used else None
 
 
+def _outcomes(rules: Rules, rule: Rule, urls: list[str], exists: Callable[[str], bool]) -> list[Outcome]:
+    """Return where a rule leads the URLs that it moves, as far as that does not depend on files that are not known.
+
+    The target of a URL below a prefix may be a file, which only a forced rule moves on.
+    """
+    if rule.how == REGEX and rule.target and not rule.parameters and not _has_groups(rule):
+        target = rules.absolute("".join(map(str, rule.target)))
+        outcome = rules.chain(target, exists, counts=False) if target is not None else None
+        return [outcome._replace(hops=outcome.hops + 1)] if outcome is not None and rule.status < 400 else []
+    found = []
+    for url in urls:
+        outcome = rules.chain(url, exists, counts=False)
+        is_sure = not (_has_groups(rule) and url.endswith(_PROBE)) or all(one.forced for one in outcome.rules[1:])
+        if outcome.rules[:1] == (rule,) and is_sure:
+            found.append(outcome)
+    return found
+
+
+def _is_hidden(rules: Rules, rule: Rule, exists: Callable[[str], bool]) -> bool:
+    """Return whether an exact rule never applies because a file is there, and leads elsewhere than to its folder."""
+    if rule.how != EXACT or rule.forced or rule.parameters or not rule.target or "?" in rule.source:
+        return False
+    folder = rule.source[: rule.source.rfind("/") + 1]
+    url = rules.url(rule.host, rule.source, None)
+    return url is not None and rule.target not in {(folder,), (rule.source,)} and exists(rules.counterpart(url))
+
+
 def samples(rules: Rules, rule: Rule) -> Iterator[str]:
     """Yield URLs that a rule must move if no other does: none for a regular expression."""
-    if rule.how not in {EXACT, PREFIX} or rule.parameters:
+    if rule.how not in {EXACT, PREFIX} or rule.parameters or rule.scheme:
         return
     path, mark, query = rule.source.partition("?")
     for url in (
@@ -113,29 +145,25 @@ def samples(rules: Rules, rule: Rule) -> Iterator[str]:
 
 def _in_its_place(rules: Rules, rule: Rule, urls: list[str]) -> str | None:
     """Return which earlier rule moves all that this one would; it contradicts if it leads elsewhere."""
-    others = set()
-    for url in urls:
-        move = rules.move(url)
-        if move is None or move.rule == rule:
-            return None
-        others.add(move.rule)
-    if len(others) != 1:
+    moves = [rules.move(url) for url in urls]
+    others = {move.rule if move is not None else rule for move in moves}
+    if len(others) != 1 or rule in others:
         return None
     (other,) = others
     if rule.how == PREFIX and other.how != PREFIX:
         return None
-    return _of_two(other, rule)
+    target = rules.absolute("".join(map(str, rule.target))) if rule.target and not _has_groups(rule) else None
+    return _of_two(other, rule, is_same=all(move is not None and move.target == target for move in moves))
 
 
-def _of_two(other: Rule, rule: Rule) -> str | None:
-    """Return the finding about a rule that applies to nothing but URLs of an earlier one."""
+def _of_two(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
+    """Return the finding about a rule that applies to nothing but URLs of an earlier one. `is_same`: by its target."""
     if rule.forced and not other.forced:
         return None
     is_same_source = (rule.how, rule.source, rule.host) == (other.how, other.source, other.host)
+    is_same = is_same or (is_same_source and other.target == rule.target)
     word = (
-        "contradicts"
-        if is_same_source and (other.target, other.status) != (rule.target, rule.status)
-        else "shadowed by"
+        "repeats" if is_same and other.status == rule.status else "contradicts" if is_same_source else "shadowed by"
     )
     return f"{word} {other.line if other.file == rule.file else other.place}"
 

@@ -86,6 +86,8 @@ class Index:
             rule = self._rules[number]
             if rule.host != request.host and (rule.host is not None or not request.is_home):
                 continue
+            if rule.scheme not in {"", request.scheme}:
+                continue
             groups = self._groups(number, rule, request)
             if groups is not None:
                 yield Match(rule, groups)
@@ -207,7 +209,7 @@ def parameters(query: str | None) -> dict[str, str]:
 
 def _covers(first: Rule, rule: Rule) -> bool:
     """Return whether the first of two rules with the same key applies wherever the second would."""
-    if first.parameters or (rule.forced and not first.forced) or (first.query == NONE != rule.query):
+    if first.parameters or first.scheme or (rule.forced and not first.forced) or (first.query == NONE != rule.query):
         return False
     if first.how == EXACT:
         return True

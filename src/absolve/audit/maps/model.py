@@ -39,6 +39,7 @@ class Rule(NamedTuple):
     for the hosts of both sites. `forced`: the rule applies where a file exists, too. `whole_url`: the regular
     expression is for URLs (scheme and host in lower case). `parameters`: those that the query must have, with a text or
     a group number as value. `start`: the offset of its text in the decoded file, where lines do not delimit rules.
+    `scheme`: the only scheme to which the rule applies, or empty.
     """
 
     file: str
@@ -56,6 +57,7 @@ class Rule(NamedTuple):
     ignores_case: bool = False
     parameters: tuple[tuple[str, str | int], ...] = ()
     start: int = -1
+    scheme: str = ""
 
     @property
     def place(self) -> str:

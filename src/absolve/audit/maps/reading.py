@@ -7,6 +7,7 @@ directives of a server is its configuration, else words on lines or cells.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import apache, nginx, redirects, rewrite_map, spreadsheet
@@ -15,9 +16,8 @@ from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from absolve.audit.maps.model import RuleSet
+    from absolve.audit.maps.model import Rule, RuleSet
 
 _READERS: Final[dict[str, Callable[[str, bytes], RuleSet]]] = {
     "apache": apache.read,
@@ -28,9 +28,16 @@ _READERS: Final[dict[str, Callable[[str, bytes], RuleSet]]] = {
     "rewritemap": rewrite_map.read,
 }
 FORMATS: Final = tuple(sorted(_READERS))
+_IN_WORDS: Final = (
+    "CSV (old URL, new URL), _redirects, a configuration of Apache (.htaccess) or nginx, or the text of a RewriteMap"
+)
 _LOOKED_AT: Final = 1 << 18
+_SECTION: Final = (
+    "<(?:VirtualHost|(?:Directory|Files|Location|Proxy)(?:Match)?|If(?:Define|Directive|File|Module|Section|Version)?"
+    "|Else(?:If)?|Limit(?:Except)?|Macro|Require(?:All|Any|None)|Auth[nz]ProviderAlias)"
+)
 _APACHE: Final = re.compile(
-    r"^[ \t]*(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Rule|Cond|Engine|Base|Map)|ServerName|<\w+)[ \t>]",
+    rf"^[ \t]*(?:Redirect(?:Match|Permanent|Temp)?|Rewrite(?:Rule|Cond|Engine|Base|Map)|ServerName|{_SECTION})[ \t>]",
     re.MULTILINE | re.IGNORECASE,
 )
 _NGINX: Final = re.compile(
@@ -48,6 +55,82 @@ def read(path: Path, data: bytes, *, format: str | None = None) -> RuleSet:  # n
     return _READERS[format or recognised(path.name, data)](str(path), data)._replace(data=data)
 
 
+# What people keep redirects in that is no map: by its first bytes, by its first characters, by its name.
+_BINARY: Final = (
+    (b"PK\x03\x04", "a workbook or a ZIP archive"),
+    (b"\xd0\xcf\x11\xe0", "a workbook, perhaps one with a password"),
+    (b"%PDF", "a PDF"),
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"(\xb5/\xfd", "compressed by zstd"),
+    (b"SQLite format 3\0", "a database"),
+    (b"WARC/", "a WARC archive"),
+)
+_TEXT: Final = (
+    (re.compile(r"<!DOCTYPE\s+html|<html\b", re.IGNORECASE), "HTML"),
+    (re.compile(rf"<(?!{_SECTION[1:]}|/)", re.IGNORECASE), "XML"),
+    (
+        re.compile(
+            r"(?:[^\S\n]*+(?:#[^\n]*+)?\n|[\w.-]++[^\S\n]*+=[^\n]*+\n)*+[^\S\n]*+\[\[?[\w.\"-]+\]\]?[^\S\n]*+$",
+            re.MULTILINE,
+        ),
+        "TOML or INI",
+    ),
+    (re.compile(r"[{\[]\s*[\"{\[\]}]"), "JSON"),
+    (
+        re.compile(
+            r"---[^\S\n]*$|[\w-]++:[^\S\n]*+\n[^\S\n]*+(?:-[ ]|[\w-]+:)|/\S*:[^\S\n]+\S+$", re.MULTILINE
+        ),
+        "YAML",
+    ),
+)
+_SUFFIXES: Final = {
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods", ".numbers"), "a workbook"),
+    **dict.fromkeys((".html", ".htm"), "HTML"),
+    **dict.fromkeys((".json", ".jsonl"), "JSON"),
+    **dict.fromkeys((".yaml", ".yml"), "YAML"),
+    ".xml": "XML",
+    ".toml": "TOML",
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".php", ".py", ".vcl"), "a program"),
+}
+_NEW_FIRST: Final = re.compile(
+    r"(?:[^\S\n]*+(?:#[^\n]*+)?\n)*+\"?(?:new|target|destination|to)\b[^,;\t\n]*[,;\t]\s*\"?(?:old|source|from)\b",
+    re.IGNORECASE,
+)
+
+
+def check(found: RuleSet) -> None:
+    """Raise UsageError for a map that cannot be one: a file of another form, or one in which no line is like a rule."""
+    text = decoded(found.data[:_LOOKED_AT])
+    other = _other_form(Path(found.file).name.lower(), found.data, text)
+    if other is not None:
+        line = text[: len(text) - len(text.lstrip())].count("\n") + 1
+        raise UsageError(f"{found.file}:{line}: this is {other}: a map is {_IN_WORDS}")
+    if found.format == "csv" and _NEW_FIRST.match(text):
+        raise UsageError(f"{found.file}: its header names the new URL before the old one: a map has the old one first")
+    if not any(_is_like(rule, found.format) for rule in found.rules):
+        line, problem = next(((rule.line, f": {rule.problem}") for rule in found.rules), (1, ""))
+        raise UsageError(f"{found.file}:{line}: no rule is in this map{problem}: a map is {_IN_WORDS}")
+
+
+def _is_like(rule: Rule, form: str) -> bool:
+    """Return whether a line is a rule, or was meant to be one: it has a directive, or begins with a path or a URL."""
+    return rule.problem is None or form in {"apache", "nginx"} or rule.text.startswith(("/", "http:", "https:"))
+
+
+def _other_form(name: str, data: bytes, text: str) -> str | None:
+    """Return what a file is that is no map, in words; None for what may be one."""
+    for start, words in _BINARY:
+        if data.startswith(start):
+            return words
+    if "\0" in text:
+        return "binary data"
+    bare = text.lstrip()
+    for pattern, words in _TEXT:
+        if pattern.match(bare):
+            return words
+    return next((words for suffix, words in _SUFFIXES.items() if name.endswith(suffix)), None)
+
+
 def recognised(name: str, data: bytes) -> str:
     """Return the format of a map by its name, else by its content."""
     name = name.lower()
@@ -61,7 +144,7 @@ def recognised(name: str, data: bytes) -> str:
     if name.endswith(".map"):
         return "nginx" if "{" in text or ";" in text else "rewritemap"
     if _NGINX.search(text) and not re.search(
-        r"^[ \t]*(?:Rewrite(?:Rule|Cond)|<\w+)", text, re.MULTILINE | re.IGNORECASE
+        rf"^[ \t]*(?:Rewrite(?:Rule|Cond)|{_SECTION})", text, re.MULTILINE | re.IGNORECASE
     ):
         return "nginx"
     if _APACHE.search(text):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
-from absolve.audit.maps.sources import Source, short, source, target_fault
+from absolve.audit.maps.sources import Source, scheme, short, source, target_fault
 from absolve.audit.maps.text import Line, decoded, line, lines, with_line_feeds
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], 
     target = _target(new, names)
     if isinstance(target[0], int):
         return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-    return rule._replace(target=target, parameters=tuple(given))
+    return rule._replace(target=target, parameters=tuple(given), scheme=scheme(old, new))
 
 
 def _with_source(rule: Rule, path: str, *, is_netlify: bool) -> tuple[Rule, dict[str, int]]:

@@ -7,7 +7,7 @@ other maps may look up.
 from __future__ import annotations
 
 from absolve.audit.maps.model import Rule, RuleSet
-from absolve.audit.maps.sources import source, target_fault
+from absolve.audit.maps.sources import placeholder, source, target_fault
 from absolve.audit.maps.text import lines
 
 
@@ -35,7 +35,7 @@ def _rule(rule: Rule, words: list[str]) -> Rule:
         return rule._replace(problem="it has more than a key and a value")
     key, value = words[:2]
     found = source(key if "/" in key[:1] or "://" in key else f"/{key}")
-    fault = found if isinstance(found, str) else target_fault(_absolute(value))
+    fault = found if isinstance(found, str) else placeholder(value) or target_fault(_absolute(value))
     if isinstance(found, str) or fault is not None:
         return rule._replace(problem=fault)
     return rule._replace(source=found.path, host=found.host, target=(_absolute(value),))

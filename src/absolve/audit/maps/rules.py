@@ -228,7 +228,7 @@ class Rules:
         for number, (_, move) in enumerate(circle):
             rules = tuple(circle[(number + offset) % size][1].rule for offset in range(min(size, _MOST_RULES)))
             outcomes.append(Outcome(size, None, loop=True, rules=rules, status=move.status))
-        for (url, _), outcome in zip(circle, outcomes, strict=True):
+        for (url, _), outcome in zip(reversed(circle), reversed(outcomes), strict=True):  # the next to be asked last
             self._known.put(url, outcome)
         return outcomes[0]
 

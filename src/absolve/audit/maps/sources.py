@@ -5,12 +5,16 @@ In: text of a map. Out: the host and the decoded path to match; or the reason wh
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from absolve.audit.maps.request import decoded, request
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme
 
 STATUSES: Final = frozenset(range(100, 600))
+# What a spreadsheet leaves where it found nothing, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
+SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
+_NO_TARGET: Final = re.compile(r"#.*|[?-]+|(?i:n/?a|n\.a\.|tbd|tbc|todo|none|null|nil|nan|undefined)", re.DOTALL)
 
 
 class Source(NamedTuple):
@@ -18,6 +22,14 @@ class Source(NamedTuple):
 
     host: str | None
     path: str
+
+
+def scheme(old: str, new: str) -> str:
+    """Return the only scheme to which a rule applies: `http` if it leads a host to its own https; else empty."""
+    first, second = request(old), request(new)
+    if first is None or second is None or first.host != second.host:
+        return ""
+    return "http" if (first.scheme, second.scheme) == ("http", "https") else ""
 
 
 def source(text: str) -> Source | str:
@@ -36,11 +48,18 @@ def source(text: str) -> Source | str:
     return Source(found.host, found.decoded + query)
 
 
-def target_fault(text: str) -> str | None:
-    """Return why a text cannot be the target of a rule, None if it can: a path, or an http or https URL."""
+def placeholder(text: str) -> str | None:
+    """Return why a text is no target in any form of map: it is empty, an error of a spreadsheet, or such as `TBD`."""
     if not text:
         return "it has no target"
-    if text.startswith(("/", "?", "#")) and not text.startswith("//"):
+    return f"{short(text)} is no target" if _NO_TARGET.fullmatch(text) else None
+
+
+def target_fault(text: str) -> str | None:
+    """Return why a text cannot be the target of a rule, None if it can: a path, or an http or https URL."""
+    if (fault := placeholder(text)) is not None:
+        return fault
+    if text.startswith(("/", "?")) and not text.startswith("//"):
         return None
     full = f"http:{text}" if text.startswith("//") else text
     if parsed_scheme(full) not in {"http", "https"}:

@@ -18,7 +18,7 @@ from absolve.audit.maps import patterns
 from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.ordered import Ordered
-from absolve.audit.maps.sources import source, target_fault
+from absolve.audit.maps.sources import SHEET_ERROR, scheme, source, target_fault
 from absolve.audit.maps.text import decoded, line
 from absolve.core.errors import UsageError
 from absolve.inventory.sinks.spreadsheets import quoted
@@ -37,15 +37,15 @@ _LOOKED_AT: Final = 100  # lines in which the header may be, behind comments
 _SNIFFED: Final = 1 << 16
 # Comments and quoted cells, whose characters separate nothing.
 _NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
+_ERROR_ROW: Final = re.compile(rf"(?m)^[ \t]*{SHEET_ERROR}[ \t]*[,;\t]")  # not a comment
 _TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
 
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a map in CSV."""
     text = decoded(data)
-    rules: Sequence[Rule] = (
-        _by_line(name, text) if '"' not in text and "\r" not in text.replace("\r\n", "") else list(_rules(name, text))
-    )
+    by_line = '"' not in text and "\r" not in text.replace("\r\n", "") and _ERROR_ROW.search(text) is None
+    rules: Sequence[Rule] = _by_line(name, text) if by_line else list(_rules(name, text))
     return RuleSet(name, "csv", rules, lambda _tables: Ordered(rules, queries_first=True))
 
 
@@ -86,7 +86,7 @@ def _rules(name: str, text: str) -> Iterator[Rule]:
             yield Rule(name, number, "", f"it is no CSV: {error}")
             continue
         row = _cells(row)
-        if not row or row[0].startswith("#"):
+        if not row or (row[0].startswith("#") and not (row[1:] and re.fullmatch(SHEET_ERROR, row[0]))):
             continue
         if is_first and _is_header(row):
             is_first = False
@@ -220,7 +220,8 @@ def _of_path(rule: Rule, old: str) -> Rule:
         if "?" in found.path:
             return rule._replace(problem="a prefix has no query")
         target = with_rest(str(target[0]), found.path)
-    return rule._replace(source=found.path, host=found.host, target=target, forced=found.host is not None)
+    is_forced, only = found.host is not None, scheme(old, str(target[0])) if target else ""
+    return rule._replace(source=found.path, host=found.host, target=target, forced=is_forced, scheme=only)
 
 
 def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:

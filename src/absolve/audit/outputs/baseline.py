@@ -16,7 +16,7 @@ import duckdb
 from absolve.audit import load
 from absolve.audit.outputs import Options, format_of, path_of_table
 from absolve.audit.outputs.source import Source
-from absolve.audit.tables import FINE, QUIET, SCHEMA_VERSION
+from absolve.audit.tables import FINE, QUIET, RULES_FOUND, SCHEMA_VERSION
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import arrow_batches
 
@@ -34,7 +34,7 @@ FINDINGS: Final = {
     "links": f"SELECT verdict, document, entity, reference, '', '' FROM {{}}links WHERE verdict NOT IN {QUIET}",  # noqa: S608 - names of ours
     "urls": f"SELECT verdict, '', '', '', url, '' FROM {{}}urls WHERE verdict NOT IN {FINE}",  # noqa: S608 - names of ours
     "pages": "SELECT verdict, coalesce(document, ''), '', '', coalesce(url, ''), coalesce(detail, '') FROM {}pages",
-    "rules": "SELECT 'unread-rule', '', '', text, file, problem FROM {}rules WHERE problem IS NOT NULL",
+    "rules": f"SELECT verdict, '', '', text, file, coalesce(problem, '') FROM ({RULES_FOUND.format('{}rules')}) r",  # noqa: S608 - names of ours
 }
 TABLES: Final = ("summary", *FINDINGS)
 _CREATE: Final = (

@@ -1,6 +1,6 @@
 """Findings of all tables as one sequence, for formats that list findings: where, the message, a stable identity.
 
-In: a `Source`. Out: `Finding`s: of links, of old URLs, of pages, of rules that could not be read.
+In: a `Source`. Out: `Finding`s: of links, of old URLs, of pages, of rules.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, QUIET
+from absolve.audit.outputs.words import of_rule, words
+from absolve.audit.tables import FINE, QUIET, RULES_FOUND
 from absolve.core.printable import printable
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from absolve.audit.outputs.source import Source
 
-UNREAD: Final = "unread-rule"  # beside the verdicts
 _NOTES: Final = frozenset({"insecure", "orphan"})
 
 
@@ -48,7 +47,7 @@ class Finding(NamedTuple):
 
 def level(verdict: str, source: Source) -> str:
     """Return "error", "warning" or "note": errors are those that the run fails on."""
-    if verdict in source.options.fail_on or verdict == UNREAD:
+    if verdict in source.options.fail_on:
         return "error"
     return "note" if verdict in _NOTES else "warning"
 
@@ -116,12 +115,10 @@ def _of_pages(source: Source) -> Iterator[Finding]:
 
 
 def _of_rules(source: Source) -> Iterator[Finding]:
-    for file, line, text, problem in source.rows(
-        f"SELECT file, line, text, problem FROM ({source.select('rules')}) WHERE problem IS NOT NULL"  # noqa: S608 - names of ours
-    ):
-        message = _message(UNREAD, None, None, None, detail=problem, reference=text)
+    for verdict, file, line, text, problem, finding in source.rows(RULES_FOUND.format(f"({source.select('rules')})")):
+        message = _message(verdict, None, None, None, detail=of_rule(problem, finding), reference=text)
         identity = sha256(repr((file, text)).encode()).hexdigest()[:32]
-        yield Finding(UNREAD, file or "", "", line or 0, 0, -1, 0, "/", message, None, identity)
+        yield Finding(verdict, file or "", "", line or 0, 0, -1, 0, "/", message, None, identity)
 
 
 class _Given(dict[str, object]):

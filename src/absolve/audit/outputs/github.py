@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.findings import UNREAD, level, uri_of
-from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, QUIET
+from absolve.audit.outputs.findings import level, uri_of
+from absolve.audit.outputs.words import of_rule, words
+from absolve.audit.tables import FINE, QUIET, RULES_FOUND
 from absolve.core.printable import printable
 
 if TYPE_CHECKING:
@@ -23,17 +23,15 @@ _SELECT: Final = (
 
 
 def write(source: Source, file: IO[bytes]) -> None:
-    """Write a line for each cause, and for each rule that could not be read."""
+    """Write a line for each cause, and for each rule with a verdict."""
     rows = source.rows(_SELECT.format(source.select("causes"), (*QUIET, *FINE)))
     for verdict, title, links, pages, document, line, column, fix, suggestion, rule in rows:
         message = f"{printable(title or '')} ({links or 0} links on {pages or 0} pages)"
         for name, value in (("write", fix), ("perhaps", suggestion), ("a rule to add", rule)):
             message += f"; {name}: {printable(value)}" if value else ""
         _line(source, file, verdict, document, line, column, message)
-    for path, line, text, problem in source.rows(
-        f"SELECT file, line, text, problem FROM ({source.select('rules')}) WHERE problem IS NOT NULL"  # noqa: S608 - names of ours
-    ):
-        _line(source, file, UNREAD, path, line, None, f"{printable(problem)}: {printable(text or '')}")
+    for verdict, path, line, text, *why in source.rows(RULES_FOUND.format(f"({source.select('rules')})")):
+        _line(source, file, verdict, path, line, None, f"{printable(of_rule(*why))}: {printable(text or '')}")
 
 
 def _line(

@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import IO, TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from absolve.audit.outputs.findings import UNREAD, found, level
+from absolve.audit.outputs.findings import found, level
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, QUIET, VERDICTS
 from absolve.core.printable import printable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 SHOWN: Final = 50  # findings of a test case that are listed
-_CASES: Final = (*(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE}), UNREAD)
+_CASES: Final = tuple(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE})
 
 
 class Suite:

@@ -8,7 +8,7 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, URL_VERDICTS, VERDICTS
+from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
 from absolve.core.printable import printable
 
 if TYPE_CHECKING:
@@ -35,9 +35,8 @@ def reasons(source: Source) -> list[str]:
 
 def reason(verdict: str, count: int) -> str:
     """Return a sentence about so many findings with a verdict."""
-    if verdict == "rules_unread":
-        return f"{count:,} {'rules' if count > 1 else 'rule'} of the map could not be read."
-    what = "old URL" if verdict in URL_VERDICTS else "page" if verdict in PAGE_VERDICTS else "link"
+    kinds = ((URL_VERDICTS, "old URL"), (PAGE_VERDICTS, "page"), (RULE_VERDICTS, "rule"))
+    what = next((name for verdicts, name in kinds if verdict in verdicts), "link")
     found = words(verdict)
     return f"{count:,} {what}{'s' if count > 1 else ''}: {found.name.lower()}. {found.meaning}"
 

@@ -11,7 +11,7 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit.outputs.findings import UNREAD, found, level, uri_of
+from absolve.audit.outputs.findings import found, level, uri_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, QUIET, VERDICTS
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.findings import Finding
     from absolve.audit.outputs.source import Source
 
-RULES: Final = (*(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE}), UNREAD)
+RULES: Final = tuple(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE})
 _BRACKETS: Final = re.compile(r"[\[\]\\]")
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9\-._~:/?#@!$*+;=%]+")  # no quoting of HTML, XML, CSS or JSON changes these

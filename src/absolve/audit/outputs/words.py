@@ -75,7 +75,29 @@ VERDICTS: Final = {
     "unread-rule": Words(
         "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"
     ),
+    "wrong-rule": Words(
+        "Wrong rule",
+        "A rule of the map never applies, or leads in a circle, to another rule, or to nothing.",
+        "{detail}: {reference}",
+    ),
 }
+
+
+_OF_RULES: Final = {
+    "loop": "it leads in a circle (loop)",
+    "chain": "another rule moves its target on (chain)",
+    "leads to nothing": "its target is not in the new site",
+    "hidden by a file": "it never applies, because the new site has a file of this path",
+}
+
+
+def of_rule(problem: str | None, finding: str | None) -> str:
+    """Return a sentence about a rule: why it could not be read, or what is wrong with it."""
+    if problem is not None or finding is None:
+        return problem or ""
+    word, _, line = finding.rpartition(" ")
+    place = f"line {line}" if line.isdigit() else line
+    return _OF_RULES.get(finding) or f"it never applies: it {'is ' * word.startswith('shadowed')}{word} {place}"
 
 
 def words(verdict: str) -> Words:

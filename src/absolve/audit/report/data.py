@@ -9,11 +9,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.findings import UNREAD, placed, section_of_path
+from absolve.audit.outputs.findings import placed, section_of_path
 from absolve.audit.outputs.words import words
 from absolve.audit.report.columns import Texts, deltas, shown
 from absolve.audit.report.source_lines import SourceLines
-from absolve.audit.tables import FINE, QUIET, VERDICTS
+from absolve.audit.tables import FINE, QUIET, UNREAD, VERDICTS, WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -208,7 +208,8 @@ def _rules(source: Source, causes: Causes) -> None:
         if cause != last:
             last = cause
             title = f"Rules of the map: {cause}" if cause else words(UNREAD).meaning
-            causes.begin(_UNUSED if cause else UNREAD, "map", title, size)
+            verdict = _UNUSED if cause in {"unused", "repeats"} else WRONG if cause else UNREAD
+            causes.begin(verdict, "map", title, size)
         causes.add(file, "", line or 0, 0, reference=text, final=problem or finding)
 
 

@@ -139,7 +139,7 @@ def _reasons(source: Source) -> Iterable[dict[str, Any]]:
         return
     for verdict, count in sorted(found, key=lambda pair: -pair[1]):
         what, _, meaning = reason(verdict, count).partition(". ")
-        yield {"what": what, "meaning": meaning, "verdict": "unread-rule" if verdict == "rules_unread" else verdict}
+        yield {"what": what, "meaning": meaning, "verdict": verdict}
 
 
 def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
