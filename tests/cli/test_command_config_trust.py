@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PAGE = b"<a href=';x'>x</a>"
 ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 READING = (
-    "url media-type charset profile lazy conditional-comments recover max-depth max-size max-links max-decompressed"
+    "url default-url media-type charset profile lazy conditional-comments recover max-depth max-size max-links max-decompressed"
     " max-url max-rows-bytes"
 )
 CHANGING = "fragments base json-ld"
@@ -36,8 +36,8 @@ TRUSTED = {
     " bare-folder case queries-of-files format verify diff",
     "mirror": f"{READING} include exclude mirror-layout {RUNNING} dry-run",
     "base": f"{READING} all format",
-    "verify": f"{READING} {CHANGING}",
-    "browser": "url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",
+    "verify": f"{READING} {CHANGING} kind scope problem",
+    "browser": "url default-url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",
     "resolve": "profile",
 }
 

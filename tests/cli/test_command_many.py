@@ -85,7 +85,7 @@ def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
         ("site/index.html", "http://h/d/x.html"),
     ]
     assert done.status == 1
-    assert done.err.startswith("error: site/e/broken.html: unknown-media-type: ")
+    assert "error: site/e/broken.html: unknown-media-type: " in done.err
     assert site.is_dir()
 
 
@@ -248,7 +248,7 @@ def test_a_table_is_written_completely_or_stays_unchanged(
         pytest.importorskip("pyarrow")
         pytest.importorskip("duckdb")
     out = Path(f"links.{suffix}")
-    assert absolve("links", site / "a", "--url", URL, "-o", out) == (0, b"", "")
+    assert absolve("links", site / "a", "--url", URL, "-o", out, "-q") == (0, b"", "")
     whole = out.read_bytes()
     assert len(whole) > 100
     monkeypatch.setattr("absolve.run.load.walk", interrupted)
@@ -268,3 +268,75 @@ def test_a_reader_of_only_the_first_lines_causes_no_error_message(tmp_path: Path
     assert BASH
     done = subprocess.run([BASH, "-c", command], capture_output=True, check=True)
     assert (done.stdout.count(b"\n"), done.stderr) == (1, b"")
+
+
+# --- what was given and not used --------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("site")
+def test_files_of_a_folder_that_are_not_read_are_counted_by_kind(absolve: Runner, jobs: str) -> None:
+    for command in (["rewrite", "-o", "out"], ["rewrite", "--dry-run"], ["links"], ["links", "-f", "csv"]):
+        absolve(command[0], "site", "--url", URL, *command[1:], jobs)
+        assert absolve.summary.endswith("; 3 files not read: 1 .png, 1 .js, 1 of no known suffix")
+    done = absolve("rewrite", "site", "-o", "out2", "--url", URL, "--verbose", jobs)
+    assert f"note: {Path('site/a/i.png')}: not-read: .png: no kind that absolve reads" in done.err.splitlines()
+
+
+def test_parts_of_messages_that_are_not_read_are_counted_by_kind(absolve: Runner, tmp_path: Path) -> None:
+    page = tmp_path / "a.eml"
+    page.write_bytes(
+        b"Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: application/pkcs7-mime\n\nMII=\n--B\n"
+        b"Content-Type: text/rtf\n\nx\n--B\nContent-Type: image/png\n\nx\n--B\nContent-Type: text/html\n"
+        b"Content-Transfer-Encoding: x-uu\n\nx\n--B--\n"
+    )
+    absolve("links", page)
+    assert "3 message parts not read: 1 encrypted, 1 text/rtf, 1 encoding 'x-uu'" in absolve.summary
+
+
+def test_a_url_for_several_inputs_that_overrules_a_recorded_one_is_reported(absolve: Runner, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "a.html").write_bytes(b"<!-- saved from url=(0029)http://other.example/x/a.html --><a href=x>")
+    (site / "b.html").write_bytes(b"<!-- saved from url=(0017)http://h/d/b.html --><a href=x>")
+    (site / "c.html").write_bytes(b"<a href=x>")
+    done = absolve("links", site, "--url", URL, "--columns", "target", "-f", "csv")
+    text = "--url overrules what the page records (saved from url comment): 'http://other.example/x/a.html'"
+    assert done.err == f"warning: {site / 'a.html'}:1: overruled: {text}\n"
+    assert absolve("links", site / "a.html", "--url", URL, "-f", "csv").err == ""  # what the user says of one page
+    done = absolve("links", site, "--default-url", URL, "--columns", "target", "-f", "csv")
+    assert (done.err, done.lines) == ("", ["target", "http://other.example/x/x", f"{URL}x", f"{URL}x"])
+
+
+def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/a.html").write_bytes(b"<a href=x>")
+    (tmp_path / "urls.csv").write_text(f"path,URL\nsite/a.html,{URL}\nzz.html,{URL}\n")
+    (tmp_path / "rules.csv").write_text("http://h/,https://n/\nhttp://never/,https://n/\nhttp://(.*)/z,https://n/,regex\n")
+    tables = ["--url-map", "urls.csv", "--remap-file", "rules.csv"]
+    absolve("rewrite", "site", "-o", "out", *tables)
+    assert "2 of 3 rows of rules.csv met no link; 1 of 2 rows of urls.csv met no input" in absolve.summary
+    done = absolve("rewrite", "site", "-o", "out", *tables, "-v")
+    assert [line for line in done.err.splitlines() if "unmet" in line] == [
+        "warning: rules.csv:2: unmet: this row met no link",
+        "warning: rules.csv:3: unmet: this row met no link",
+        "warning: urls.csv:3: unmet: this row met no input",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "row"),
+    [
+        ("--url-map", "a.html,mailto:a@b"),
+        ("--url-map", "a.html,b.html"),
+        ("--remap-file", r"http://h/(.*),/new/\1,regex"),
+        ("--remap-file", r"http://h/(.*),//n/\1,regex"),
+        ("--remap-file", "http://h/,/new/"),
+    ],
+)
+def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, option: str, row: str) -> None:
+    (tmp_path / "a.html").write_bytes(b"<a href=x>")
+    table = tmp_path / "t.csv"
+    table.write_text(f"{row}\n")
+    done = absolve("rewrite", tmp_path / "a.html", option, table)
+    assert (done.status, done.err.startswith(f"error: usage: {table}:1: ")) == (2, True)

@@ -122,3 +122,34 @@ def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(
     done = absolve("rewrite", page)
     assert (done.status, done.out) == (1, b"")
     assert ": unverified: " in done.err
+
+
+CHANGES = [  # options that choose and change links
+    ["--remap", "http://old.example=https://new.example"],
+    ["--kind", "image", "--remap", "http://old.example=https://new.example"],
+    ["--scope", "external", "--url", "http://h/"],
+    ["--problem", "scheme-relative", "--url", "http://h/"],
+    ["--remap-file", "rules.csv", "--default-url", "http://h/"],
+]
+
+
+@pytest.mark.parametrize("options", CHANGES)
+def test_verify_takes_the_options_of_a_rewrite_that_choose_and_change_links(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rules.csv").write_text("http://old.example/,https://new.example/,exact\n")
+    (tmp_path / "a.html").write_text('<a href="http://old.example/">a</a><img src="http://old.example/i"><a href="//o/x">')
+    absolve("rewrite", "a.html", "-o", "b.html", *options)
+    assert absolve("verify", "a.html", "b.html", *options) == (0, b"", "")
+    changed = (tmp_path / "b.html").read_text().replace("/i", "/j")
+    (tmp_path / "b.html").write_text(changed)
+    assert absolve("verify", "a.html", "b.html", *options).status == 1
+
+
+def test_verify_finds_a_link_that_the_options_do_not_choose(absolve: Runner, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<a href="http://old.example/">')
+    (tmp_path / "b.html").write_text('<a href="https://new.example/">')
+    rule = ["--remap", "http://old.example=https://new.example"]
+    assert absolve("verify", tmp_path / "a.html", tmp_path / "b.html", *rule).status == 0
+    assert absolve("verify", tmp_path / "a.html", tmp_path / "b.html", *rule, "--kind", "image").status == 1

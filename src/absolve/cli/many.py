@@ -256,8 +256,9 @@ def run(
     if options.quiet:
         return
     if summed is None:
-        if repeats or report.totals.left_out():
-            report.summary("; ".join([f"{counts} in {clock.seconds:.1f} s", *report.totals.left_out()]))
+        left_out = report.totals.left_out()
+        if repeats or left_out:
+            report.summary("; ".join([*([f"{counts} in {clock.seconds:.1f} s"] if repeats else []), *left_out]))
     else:
         report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
 

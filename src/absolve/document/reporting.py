@@ -109,7 +109,7 @@ def _overruled(own: BaseURL) -> ClaimOutcome | None:
 
 def _is_one_page(given: str, recorded: str) -> bool:
     """Return whether two URLs are the same but for the scheme, which HTTrack does not record, and index.html."""
-    return len({_INDEX.sub("", found_as(url).partition("//")[2]) for url in (given, recorded)}) == 1
+    return len({_INDEX.sub("", found_as(url.strip()).partition("//")[2]) for url in (given, recorded)}) == 1
 
 
 _INDEX: Final = re.compile(r"/(?:index\.html?)?\Z")

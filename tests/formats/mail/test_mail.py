@@ -58,7 +58,6 @@ NOTHING = [
     b"Content-Type: image/png\n\n" + LINK,
     b"Content-Type: nonsense\n\n" + LINK,
     b"Content-Type: message/external-body; access-type=URL; URL=x\n\n" + LINK,
-    b"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\n" + LINK,
     html(b'<a href="http://other.example/">'),
     multipart(b"\n" + LINK),
     b"Location: San Francisco, CA\n\n",
@@ -76,6 +75,12 @@ def test_an_unchanged_message_is_returned_as_the_same_object(data: bytes) -> Non
 @pytest.mark.parametrize("before", [b"", b"From me@h.example\n", b">From x\n", b"\xef\xbb\xbf"])
 def test_a_message_is_read_after_an_mbox_line_or_a_byte_order_mark(media_type: str, before: bytes) -> None:
     assert rewritten(before + html(), media_type) == before + html(DONE)
+
+
+def test_encrypted_and_other_parts_with_links_that_are_not_read_are_reported() -> None:
+    data = multipart(b"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\n" + LINK, b"Content-Type: text/rtf\n\n")
+    assert codes(data) == [("unread-part", 6, False), ("unread-part", 10, False)]
+    assert codes(multipart(b"\n", kind=b"encrypted")) == [("unread-part", 3, False)]
 
 
 def test_a_multipart_without_a_header_is_detected_by_its_first_line() -> None:
