@@ -75,6 +75,8 @@ def test_a_link_leads_to_the_file_or_to_the_web(reference: str, new: str) -> Non
         (b"<area href=/to>", b"<area href=b.html#there>"),
         (b"<iframe src=/to#mine>", b"<iframe src=b.html#there>"),
         (b"<a href=/top#mine>", b"<a href=b.html#>"),
+        (b"<a href=/dead#mine>", b"<a href=b.html#mine>"),
+        (b"<a href=/dead>", b"<a href=b.html#gone>"),
         (b"<a href=b.html#mine>", b"<a href=b.html#there>"),
         (b"<a href=b.html#there>", b"<a href=b.html#there>"),
         (b"<svg><use href=/to#mine />", b"<svg><use href=b.html#mine />"),
@@ -83,7 +85,7 @@ def test_a_link_leads_to_the_file_or_to_the_web(reference: str, new: str) -> Non
     ],
 )
 def test_the_fragment_of_a_redirect_counts_before_that_of_a_link_that_opens_it(html: bytes, new: bytes) -> None:
-    held = HELD | {"http://h/top": Target("h/b.html", ""), "http://h/b.html": HELD["http://h/to"]}
+    held = HELD | {"http://h/dead": Target("h/b.html", "gone", is_place=False), "http://h/top": Target("h/b.html", ""), "http://h/b.html": HELD["http://h/to"]}
     assert rewritten(html, MirrorPolicy("h/a.html", held.get)) == new
 
 

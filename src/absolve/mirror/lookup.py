@@ -106,7 +106,13 @@ class Lookup:
         row = self._row(end)
         if row is None or row[0] is None:
             return None
-        return Target(row[0], fragment if crosshatch else None)
+        return Target(row[0], fragment, self._is_place(url)) if crosshatch else Target(row[0])
+
+    def _is_place(self, redirect: str) -> bool:
+        """Return whether the page at the end of a redirect has the place that it names; a finished map has no note."""
+        with suppress(sqlite3.OperationalError):
+            return self._db.execute("SELECT 1 FROM no_places WHERE url = ?", (redirect,)).fetchone() is None
+        return True
 
     def _row(self, url: str) -> tuple[str | None, str | None] | None:
         if self._rows is not None:

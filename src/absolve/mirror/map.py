@@ -51,9 +51,10 @@ CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE tokens (token TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE parts (url TEXT, part INTEGER, source INTEGER, "offset" INTEGER, number INTEGER, start INTEGER,
   size INTEGER, PRIMARY KEY (url, part)) WITHOUT ROWID;
+CREATE TABLE no_places (url TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
-_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "tokens", "parts")
+_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "tokens", "parts", "no_places")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
@@ -134,6 +135,10 @@ class Working:
         """Write the parts of which documents are joined, by URL."""
         rows = ((url, i, *part.where, *part[1:]) for url, parts in wholes.items() for i, part in enumerate(parts))
         self._db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def add_no_places(self, redirects: Iterable[str]) -> None:
+        """Write the redirects whose fragment is no place in the page where they end."""
+        self._db.executemany("INSERT INTO no_places VALUES (?)", ((url,) for url in redirects))
 
     def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
         """Write notes that are about no file: code and text."""

@@ -56,6 +56,7 @@ class MirrorPlan(Mapping[str, str]):
         self._working = Working(Path(":memory:"))
         self._working.create({})
         survey = Survey(readers, choice, self.diagnostics.append)
+        self._working.add_no_places(survey.no_places())
         names = ["" for _ in readers]
         self._working.plan(survey.rows(), survey.store.forms(), names, choice.layout)
         same = choice.same if choice.same is not None else Equivalences()

@@ -46,10 +46,14 @@ _MAP_SITE: Final = "importmap"
 
 
 class Target(NamedTuple):
-    """A file in the mirror, by its path, and the fragment that a redirect to it has."""
+    """A file in the mirror, by its path, and the fragment that a redirect to it has.
+
+    `is_place`: the file has a place of that name, as far as its text shows.
+    """
 
     path: str
     fragment: str | None = None
+    is_place: bool = True
 
 
 class Note(NamedTuple):
@@ -262,7 +266,8 @@ class MirrorPolicy:
         if (needs := needs_server(resolved)) is not None:
             self.note(resolved, "needs-server", needs)
         # The fragment of a redirect counts before that of the link (RFC 9110 10.2.2) where a browser goes to it.
-        is_moved = found.fragment is not None and (fragment is None or resolved.kind in _OPENED)
+        counts = found.is_place and resolved.kind in _OPENED
+        is_moved = found.fragment is not None and (fragment is None or counts)
         if is_moved:
             fragment = found.fragment
         new = self._relatives.reference(self.path, found.path)

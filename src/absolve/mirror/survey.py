@@ -6,10 +6,15 @@ request other than GET describes other records, or a revisit in a large capture.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from contextlib import suppress
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote_to_bytes
 
-from absolve.core.errors import Diagnostic
+from absolve.core.errors import CodingError, Diagnostic, DocumentError
 from absolve.mirror.capture import CUT, PIECE, Capture, Captured
 from absolve.mirror.map import Row
 from absolve.mirror.paths import Placed, folder_of
@@ -20,12 +25,14 @@ from absolve.mirror.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from absolve.mirror.capture import Where
     from absolve.mirror.payloads import Reader
     from absolve.mirror.urls import Equivalences
 
     Notify = Callable[[Diagnostic], None]
 
 
+_NAME: Final = re.compile(rb"[^\x00-\x20\"'<>=#/!?&]+")
 _FEW: Final = 8 << 20  # about the bytes of captures that are kept in memory, for the revisits among them
 _ONE: Final = 700  # bytes of a capture without its texts
 _PIECES: Final = "only pieces of it were captured (206), and they do not make the whole: it counts as missing"
@@ -88,6 +95,25 @@ class Survey:
                 if end.url is not None and end.fragment is not None:
                     redirect += f"#{end.fragment}"
                 yield Row(one, one.where, redirect, None)
+
+    def no_places(self) -> Iterator[str]:
+        """Yield the redirects whose fragment occurs nowhere in the page where they end, so that it leads nowhere.
+
+        A fragment with other characters than a name may be for a script: it counts as a place.
+        """
+        wanted: dict[Where, list[tuple[str, bytes]]] = {}
+        for one in self.store:
+            end = self.capture.end(one.url) if one.location is not None else None
+            if end is None or end.url is None or not end.fragment or end.url in self.parts:
+                continue
+            held, name = self.store.get(end.url), unquote_to_bytes(end.fragment)
+            if held is not None and _NAME.fullmatch(name) and name.lower() != b"top":
+                wanted.setdefault(self._origins.get(end.url, held).where, []).append((one.url, name))
+        for source, places in groupby(sorted(wanted), key=attrgetter("source")):
+            with suppress(CodingError, DocumentError, OSError):  # it is reported where the page is made
+                for where, payload in self._readers[source].payloads(list(places)):
+                    there = set(_NAME.findall(payload.data))
+                    yield from (url for url, name in wanted[where] if name not in there)
 
     def _captured(self, notify: Notify) -> Capture:
         choice = self._choice

@@ -72,6 +72,7 @@ def planned(
     if unread:
         working.mark_unread()
     working.add_parts(survey.parts)
+    working.add_no_places(survey.no_places())
     working.plan(survey.rows(), survey.store.forms(), [source.name for source in sources], choice.layout)
     working.add_notes(notes)
 
