@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 JUDGES: Final = {"mirror": "check_mirror.py", "audit": "check_audit.py", "field": "check_field.py"}
+# The case wants the fragment of the link where the redirect has one: RFC 9110 10.2.2 says the contrary.
+WRONG: Final = frozenset({"redirects"})
 # Cases that nothing in absolve is made for yet. One that passes must leave this list.
 OPEN: Final = frozenset(
     """
@@ -31,4 +33,4 @@ def test_every_shared_case_passes_except_the_open_ones(name: str, shared: Path, 
     ids = {json.loads(line)["id"] for line in cases.read_text("utf-8").split("\n") if line}
     failed = {line.partition(":")[0] for line in done.stdout.splitlines()} & ids
     assert done.stdout.splitlines()[-1:] == [f"{len(ids) - len(failed)} passed, {len(failed)} failed"], done.stderr
-    assert failed == OPEN & ids, done.stdout
+    assert failed == (OPEN | WRONG) & ids, done.stdout

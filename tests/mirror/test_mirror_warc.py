@@ -153,3 +153,17 @@ def test_an_arc_is_a_capture_with_the_dates_of_its_headers(tmp_path: Path) -> No
 def test_records_compressed_one_by_one_are_read(tmp_path: Path) -> None:
     data = compress(record()) + compress(record(url="http://h/q"))
     assert set(mirrored(tmp_path, "c.warc.gz", data)[1]) == {"h/p.html", "h/q.html"}
+
+
+@pytest.mark.parametrize(
+    ("location", "fragment"),
+    [("/p.html#there", b"there"), ("/p.html", b"mine"), ("/p.html#gone", b"gone"), ("/p.html#/route", b"/route"), ("/mid", b"there")],
+)
+def test_a_link_through_a_redirect_leads_to_the_place_that_the_redirect_names(
+    tmp_path: Path, location: str, fragment: bytes
+) -> None:
+    moved = record(url="http://h/old", http="HTTP/1.1 301 Moved", body=b"", Location=location)
+    middle = record(url="http://h/mid", http="HTTP/1.1 302 Found", body=b"", Location="/p.html#there")
+    home = record(url="http://h/", body=BODY + b"<a href=/old#mine>")
+    page = record(body=BODY + b"<p id=there>")
+    assert body_of(tmp_path, home + moved + middle + page, "h/index.html") == BODY + b"<a href=p.html#" + fragment + b">"
