@@ -161,11 +161,17 @@ def allowed(media_type: str, fields: str, data: bytes | None) -> str:
     label = parameters.get("charset")
     if label and label.strip().lower() in _REPLACED and byte_order_mark(data or b"") is None:
         return DEMOTED
-    if any(value.partition(";")[0].strip().lower() == "attachment" for value in field(fields, "content-disposition")):
+    if any(map(_is_attached, field(fields, "content-disposition"))):
         return DEMOTED
     if essence != registry.HTML and any(map(security_policy.limits_scripts, security_policy.of_header(fields))):
         return DEMOTED if data is None or _has_scripts(data) else essence  # only a page of HTML can have the policy
     return essence
+
+
+def _is_attached(disposition: str) -> bool:
+    """Return whether a Content-Disposition makes a browser download: an unknown type does (RFC 6266 4.2)."""
+    kind = disposition.partition(";")[0].strip().lower()
+    return bool(kind) and kind != "inline" and "=" not in kind
 
 
 def _has_scripts(data: bytes) -> bool:
