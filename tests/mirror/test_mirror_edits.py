@@ -11,6 +11,7 @@ from absolve.core.errors import DocumentError
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
+from absolve.mirror import browsers
 from absolve.mirror.edits import placed, relinked, rewritten
 from absolve.mirror.policy import MirrorPolicy, Target
 
@@ -33,6 +34,9 @@ class Capture:
 
     def response(self, path: str) -> tuple[str, str, str]:
         return f"http://{path}", *self.files.get(path, ("text/javascript", ""))
+
+    def digests(self, path: str) -> dict[str, str]:
+        return browsers.digests(b"1") if path == "o/s.js" else {}
 
 
 def mirrored(
@@ -179,6 +183,13 @@ def test_a_page_that_the_header_gives_charset_and_policies_has_the_charset_first
         ("<script src=s.js></script>", f"{CSP}script-src 'self'", "s.js"),
         ("<script nonce=a src=//o/s.js></script>", f"{CSP}script-src 'nonce-a'", "../o/s.js"),
         ("<script src=i.png></script>", "", "data:,"),
+        ("<script integrity=sha256-x src=//o/s.js></script>", "", "data:,"),
+        (
+            "<script integrity='x sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s= sha256-x' src=//o/s.js></script>",
+            "",
+            "../o/s.js",
+        ),
+        ("<script integrity='x md5-x' src=//o/s.js></script>", "", "../o/s.js"),
         ("<iframe src=f.html></iframe>", "", "data:,"),
         ("<a href=f.html>", f"{CSP}frame-src 'none'", "f.html"),
         ("<img src=i.png>", f"{CSP}script-src 'none'", "i.png"),

@@ -7,6 +7,8 @@ that a browser makes of it. A mirror gives a file the name of an active document
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import new as new_digest
 from html import unescape
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +17,7 @@ from absolve.formats import registry
 from absolve.mirror import security_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 HARMLESS: Final = "harmless"  # shown or downloaded, whatever it holds
 SNIFFED: Final = "sniffed"  # Firefox decides by the content, Chromium on Linux by the system's table
@@ -161,11 +163,17 @@ def allowed(media_type: str, fields: str, data: bytes | None) -> str:
     label = parameters.get("charset")
     if label and label.strip().lower() in _REPLACED and byte_order_mark(data or b"") is None:
         return DEMOTED
-    if any(value.partition(";")[0].strip().lower() == "attachment" for value in field(fields, "content-disposition")):
+    if any(map(_is_attached, field(fields, "content-disposition"))):
         return DEMOTED
     if essence != registry.HTML and any(map(security_policy.limits_scripts, security_policy.of_header(fields))):
         return DEMOTED if data is None or _has_scripts(data) else essence  # only a page of HTML can have the policy
     return essence
+
+
+def _is_attached(disposition: str) -> bool:
+    """Return whether a Content-Disposition makes a browser download: an unknown type does (RFC 6266 4.2)."""
+    kind = disposition.partition(";")[0].strip().lower()
+    return bool(kind) and kind != "inline" and "=" not in kind
 
 
 def _has_scripts(data: bytes) -> bool:
@@ -181,6 +189,20 @@ def may_be_script(media_type: str, fields: str) -> bool:
     if essence.startswith(("image/", "audio/", "video/")) or essence == "text/csv":
         return False
     return not has_nosniff(fields) or essence in _JAVASCRIPT
+
+
+def digests(data: bytes) -> dict[str, str]:
+    """Return the digests of content that an `integrity` may have, in Base64, the strongest one first."""
+    return {kind: b64encode(new_digest(kind, data).digest()).decode() for kind in ("sha512", "sha384", "sha256")}
+
+
+def has_integrity(text: str, own: Mapping[str, str]) -> bool:
+    """Return whether content with these digests passes an `integrity` (Subresource Integrity 3.3.4)."""
+    found = [one.partition("?")[0].partition("-")[::2] for one in text.split()]
+    for kind, digest in own.items():
+        if stated := [one.replace("-", "+").replace("_", "/") for name, one in found if name.lower() == kind]:
+            return digest in stated
+    return True
 
 
 def may_be_framed(fields: str, url: str, page: str) -> bool:

@@ -11,10 +11,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
+from absolve.core.errors import FAULTS, DocumentError
+from absolve.mirror import browsers
+from absolve.mirror.capture import Where
 from absolve.mirror.policy import Target
 from absolve.mirror.urls import key
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from absolve.mirror.payloads import Reader
     from absolve.mirror.urls import Equivalences
 
 _SMALL: Final = 100_000  # rows that are kept in memory
@@ -37,9 +43,16 @@ class Lookup:
     """The files of a mirror by URL. `used` has the URLs for which others stood since it was emptied last."""
 
     def __init__(
-        self, db: sqlite3.Connection, same: Equivalences, *, is_normal: bool, is_finished: bool = False
+        self,
+        db: sqlite3.Connection,
+        same: Equivalences,
+        *,
+        is_normal: bool,
+        is_finished: bool = False,
+        reader: Callable[[int], Reader] | None = None,
     ) -> None:
         self._db = db
+        self._reader = reader  # of a source, by its number
         self._is_finished = is_finished  # the map of anybody, which has no table of forms
         self._same = same
         self._is_normal = is_normal  # whether the URLs come from the URL Standard's parser
@@ -49,6 +62,7 @@ class Lookup:
         self._rows: dict[str, tuple[str | None, str | None]] | None = None
         self._forms: dict[str, str] = {}
         self._origins: set[str] | None = None
+        self._digests: dict[str, dict[str, str]] = {}
         (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
         if count <= _SMALL:
             self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(_EVERY)}
@@ -77,6 +91,17 @@ class Lookup:
         """Return the URL of a file of the mirror, its media type, and the fields that limit it (see `browsers`)."""
         found: tuple[str, str, str] | None = self._db.execute(_RESPONSE, (path,)).fetchone()
         return found if found is not None else ("", "", "")
+
+    def digests(self, path: str) -> dict[str, str]:
+        """Return the digests of a response, read again once from its source; none where that cannot be done."""
+        if path not in self._digests and self._reader is not None:
+            row = self._db.execute('SELECT source, "offset", number FROM plan WHERE path = ?', (path,)).fetchone()
+            self._digests[path] = {}
+            with suppress(DocumentError, *FAULTS):
+                for _, found in self._reader(row[0]).payloads([Where(*row)]):
+                    # where the container has text, its bytes may have been others
+                    self._digests[path] = browsers.digests(found.data) if found.charset is None else {}
+        return self._digests.get(path, {})
 
     @property
     def origins(self) -> set[str]:

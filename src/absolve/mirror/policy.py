@@ -20,7 +20,7 @@ from absolve.urls.predicates import scheme
 from absolve.urls.relative_path import relative_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -157,6 +157,7 @@ class Responses(Protocol):
     @property
     def origins(self) -> Collection[str]: ...
     def response(self, path: str, /) -> tuple[str, str, str]: ...
+    def digests(self, path: str, /) -> Mapping[str, str]: ...
 
 
 class MirrorPolicy:
@@ -270,7 +271,7 @@ class MirrorPolicy:
         if found is None:
             return self._absent(resolved, url, target)
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
-            why = self._refused(resolved, url, *self._responses.response(found.path))
+            why = self._refused(resolved, url, found.path, *self._responses.response(found.path))
             if why is not None:
                 self.note(resolved, "refused", f"{url}: {why}")
                 return INERT
@@ -332,7 +333,9 @@ class MirrorPolicy:
             key = (id(entity), link.tag_start)
             self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end, path))
 
-    def _refused(self, resolved: Resolved, url: str, end: str, media_type: str, fields: str) -> str | None:
+    def _refused(
+        self, resolved: Resolved, url: str, path: str, end: str, media_type: str, fields: str
+    ) -> str | None:
         """Return why a browser did not run a response at `end`, to which `url` led; None if it did."""
         kind = _RUN[resolved.element, resolved.attribute]
         if kind == "script" and not browsers.may_be_script(media_type, fields):
@@ -341,13 +344,16 @@ class MirrorPolicy:
             return "its header allows no frame in this page"
         link, data = resolved.link, resolved.entity.own_data
         in_force = [found for at, found in self.limits.get(id(resolved.entity), ()) if at <= link.start]
-        has_tag = in_force and link.tag_start >= 0
-        nonce = attributes(data, link.tag_start, link.tag_end).get(b"nonce") if has_tag else None
-        word = nonce.text(resolved.entity.charset) if nonce is not None else ""
+        is_tag = kind == "script" and link.tag_start >= 0
+        own = attributes(data, link.tag_start, link.tag_end) if is_tag else {}
+        words = {name: own[name].text(resolved.entity.charset) for name in (b"nonce", b"integrity") if name in own}
+        stated = words.get(b"integrity")
+        if stated and self._responses and not browsers.has_integrity(stated, self._responses.digests(path)):
+            return "its integrity is another"
         for found in in_force:
             if not (
-                security_policy.allows(found, kind, url, self.url, word)
-                and security_policy.allows(found, kind, end, self.url, word, by_path=url == end)
+                security_policy.allows(found, kind, url, self.url, words.get(b"nonce", ""))
+                and security_policy.allows(found, kind, end, self.url, words.get(b"nonce", ""), by_path=url == end)
             ):
                 return "the Content-Security-Policy of the page forbids it"
         return None

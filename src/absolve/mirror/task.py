@@ -10,6 +10,7 @@ import os
 import posixpath
 import stat
 import sys
+from functools import lru_cache
 from hashlib import file_digest, sha256
 from itertools import chain, groupby
 from operator import attrgetter
@@ -102,15 +103,18 @@ class _Open:
         map_ = opened(Path(how.map))
         self._map = map_
         self.foreign = foreign(map_)
-        self.lookup = Lookup(map_, how.same, is_normal=is_normal)
+        self.lookup = Lookup(map_, how.same, is_normal=is_normal, reader=lru_cache(1)(self._fresh))
         self.relatives = Relatives()
         self._how = how
         self._reader: tuple[int, Reader] | None = None
 
+    def _fresh(self, number: int) -> Reader:
+        return reader_of(self._how.sources[number], number, self._how.reading)
+
     def reader(self, number: int) -> Reader:
         """Return the reader of a source: the same one for batches in a row, as some read their source as a whole."""
         if self._reader is None or self._reader[0] != number:
-            self._reader = number, reader_of(self._how.sources[number], number, self._how.reading)
+            self._reader = number, self._fresh(number)
         return self._reader[1]
 
     def joined(self, items: Iterable[Item]) -> dict[str, bytes]:
