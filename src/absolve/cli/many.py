@@ -256,9 +256,8 @@ def run(
     if options.quiet:
         return
     if summed is None:
-        left_out = report.totals.left_out()
-        if repeats or left_out:
-            report.summary("; ".join([*([f"{counts} in {clock.seconds:.1f} s"] if repeats else []), *left_out]))
+        if repeats:
+            report.summary(f"{counts} in {clock.seconds:.1f} s")
     else:
         report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
 

@@ -282,7 +282,7 @@ def finish_run(working: maps.Working, options: argparse.Namespace, report: Repor
         text = "the capture holds no document"
         report.finding(Diagnostic("no-document", text, options.output or options.zip, failed=True))
     _missing(working, options)
-    _summary(working, number, options)
+    _summary(working, number, options, report)
 
 
 def _missing(working: maps.Working, options: argparse.Namespace) -> None:
@@ -296,7 +296,7 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> None:
         file.write("".join(f"{url}\n" for url in urls).encode("utf-8", "surrogatepass"))
 
 
-def _summary(working: maps.Working, number: int, options: argparse.Namespace) -> None:
+def _summary(working: maps.Working, number: int, options: argparse.Namespace, report: Report) -> None:
     if options.quiet:
         return
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
@@ -305,7 +305,7 @@ def _summary(working: maps.Working, number: int, options: argparse.Namespace) ->
     words += [f"{number:,} {code}" for code, number in notes.items()]
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
-    print(f"absolve: {name}: {', '.join(words)} ({MAP})", file=sys.stderr)
+    print("; ".join([f"absolve: {name}: {', '.join(words)} ({MAP})", *report.totals.left_out()]), file=sys.stderr)
 
 
 # --- without writing --------------------------------------------------------------------------------------------------
