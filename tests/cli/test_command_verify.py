@@ -130,6 +130,7 @@ CHANGES = [  # options that choose and change links
     ["--scope", "external", "--url", "http://h/"],
     ["--problem", "scheme-relative", "--url", "http://h/"],
     ["--remap-file", "rules.csv", "--default-url", "http://h/"],
+    ["--url-map", "urls.csv"],
 ]
 
 
@@ -138,6 +139,7 @@ def test_verify_takes_the_options_of_a_rewrite_that_choose_and_change_links(
     absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "urls.csv").write_text("a.html,http://h/\n")
     (tmp_path / "rules.csv").write_text("http://old.example/,https://new.example/,exact\n")
     (tmp_path / "a.html").write_text('<a href="http://old.example/">a</a><img src="http://old.example/i"><a href="//o/x">')
     absolve("rewrite", "a.html", "-o", "b.html", *options)

@@ -77,6 +77,8 @@ def run(options: argparse.Namespace, report: Report, table: str) -> None:
     keeps_bytes = sinks.is_text(how.format) and how.format != sinks.TABLE and not how.unique
     if table != LINKS:
         _list(how, sink, found, options, report, None)
+        if not options.quiet:
+            report.summary("; ".join(report.totals.left_out()), repeats=False)
     else:
         with resuming.list_journal(options, keeps_bytes=keeps_bytes) as journal:
             _list(how, sink, found, options, report, journal)

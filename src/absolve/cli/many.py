@@ -77,9 +77,6 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="GLOB",
         help="in folders, skip matching files and folders",
     )
-    shared.completes_files(
-        group.add_argument("--url-map", metavar="FILE", help="CSV file with retrieval URLs of single files: path, URL")
-    )
     group.add_argument(
         "--mirror-layout",
         discovered=True,
@@ -87,7 +84,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="a folder contains host/path, as written by wget and HTTrack: use that as the URL of a page that records"
         " no other",
     )
-    shared.add_known(parser)
+    shared.add_url_map(shared.add_known(parser))
 
 
 def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -151,12 +148,8 @@ def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -
         if url is not None and any(map(inputs.is_folder, given)) and set("?#") & set(url):
             raise UsageError(f"{option} of a folder can have no query and no fragment: {url!r}")
     met: set[str] = set()
-    by_path: dict[str, str] = {}
-    if options.url_map:
-        try:
-            by_path, lines = inputs.read_url_map(options.url_map)
-        except DocumentError as error:
-            raise UsageError(error.message) from error
+    by_path, lines = shared.url_map(options)
+    if lines:
         report.totals.tables.append(Table(options.url_map, "input", lines, met))
     origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
@@ -256,9 +249,8 @@ def run(
     if options.quiet:
         return
     if summed is None:
-        left_out = report.totals.left_out()
-        if repeats or left_out:
-            report.summary("; ".join([*([f"{counts} in {clock.seconds:.1f} s"] if repeats else []), *left_out]))
+        if repeats:
+            report.summary(f"{counts} in {clock.seconds:.1f} s")
     else:
         report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
 

@@ -300,7 +300,7 @@ def finish_run(working: maps.Working, options: argparse.Namespace, report: Repor
     """Write the list of what is missing, and print the counts; without a document report that."""
     number = working.documents()[0]
     if number:
-        _summary(working, number, _missing(working, options), options)
+        _summary(working, number, _missing(working, options), options, report)
     else:
         name = options.output or options.zip or next(iter(options.inputs), STDIN)
         text = "the capture holds no document: nothing is written"
@@ -320,7 +320,9 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> int:
     return listed.count(None)
 
 
-def _summary(working: maps.Working, number: int, left_out: int, options: argparse.Namespace) -> None:
+def _summary(
+    working: maps.Working, number: int, left_out: int, options: argparse.Namespace, report: Report
+) -> None:
     if options.quiet:
         return
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
@@ -330,7 +332,7 @@ def _summary(working: maps.Working, number: int, left_out: int, options: argpars
     words += [f"{number:,} {code}" for code, number in notes.items()]
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
-    print(f"absolve: {name}: {', '.join(words)} ({MAP})", file=sys.stderr)
+    print("; ".join([f"absolve: {name}: {', '.join(words)} ({MAP})", *report.totals.left_out()]), file=sys.stderr)
 
 
 # --- without writing --------------------------------------------------------------------------------------------------

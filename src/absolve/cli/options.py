@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import UsageError, similar
+from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
 from absolve.encodings import charsets
@@ -90,8 +90,8 @@ def check_above(out: str, *, makes: bool) -> None:
 _MKDIRS: Final = "--mkdirs makes it; the last folder of a path needs no option"
 
 
-def add_known(parser: argparse.ArgumentParser) -> None:
-    """Add --url, --file-urls, --media-type and --charset."""
+def add_known(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add --url, --default-url, --file-urls, --media-type and --charset; return their group."""
     known = parser.add_argument_group("facts about the inputs")
     known.add_argument(
         "-u", "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
@@ -110,6 +110,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     known.add_argument(
         "--charset", discovered=True, metavar="LABEL", help="character encoding, unless a byte order mark gives it"
     )
+    return known
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -364,9 +365,26 @@ def _check_not_led_out(path: Path, names: list[str]) -> None:
         raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
 
 
+def add_url_map(group: argparse._ActionsContainer) -> None:
+    completes_files(
+        group.add_argument("--url-map", metavar="FILE", help="CSV file with retrieval URLs of single files: path, URL")
+    )
+
+
+def url_map(options: argparse.Namespace) -> inputs.UrlMap:
+    """Return the URLs of --url-map. Raise UsageError if the file cannot be read, or has a row that can never work."""
+    if not getattr(options, "url_map", None):
+        return inputs.UrlMap({}, {})
+    try:
+        return inputs.read_url_map(options.url_map)
+    except DocumentError as error:
+        raise UsageError(error.message) from error
+
+
 def one_input(name: str, options: argparse.Namespace) -> inputs.Input:
     """Return an input of a command that reads files only, without a place in an output folder."""
-    return inputs.Input(name, "", options.url, claims=inputs.default_claims(options.default_url))
+    url = url_map(options).urls.get(inputs.key(name), options.url)
+    return inputs.Input(name, "", url, claims=inputs.default_claims(options.default_url))
 
 
 def reading(options: argparse.Namespace) -> ReadOptions:

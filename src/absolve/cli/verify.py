@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         shared.completes_files(
             parser.add_argument(name, metavar=name.upper(), help=f"{words}: file, or - for the standard input")
         )
-    shared.add_known(parser)
+    shared.add_url_map(shared.add_known(parser))
     shared.add_changes(parser)
     filters.add_selection(parser, "selection of links that change")
     filters.add_remapping(parser)
@@ -74,8 +74,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
     policy = filters.policy(options)
     if options.before == options.after == sources.STDIN:
         raise UsageError("the standard input (-) can be read only once")
+    input_ = shared.one_input(options.before, options)
     with report.guard(options.before):
-        before = load.read(shared.one_input(options.before, options), how)
+        before = load.read(input_, how)
         after = sources.read(options.after, max_size=options.max_size)
         for difference in verifying.differences(walk(before, how.settings), before, after.data, policy):
             report.failure(DocumentError(difference))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import DocumentError
 from absolve.formats import registry
 from absolve.run import sources as files
+from absolve.run.load import is_document, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,6 +50,8 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
             continue
         if kind == FILES:
             plain.append(input_)
+            if input_.found and not is_document(input_.name, files.head(input_.name, found=True), how):
+                notify(not_read(input_))  # it is held as it is
         elif kind == registry.ZIP:
             from absolve.mirror.packages import record_files
 
