@@ -324,7 +324,8 @@ def _dry(sources: Sequence[Source], how: MirrorOptions, choice: Choice, report: 
         working.create({})
         write.planned(working, sources, how, choice, report.finding)
         for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
-            print(f"{printable.printable(url)}\t{printable.printable(path)}")
+            shown = (printable.message(text, credentials=report.credentials) for text in (url, path))
+            print("\t".join(shown))
         held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
     print(f"{held:,} documents, {others:,} other URLs", file=sys.stderr)
 
