@@ -46,8 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.disable()  # during imports: they leave no garbage, and a collection takes longer than rewriting a page
     try:
         if arguments in (["--version"], ["-V"]):
-            print(version())
-            return 0
+            try:
+                print(version(), flush=True)
+            except OSError:
+                pass  # the run reports it
+            else:
+                return 0
         if alone:
             _import_argparse()
         from absolve.cli.running import run

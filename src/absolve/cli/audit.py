@@ -194,8 +194,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
+    from absolve.run import journal
 
-    with leftovers.temporary_folder() as folder:
+    with leftovers.temporary_folder() as folder, journal.unwritable(folder):
         audit_running.run(options, report, folder, failing)
 
 

@@ -26,7 +26,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
 from absolve.mirror.urls import MORE, NONE, Equivalences, wanted
-from absolve.run import leftovers, outputs, plan, special_files
+from absolve.run import journal, leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from absolve.mirror.sources import Source
     from absolve.mirror.task import Batch
     from absolve.run.inputs import Input
+    from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
 
 EPILOG = """\
@@ -110,7 +111,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
     many.names(options)  # a URL is no input
     failures.check(options)
     if options.relative_only:
-        mirror_in_place.run(options, report)
+        with journal.unwritable("--relative-only"):
+            mirror_in_place.run(options, report)
         return
     if options.output is None and options.zip is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR or --zip FILE")
@@ -124,6 +126,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
     reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
     _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
+    with journal.unwritable(options.output or options.zip or "mirror"):
+        _make(reading, choice, options, report)
+
+
+def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
     sources = sources_of(many.found(options, report), reading, report.aside)
     how = MirrorOptions(
         reading,
@@ -346,7 +353,8 @@ def _dry(
         working.create({})
         write.planned(working, sources, how, choice, report.finding)
         for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
-            print(f"{printable.printable(url)}\t{printable.printable(path)}")
+            shown = (printable.message(text, credentials=report.credentials) for text in (url, path))
+            print("\t".join(shown))
         held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
         if not held:
             finish_run(working, options, report)

@@ -140,6 +140,11 @@ class Parser(argparse.ArgumentParser):
             say(line)
         self.exit(2)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write a help text. Raise OSError: argparse passes over a full disk."""
+        if (file := file or sys.stderr) is not None:
+            file.write(message)
+
     def check_all_known(self, rest: Sequence[str]) -> None:
         """Raise UsageError if arguments are left over."""
         from absolve.cli import hints

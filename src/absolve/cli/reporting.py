@@ -6,6 +6,8 @@ warning or note, and lines `hint: text`; JSON lines for --errors.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from contextlib import contextmanager
 from itertools import islice
@@ -105,7 +107,7 @@ class Report:
         self.errors: IO[bytes] | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
         self.lines = 0
-        self._is_advised = False
+        self._is_advised = self._is_full = False
         self._end: tuple[Callable[[], str], bool] | None = None
         self.totals = Totals()
         self._hinted: set[str] = set()
@@ -119,9 +121,9 @@ class Report:
         if diagnostic.code in _UNREAD:
             self.totals.add_unread(diagnostic)
         if diagnostic.failed:
-            self._fail(self.input or diagnostic.name, diagnostic)
-            self._print(self._printed(diagnostic), diagnostic.code, ERROR)
-            self._help(diagnostic)
+            if self._fail(self.input or diagnostic.name, diagnostic):
+                self._print(self._printed(diagnostic), diagnostic.code, ERROR)
+                self._help(diagnostic)
         elif not self.quiet and (self.verbose or diagnostic.code not in _UNREAD):
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
             if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
@@ -136,9 +138,9 @@ class Report:
 
     def failure(self, error: DocumentError) -> None:
         """Report that an input or its output failed: the run continues with the next input; the exit status is 1."""
-        self._fail(self.input or error.diagnostic.name, error.diagnostic)
-        self._print(error.show(credentials=self.credentials), error.diagnostic.code, ERROR)
-        self._help(error.diagnostic)
+        if self._fail(self.input or error.diagnostic.name, error.diagnostic):
+            self._print(error.show(credentials=self.credentials), error.diagnostic.code, ERROR)
+            self._help(error.diagnostic)
 
     def note(self, code: str, text: str) -> None:
         """Print a note about the run, unless `quiet`."""
@@ -215,10 +217,16 @@ class Report:
         if done:
             say(f"absolve: {done}")
 
-    def _fail(self, input_: str, diagnostic: Diagnostic) -> None:
+    def _fail(self, input_: str, diagnostic: Diagnostic) -> bool:
+        """Note a failure, and return whether to print it: unless `verbose`, a full disk is one line for all files."""
+        is_full = diagnostic.text in _FULL
+        is_again, self._is_full = is_full and self._is_full, is_full or self._is_full
         self.failures.setdefault(input_, diagnostic)
-        if self.errors is None:
-            return
+        if self.errors is not None:
+            self._list(input_, diagnostic)
+        return self.verbose or not is_again
+
+    def _list(self, input_: str, diagnostic: Diagnostic) -> None:
         import json
 
         fields = {name: getattr(diagnostic, name) for name in _FIELDS}
@@ -227,8 +235,8 @@ class Report:
         fields["text"] = in_short(fields["text"], _LONGEST)
         line = json.dumps({"input": input_, **fields})
         try:
-            self.errors.write(f"{line}\n".encode())
-            self.errors.flush()
+            self.errors.write(f"{line}\n".encode())  # type: ignore[union-attr]
+            self.errors.flush()  # type: ignore[union-attr]
         except OSError as error:  # the run continues without the list
             self.unlisted(error)
 
@@ -271,4 +279,5 @@ INTERPRETED: Final = "interpreted: installed again with a C compiler, absolve ru
 _FIELDS: Final = ("name", "line", "column", "code", "text")
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
+_FULL: Final = frozenset(map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))))
 _NAMED: Final = 20  # inputs for which one code is printed; failures that the summary repeats

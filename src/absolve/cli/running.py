@@ -146,6 +146,28 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
     report = Report()
     terminal.choose("auto")
     try:
+        status = _ended(arguments, report, alone=alone)
+        _flush()
+    except BrokenPipeError:
+        _abandon_stdout()
+        return 141  # as after SIGPIPE (128 + 13)
+    except OSError as error:  # of the output: commands handle errors of inputs
+        text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
+        terminal.say(painted(ERROR, printable.message(text, credentials=report.credentials), "unwritable"))
+        _abandon_stdout()
+        if alone:
+            sys.unraisablehook = _ignore  # generators of a library fail again when they are freed
+        return 1
+    return status
+
+
+def _ignore(_: object) -> None:
+    """Print nothing."""
+
+
+def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
+    """Run the command to its end, and return the exit status. Raise OSError if an output cannot be written."""
+    try:
         whole = parser(arguments[:1])
         if alone:
             terminal.guard()
@@ -171,17 +193,8 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
             place = command.place_of(error.message)
             is_new = place and place not in error.message
             command.error(f"{place}: {error.message}" if is_new else error.message, error.hint)
-        _flush()
     except SystemExit as end:  # argparse ends so after --help and after an error
         return end.code if isinstance(end.code, int) else 0
-    except BrokenPipeError:
-        _abandon_stdout()
-        return 141  # as after SIGPIPE (128 + 13)
-    except OSError as error:  # of the output: commands handle errors of inputs
-        text = f"{error.filename or 'standard output'}: unwritable: {error.strerror or error}"
-        terminal.say(painted(ERROR, printable.message(text, credentials=report.credentials), "unwritable"))
-        _abandon_stdout()
-        return 1
     return report.status
 
 

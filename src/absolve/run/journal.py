@@ -9,7 +9,7 @@ import errno
 import os
 import sqlite3
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Self
 
 from absolve.core.digest import fingerprint
@@ -165,6 +165,21 @@ def opened(path: Path, tables: str, busy: str) -> sqlite3.Connection:
             raise UsageError(f"another run {busy}: wait until it ends (journal {path})") from error
         raise
     return database
+
+
+@contextmanager
+def unwritable(name: str) -> Iterator[None]:
+    """Raise OSError, with this name, where a database of SQLite cannot be written: a full disk."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _OF_THE_DISK:
+            raise
+        raise OSError(errno.EIO, str(error), name) from error
+
+
+# SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN: primary result codes of SQLite
+_OF_THE_DISK: Final = frozenset({8, 10, 13, 14})
 
 
 def make_private(path: Path) -> None:

@@ -163,9 +163,22 @@ def _temporary(
         yield old, made, folder
     except BaseException as error:  # including an interrupt
         discard(made)
+        if (full := _hidden(error)) is not None:
+            raise OSError(full.errno, full.strerror, str(path)) from error
         if isinstance(error, OSError) and error.filename in {None, temporary, made.temporary}:  # write() gives None
             error.filename = str(path)  # the path that the user gave
         raise
+
+
+def _hidden(error: BaseException) -> OSError | None:
+    """Return the error of a full disk behind that of a library, which could not end its work on the file."""
+    number = getattr(errno, str(error).removeprefix("IO_"), None)
+    if type(error).__name__ == "SerialisationError" and number is not None:  # of libxml2, for its own file
+        return OSError(number, os.strerror(number))
+    found = error.__context__ if isinstance(error, Exception) and not isinstance(error, OSError) else None
+    while found is not None and not (isinstance(found, OSError) and found.errno in _FULL):
+        found = found.__context__
+    return found
 
 
 def _state(path: Path | str) -> os.stat_result | None:
@@ -332,6 +345,7 @@ _BINARY: Final = getattr(os, "O_BINARY", 0)
 _NO_LINK: Final = _BINARY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe does not block it
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
 _FLUSH: Final = os.O_RDWR | _NO_LINK
+_FULL: Final = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _PIECE: Final = 1 << 20  # bytes that are compared at once
 _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 

@@ -1,0 +1,106 @@
+"""A full disk is one line on the standard error: no traceback, nothing torn, the old file kept, no temporary file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from test_command_kills import capture, temporary
+
+from absolve.cli.running import parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+resource = pytest.importorskip("resource")
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+PAGE = b"<!-- saved from url=(0012)http://h/d/%d.html --><a href=http://h/ABOUT.html>a</a>" + b"<a href='x.html'>text</a>" * 60
+SMALL = 20  # bytes of the largest file that may be written
+# Outputs, and arguments with which they are written.
+OUTPUTS = (
+    *((f"links.{suffix}", "links site") for suffix in "csv tsv json jsonl md html sqlite duckdb parquet".split()),
+    ("d.sqlite", "documents site"), ("o.html", "rewrite site/1.html"), ("m.zip", "mirror c.warc --zip"),
+    *((f"a.{suffix}", "audit site --url http://h/") for suffix in "jsonl html sqlite duckdb xlsx sarif xml".split()),
+    ("list", "mirror c.warc -o m --missing"), ("l.csv", "rewrite site -o out --log"),
+)  # fmt: skip
+STDOUT = (
+    "rewrite site/1.html", "rewrite site --diff", "rewrite site -n", "links site", "links site -f csv", "documents site", "base site/1.html",
+    "mirror c.warc -n", "mirror c.warc --zip -", "mirror c.warc -o m --missing -", "audit site --url http://h/ -f jsonl",
+    "audit site --url http://h/ --fix --diff", "audit site --url http://h/ --write-map -", "resolve http://h/ x", "config", "completion bash",
+    "help", "help --man", "--version", "--help", *(f"{name} {option}" for name in parser().commands for option in ("-h", "--help")),
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("site").mkdir()
+    for number in range(3):
+        Path("site", f"{number}.html").write_bytes(PAGE % number)
+    Path("site/about.html").write_bytes(b"<title>about</title>")
+    Path("c.warc").write_bytes(capture(30))
+
+
+def limited() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL))
+
+
+def run(
+    *arguments: str, stdout: int = subprocess.DEVNULL, before: Callable[[], None] | None = None
+) -> tuple[int, list[str]]:
+    argv = [sys.executable, "-m", "absolve", *arguments]
+    done = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=before, check=False)
+    return done.returncode, done.stderr.decode().splitlines()
+
+
+@pytest.mark.parametrize(("output", "arguments"), OUTPUTS)
+def test_a_file_that_cannot_be_written_stays_as_it_was(output: str, arguments: str) -> None:
+    words = arguments.split()
+    Path(output).write_bytes(b"old")
+    status, lines = run(*words, *(["-o"] if words[-1][:2] != "--" else []), output, before=limited)
+    assert status == 1
+    assert not [line for line in lines if line.startswith((" ", "Traceback", "Exception"))], lines
+    assert any("unwritable" in line for line in lines), lines
+    assert Path(output).read_bytes() == b"old"
+    assert not temporary(Path())
+
+
+@pytest.mark.parametrize("arguments", ["rewrite site --in-place", "rewrite site -o out/ -j2", "mirror c.warc -o m", "audit site --url http://h/ --fix"])
+def test_a_folder_keeps_what_cannot_be_written(arguments: str) -> None:
+    status, lines = run(*arguments.split(), "--quiet", before=limited)
+    assert status == 1
+    assert all(line.startswith("error:") and "unwritable" in line for line in lines), lines
+    assert lines
+    assert [path.read_bytes() for path in sorted(Path("site").glob("?.html"))] == [PAGE % number for number in range(3)]
+    assert not temporary(Path())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")  # noqa: PTH110
+@pytest.mark.parametrize("arguments", STDOUT)
+def test_a_full_standard_output_is_one_line(arguments: str) -> None:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        status, lines = run(*arguments.split(), stdout=full.fileno())
+    assert status == 1
+    assert [line for line in lines if line.startswith("error")] == ["error: standard output: unwritable: No space left on device"]
+    assert not [line for line in lines if line.startswith(("Traceback", "Exception"))], lines
+
+
+def test_a_full_disk_is_one_line_for_all_files_of_a_run() -> None:
+    mount = ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs"]
+    Path("full").mkdir()
+    if not hasattr(os, "geteuid") or os.geteuid() or subprocess.run([*mount, "full"], check=False, capture_output=True).returncode:
+        pytest.skip("only root may mount a small file system")
+    try:
+        Path("full/filler").write_bytes(b"x" * 30_000)
+        for arguments in ("rewrite site -o full/out", "mirror c.warc -o full/m"):
+            status, lines = run(*arguments.split(), "--quiet")
+            assert (status, len(lines)) == (1, 1), lines
+            assert "unwritable: " in lines[0]
+    finally:
+        subprocess.run(["umount", "full"], check=True)  # noqa: S607 - as mount
