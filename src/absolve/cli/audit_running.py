@@ -39,6 +39,7 @@ WHERE links > 0 GROUP BY verdict
 UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 """
+_NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) FROM news GROUP BY ALL"
 _ROWS: Final = 1000
 _LARGEST_MAP: Final = 256 << 20  # bytes: three million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
@@ -338,6 +339,8 @@ def _finish(
 ) -> None:
     """Print the summary, on a terminal with the findings, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
+    news = connection.execute(_NEW).fetchall() if options.baseline is not None else []
+    fresh = {(table, verdict): count for table, verdict, count, _ in news}
     takes_stdout = options.sql is not None or options.diff
     takes_stdout = takes_stdout or any(
         special_files.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
@@ -350,6 +353,8 @@ def _finish(
                 print(line)
         for table, verdict, count, _ in sorted(counts):
             word = f"{verdict:12}"
-            print(f"{table:6} {audit_shown.painted(verdict, word, how, view) if on_terminal else word} {count:>10,}")
-    if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in counts):
+            line = f"{table:6} {audit_shown.painted(verdict, word, how, view) if on_terminal else word} {count:>10,}"
+            print(f"{line}, {fresh[table, verdict]:,} new" if (table, verdict) in fresh else line)
+    deciding = counts if options.baseline is None else news
+    if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in deciding):
         report.has_findings = True
