@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from absolve.formats.html import tokenizer
-from benchmarks import archives, cluster, corpus, formats, growth, memory, peers, processes, shapes, sizes, start
+from benchmarks import alike, archives, cluster, corpus, formats, growth, memory, peers, processes, shapes, sizes, start
 from benchmarks.measure import race, race_table
 from benchmarks.results import merged, section
 from tests.shapes.hostile import SHAPES
@@ -158,8 +158,10 @@ def of_spark(options: argparse.Namespace) -> Found:
 def of_growth(options: argparse.Namespace) -> Found:
     names = [name for name in SHAPES if re.search(options.shapes, name)]
     found = list(growth.grown(names, [float(size) for size in options.sizes.split(",")], options.longest))
-    table = growth.growth_table(found)
-    return f"Times as much for each doubling.\n\n{table}", all(grown.is_linear for grown in found)
+    table = growth.growth_table(found) if found else ""
+    of_audits, is_fine = alike.alike_table([name for name in alike.SHAPES if re.search(options.shapes, name)])
+    text = f"Times as much for each doubling.\n\n{table}\n\nAudits of pages that are alike.\n\n{of_audits}"
+    return text, is_fine and all(grown.is_linear for grown in found)
 
 
 def of_shapes(options: argparse.Namespace) -> Found:

@@ -259,12 +259,41 @@ def test_texts_of_pages_are_no_markup_in_markdown(tmp_path: Path, audit: duckdb.
     assert all(line.replace("\\|", "").count("|") == 6 for line in rows)
 
 
-@pytest.mark.parametrize("name", ["a.sqlite", "a.duckdb", "a.parquet"])
+@pytest.mark.parametrize("name", [f"a.{form}" for form in ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif", "gitlab")])
 def test_a_run_against_itself_has_nothing_new(tmp_path: Path, audit: duckdb.DuckDBPyConnection, name: str) -> None:
     outputs.write(audit, tmp_path / name)
     assert baseline.compare(audit.cursor(), tmp_path / name) == (0, 0)
     assert count(audit, "baseline") == 0
-    audit.execute("DROP TABLE baseline")
+    audit.execute("DROP TABLE baseline; DROP TABLE news")
+
+
+@pytest.mark.parametrize("form", ["sqlite", "csv", "jsonl", "xlsx", "sarif", "gitlab"])
+def test_a_finding_in_a_renamed_file_is_not_new(tmp_path: Path, form: str) -> None:
+    with closing(made(50, ok=40)) as connection:
+        outputs.write(connection, tmp_path / f"a.{form}")
+        (first,) = connection.execute("SELECT min(document) FROM links WHERE verdict = 'broken'").fetchall()[0]
+        for table in ("links", "pages", "places"):
+            connection.execute(f"UPDATE {table} SET document = 'renamed.html' WHERE document = ?", [first])  # noqa: S608 - names of ours
+        assert baseline.compare(connection, tmp_path / f"a.{form}") == (0, 0)
+
+
+def test_formats_list_what_is_new_first_and_apart(tmp_path: Path) -> None:
+    with closing(made(50, ok=40)) as connection:
+        outputs.write(connection, tmp_path / "a.sqlite")
+        (last,) = connection.execute("SELECT max(rowid) FROM links WHERE verdict = 'external'").fetchall()[0]
+        connection.execute("UPDATE links SET verdict = 'broken', reference = 'new.html' WHERE rowid = ?", [last])
+        connection.execute("UPDATE links SET verdict = 'ok' WHERE rowid = (SELECT min(rowid) FROM links WHERE verdict = 'broken')")
+        baseline.compare(connection, tmp_path / "a.sqlite")
+        results = json.loads(written(connection, tmp_path / "b.sarif"))["runs"][0]["results"]
+        states = [result["baselineState"] for result in results]
+        assert states == ["new", *["unchanged"] * (len(results) - 2), "absent"]
+        assert [issue["severity"] == "info" for issue in json.loads(written(connection, tmp_path / "b.gitlab.json"))] == [False, *[True] * (len(results) - 2)]
+        root = etree.fromstring(written(connection, tmp_path / "b.xml"))
+        assert [case.get("name") for case in root.iterfind(".//testcase[failure]")] == ["broken"]
+        assert {line[:7] for line in written(connection, tmp_path / "b.github").decode().splitlines()} <= {"::error", "::notic"}
+        text = written(connection, tmp_path / "b.md").decode()
+        assert text.startswith("## ❌ 1 findings are new")
+        assert text.index("new.html") < text.index("### Verdicts")
 
 
 def test_the_baseline_shows_new_and_healed_findings(tmp_path: Path) -> None:

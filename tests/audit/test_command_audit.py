@@ -91,6 +91,17 @@ def test_a_run_against_itself_has_nothing_new(tmp_path: Path, capsys: pytest.Cap
     assert "0 new, 1 healed" in printed(capsys, site, "--url", NEW, "--baseline", tmp_path / "one.sqlite")[1]
 
 
+def test_with_a_baseline_only_what_is_new_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("no.html", "other.html")})
+    before = ("--baseline", tmp_path / "one.sqlite")
+    assert run(tmp_path, site, "--url", NEW, "-o", tmp_path / "one.sqlite").status == 1
+    assert run(tmp_path, site, "--url", NEW, *before).status == 0
+    written(site, {"index.html": links("no.html", "more.html")})
+    capsys.readouterr()
+    assert run(tmp_path, site, "--url", NEW, *before).status == 1
+    assert run(tmp_path, site, "--url", NEW, *before, "--fail-on", "loop").status == 0
+
+
 def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -> None:
     text = "<p>" + " ".join(f"river{number} stone" for number in range(60))
     old = {"a.html": page("a"), "c.html": page(text, title="c")}

@@ -40,6 +40,7 @@ UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
 """  # noqa: S608 - names of ours
+_NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) FROM news GROUP BY ALL"
 _ROWS: Final = 1000
 _LARGEST_MAP: Final = 256 << 20  # bytes: three million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
@@ -341,6 +342,8 @@ def _finish(
 ) -> None:
     """Print the summary, on a terminal with the findings, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
+    news = connection.execute(_NEW).fetchall() if options.baseline is not None else []
+    fresh = {(table, verdict): count for table, verdict, count, _ in news}
     takes_stdout = options.sql is not None or options.diff
     takes_stdout = takes_stdout or any(
         special_files.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
@@ -354,6 +357,8 @@ def _finish(
         for table, verdict, count, _ in sorted(counts):
             word = f"{verdict:12}"
             word = audit_shown.painted(verdict, word, how, view) if on_terminal else word
-            say(f"{table:6} {word} {count:>10,}", sys.stdout)
-    if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in counts):
+            some = f", {fresh[table, verdict]:,} new" if (table, verdict) in fresh else ""
+            say(f"{table:6} {word} {count:>10,}{some}", sys.stdout)
+    deciding = counts if options.baseline is None else news
+    if any(verdict in failing and (not fixed or count > sure) for _, verdict, count, sure in deciding):
         report.has_findings = True

@@ -24,14 +24,26 @@ if TYPE_CHECKING:
 MOST: Final = 200  # findings that a terminal lists
 _STYLES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 _LINKS: Final = """
-SELECT document, entity, line, "column", verdict, reference, target, final, fix, suggestion FROM ({links})
-WHERE verdict NOT IN {quiet}{unfixed} ORDER BY document, entity, line, "column" LIMIT {most}
+SELECT document, entity, line, "column", verdict, reference, target, final, fix, suggestion FROM ({links}) t
+WHERE verdict NOT IN {quiet}{unfixed}{where} ORDER BY document, entity, line, "column" LIMIT {most}
 """
 _URLS: Final = """
-SELECT url, verdict, final, suggestion, rule FROM ({urls}) WHERE verdict NOT IN {fine} ORDER BY url LIMIT {most}
+SELECT url, verdict, final, suggestion, rule FROM ({urls}) t WHERE verdict NOT IN {fine}{where}
+ORDER BY url LIMIT {most}
 """
-_PAGES: Final = "SELECT coalesce(url, document), verdict, detail FROM ({pages}) ORDER BY ALL LIMIT {most}"
-_RULES: Final = f"SELECT * FROM ({RULES_FOUND.format('({rules})')}) ORDER BY file, line LIMIT {{most}}"  # noqa: S608 - names of ours
+_PAGES: Final = """
+SELECT coalesce(url, document), verdict, detail FROM ({pages}) t WHERE true{where} ORDER BY ALL LIMIT {most}
+"""
+_RULES: Final = f"""
+SELECT * FROM ({RULES_FOUND.format("({rules})")}) t WHERE true{{where}} ORDER BY file, line LIMIT {{most}}
+"""  # noqa: S608 - names of ours
+# What a baseline has, or lacks: by the place of each finding.
+_NEWS: Final = {
+    "links": "t.document, t.entity, t.start, t.verdict) {} (SELECT subject, entity, start, verdict FROM news)",
+    "urls": "t.url, t.verdict) {} (SELECT subject, verdict FROM news WHERE table_name = 'urls')",
+    "pages": "coalesce(nullif(t.document, ''), t.url), t.verdict) {} (SELECT subject, verdict FROM news)",
+    "rules": "t.file, t.line) {} (SELECT subject, line FROM news WHERE table_name = 'rules')",
+}
 _COUNT: Final = """
 SELECT (SELECT count(*) FROM fixed_findings WHERE verdict NOT IN {quiet}{unfixed})
     + (SELECT count(*) FROM urls WHERE verdict NOT IN {fine}) + (SELECT count(*) FROM pages)
@@ -45,9 +57,12 @@ def lines(connection: Any, how: Options, screen: Screen, *, fixed: bool) -> Iter
     given = {"quiet": QUIET, "fine": FINE, "unfixed": " AND fix IS NULL" if fixed else ""}
     given["wrong"] = RULES_FOUND.format("rules")
     shown = 0
-    for heading, items in _groups(source, given):
+    for heading, items in _parted(source, given):
         if shown == MOST:
             break
+        if not items:
+            yield f"{heading}\n"
+            continue
         listed = items[: MOST - shown]
         shown += len(listed)
         group = Group(listed, screen)
@@ -66,11 +81,27 @@ def painted(verdict: str, text: str, how: Options, screen: Screen) -> str:
     return screen.paint(text, _STYLES["error"] if verdict in how.fail_on else "dim")
 
 
-def _groups(source: Source, given: dict[str, Any]) -> Iterator[tuple[str, list[Item]]]:
-    """Yield headings with their items: pages with their links, then old URLs, pages, and rules by map."""
+def _parted(source: Source, given: dict[str, Any]) -> Iterator[tuple[str, list[Item]]]:
+    """Yield headings with their items: with a baseline those that are new first, below a heading without items."""
+    if source.news is None:
+        yield from _groups(source, given)
+        return
+    for title, which in (("New since the baseline:", "IN"), ("Not new:", "NOT IN")):
+        for number, found in enumerate(_groups(source, given, which)):
+            if not number:
+                yield title, []
+            yield found
+
+
+def _groups(source: Source, given: dict[str, Any], which: str = "") -> Iterator[tuple[str, list[Item]]]:
+    """Yield headings with their items: pages with their links, then old URLs, pages, and rules by map.
+
+    `which`: IN for those that are new, NOT IN for the others.
+    """
 
     def rows(query: str, table: str) -> Iterable[tuple[Any, ...]]:
-        return source.rows(query.format_map({**given, table: source.select(table), "most": MOST}))
+        where = f" AND ({_NEWS[table].format(which)}" if which else ""
+        return source.rows(query.format_map({**given, table: source.select(table), "most": MOST, "where": where}))
 
     for (document, entity), links in groupby(rows(_LINKS, "links"), lambda row: (row[0], row[1])):
         yield f"{document} {entity}".rstrip(), [_link(source, *row[2:]) for row in links]

@@ -1,33 +1,48 @@
 """Compare with the result of an earlier run (`--baseline`): which findings are new, and which are healed.
 
-In: the connection with the result tables, the file of the earlier run (SQLite, DuckDB or Parquet). Out: the table
-`baseline`. Lines and columns do not count, so a moved link is the same finding; repeated ones count one by one.
+In: the connection with the result tables, an output of the earlier run that has its findings. Out: the tables
+`baseline`, and `news` with the findings that are new. Lines and columns do not count, nor does the name of a file that
+was renamed; repeated findings count one by one.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import sqlite3
 from collections import Counter
 from contextlib import closing
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
+from zipfile import BadZipFile
 
 import duckdb
 
 from absolve.audit import load
+from absolve.audit.judge import insert
 from absolve.audit.outputs import Options, format_of, path_of_table
+from absolve.audit.outputs.findings import fingerprint, found, uri_of
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import FINE, QUIET, RULES_FOUND, SCHEMA_VERSION
+from absolve.audit.tables import TABLES as RESULTS
 from absolve.core.errors import UsageError, in_short
+from absolve.core.printable import masked, printable
 from absolve.inventory import arrow_batches
+from absolve.inventory.sinks.spreadsheets import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    Rows = list[tuple[Any, ...]]
 
 AT_ONCE: Final = 1 << 14  # rows
 _LARGEST_CELL: Final = 1 << 26  # bytes
 _LONGEST: Final = 300  # characters of a reason
+_COMPARED: Final = 32_000  # characters of a text; a cell of XLSX has few more
 COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # what identifies a finding
+PRINTS: Final = ("identity", "uri", "message")  # the same in SARIF and for GitLab
+FORMS: Final = ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif", "gitlab")
 
 # Findings of each table, in those columns; `{}` is the database with a dot.
 FINDINGS: Final = {
@@ -37,62 +52,107 @@ FINDINGS: Final = {
     "rules": f"SELECT verdict, '', '', text, file, coalesce(problem, '') FROM ({RULES_FOUND.format('{}rules')}) r",  # noqa: S608 - names of ours
 }
 TABLES: Final = ("summary", *FINDINGS)
-_CREATE: Final = (
-    "CREATE OR REPLACE TABLE baseline (change VARCHAR, table_name VARCHAR, verdict VARCHAR, document VARCHAR,"
-    " entity VARCHAR, reference VARCHAR, url VARCHAR, detail VARCHAR)"
+_GONE: Final = "table_name IN ('links', 'pages') AND document NOT IN (FROM {})"
+_RENAMED: Final = _GONE.format("earlier_documents"), _GONE.format("documents_now")
+# Passes by what must be equal: all; then less for what cannot be the same in both, a renamed file above all.
+_PASSES: Final = (
+    (("table_name", *COLUMNS), "true", "true"),
+    (("verdict", "document", "url"), "table_name = 'pages'", "table_name = 'pages'"),
+    (("verdict", "reference", "detail"), "table_name = 'rules'", "table_name = 'rules'"),
+    (("table_name", "verdict", "entity", "reference"), *_RENAMED),
 )
+_PASSES_OF_PRINTS: Final = (
+    (("identity",), "true", "true"),
+    (("verdict", "message"), "uri NOT IN (SELECT uri FROM earlier)", "uri NOT IN (SELECT uri FROM current)"),
+)
+_PAIR: Final = """
+CREATE OR REPLACE TEMP TABLE pairs AS
+WITH c AS (SELECT rowid AS one, {keys}, row_number() OVER (PARTITION BY {keys} ORDER BY start, rowid) AS nth
+    FROM current WHERE NOT is_known AND {now}),
+e AS (SELECT rowid AS other, {keys}, row_number() OVER (PARTITION BY {keys} ORDER BY rowid) AS nth
+    FROM earlier WHERE NOT is_known AND {then})
+SELECT one, other FROM c JOIN e USING ({keys}, nth);
+UPDATE current SET is_known = true WHERE rowid IN (SELECT one FROM pairs);
+UPDATE earlier SET is_known = true WHERE rowid IN (SELECT other FROM pairs);
+"""
+_TEXTS: Final = ", ".join(f"{column} VARCHAR" for column in ("table_name", *COLUMNS, *PRINTS))
+_WRONG: Final = (
+    *(sqlite3.Error, duckdb.Error, csv.Error, BadZipFile, OSError, LookupError, TypeError, ValueError, OverflowError),
+    AttributeError,
+)
+_DOCUMENTS_NOW: Final = """
+CREATE OR REPLACE TABLE documents_now AS SELECT DISTINCT document FROM links WHERE document IS NOT NULL
+"""
+_PLACE: Final = "subject VARCHAR, line BIGINT, start BIGINT, is_sure BOOLEAN"
+_LISTED: Final = ", ".join(("table_name", *COLUMNS))
+_RESULTS: Final = f"""
+CREATE OR REPLACE TABLE baseline AS
+SELECT 'new' AS change, {_LISTED} FROM current WHERE NOT is_known
+UNION ALL SELECT 'healed', {_LISTED} FROM earlier WHERE NOT is_known ORDER BY ALL;
+CREATE OR REPLACE TABLE news AS SELECT * FROM current WHERE NOT is_known;
+DROP TABLE current; DROP TABLE earlier; DROP TABLE earlier_documents; DROP TABLE documents_now;
+"""  # noqa: S608 - names of ours
 
 
 def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int]:
-    """Create the table `baseline`, and return how many findings are new, and how many are healed.
+    """Create the tables, and return how many findings are new, and how many are healed.
 
     Raise UsageError if the file is no result of an audit, or one of another version.
     """
     source = Source(connection, Options())
     connection = connection.cursor()
-    _create(connection, "earlier")
-    _create(connection, "current")
+    for name in ("current", "earlier"):
+        connection.execute(f"CREATE OR REPLACE TABLE {name} ({_TEXTS}, {_PLACE}, is_known BOOLEAN)")
+    connection.execute("CREATE OR REPLACE TABLE earlier_documents (document VARCHAR)")
+    connection.execute(_DOCUMENTS_NOW)
     try:
         done: Counter[str] = Counter()
         for table, rows in _earlier(path):
-            _insert(connection, "earlier", table, rows, first=done[table] + 1)
-            done[table] += len(rows)
-    except (sqlite3.Error, duckdb.Error, OSError, TypeError, ValueError, OverflowError) as error:  # Arrow raises these
+            if table == "documents":
+                insert(connection, "earlier_documents", [tuple(map(_normal, row)) for row in rows])
+            else:
+                _insert(connection, table, rows, first=done[table] + 1)
+                done[table] += len(rows)
+    except _WRONG as error:
         reason = in_short(str(error).partition("\n")[0], _LONGEST)
         raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
-    for table, select in FINDINGS.items():
-        masked = f"SELECT {', '.join(map(source.masked, COLUMNS))} FROM ({select.format('')}) t({', '.join(COLUMNS)})"  # noqa: S608 - names of ours
-        connection.execute(f"INSERT INTO temp.current SELECT '{table}', * FROM ({masked})")  # noqa: S608 - names of ours
-    connection.execute(_CREATE)
-    counts = []
-    for change, one, other in (("new", "current", "earlier"), ("healed", "earlier", "current")):
-        difference = f"SELECT * FROM temp.{one} EXCEPT ALL SELECT * FROM temp.{other}"  # noqa: S608 - names of ours
-        connection.execute(f"INSERT INTO baseline SELECT '{change}', * FROM ({difference}) ORDER BY ALL")  # noqa: S608 - names of ours
-        found = connection.execute("SELECT count(*) FROM baseline WHERE change = ?", [change]).fetchall()
-        counts.append(int(found[0][0]))
-    connection.execute("DROP TABLE temp.current; DROP TABLE temp.earlier")
-    return counts[0], counts[1]
+    form = format_of(path.name)
+    insert(connection, "current", _current(source, is_hashed=form == "gitlab"))
+    for keys, now, then in _PASSES_OF_PRINTS if form in {"sarif", "gitlab"} else _PASSES:
+        connection.execute(_PAIR.format(keys=", ".join(keys), now=now, then=then))
+    connection.execute(_RESULTS)
+    counts = dict(connection.execute("SELECT change, count(*) FROM baseline GROUP BY change").fetchall())
+    return counts.get("new", 0), counts.get("healed", 0)
 
 
-def _create(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    described = ", ".join(f"{column} VARCHAR" for column in ("table_name", *COLUMNS))
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({described})")
+def _current(source: Source, *, is_hashed: bool) -> Iterator[tuple[Any, ...]]:
+    for finding in found(source):
+        identity = fingerprint(finding) if is_hashed else finding.identity
+        texts = (finding.table, *finding.key, identity, uri_of(finding.document), finding.message)
+        place = (finding.document, finding.line, finding.start, finding.fix is not None)
+        yield (*map(_normal, texts), *place, False)
 
 
-def _insert(
-    connection: duckdb.DuckDBPyConnection, name: str, table: str, rows: list[tuple[Any, ...]], *, first: int
-) -> None:
+def _normal(cell: Any) -> Any:
+    """Return a text as each of the forms may have it: masked, escaped, harmless in a spreadsheet, cut."""
+    return literal(printable(masked(cell)))[:_COMPARED] if isinstance(cell, str) else "" if cell is None else cell
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, *, first: int) -> None:
     """Insert findings. Raise TypeError with the place of a cell that is no text; `first` is the number of row one."""
     import pyarrow as pa
 
-    schema = pa.schema([pa.field(column, pa.string()) for column in COLUMNS])
+    names = COLUMNS if table else (*COLUMNS, *PRINTS)
+    schema = pa.schema([pa.field(column, pa.string()) for column in names])
     try:
-        batch = arrow_batches.typed(schema, rows)
+        batch = arrow_batches.typed(schema, [tuple(map(_normal, row)) for row in rows])
     except (TypeError, ValueError, OverflowError) as error:
         wrong = (number for number, row in enumerate(rows, first) if not all(map(_is_text, row)))
         raise TypeError(f"table {table}, finding {next(wrong, first)}: {error}") from error
     connection.register("more", pa.Table.from_batches([batch]))
-    connection.execute(f"INSERT INTO temp.{name} SELECT '{table}', * FROM more")  # noqa: S608 - names of ours
+    connection.execute(
+        f"INSERT INTO earlier BY NAME SELECT '{table}' AS table_name, false AS is_known, * FROM more"  # noqa: S608 - names of ours
+    )
     connection.unregister("more")
 
 
@@ -100,8 +160,8 @@ def _is_text(cell: object) -> bool:
     return cell is None or isinstance(cell, str)
 
 
-def _earlier(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    """Yield the name of a table and some of its findings."""
+def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
+    """Yield the name of a table and some of its findings; "" for findings with fingerprints."""
     how = format_of(path.name)
     if how == "sqlite":
         _check_file(path)
@@ -125,8 +185,72 @@ def _earlier(path: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
                 found = load.parquet(str(path_of_table(path, table)))
                 database.execute(f"CREATE VIEW {table} AS FROM {found}")
             yield from _findings(database, path, "")
+    elif how in {"csv", "jsonl", "xlsx"}:
+        with closing(sqlite3.connect(":memory:")) as database:
+            _fill(database, {"csv": _of_csv, "jsonl": _of_jsonl, "xlsx": _of_xlsx}[how](path))
+            yield from _findings(database, path, "")
+    elif how in FORMS:
+        _check_file(path)
+        yield "", list(_of_prints(json.loads(path.read_text("utf-8")), is_sarif=how == "sarif"))
     else:
-        raise UsageError(f"{path}: a baseline is the SQLite, DuckDB or Parquet result of an earlier audit")
+        raise UsageError(f"{path}: a baseline is an earlier output with all findings: {', '.join(FORMS)}")
+
+
+def _fill(database: sqlite3.Connection, rows: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    """Insert the rows of tables, each with its name, into an empty database; an empty text is none."""
+    for table in TABLES:
+        database.execute(f"CREATE TABLE {table} ({', '.join(map(_column, RESULTS[table]))})")
+    for table, some in groupby(rows, lambda row: row[0]):
+        if table in TABLES:
+            names = [name for name, kind in RESULTS[table].items() if kind == "VARCHAR"]
+            insertion = f"INSERT INTO {table} ({', '.join(map(_column, names))}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608 - names of ours
+            database.executemany(insertion, ([row.get(name) or None for name in names] for _, row in some))
+
+
+def _column(name: str) -> str:
+    return f'"{name}"'
+
+
+def _of_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    csv.field_size_limit(_LARGEST_CELL)
+    for table in TABLES:
+        _check_file(path_of_table(path, table))
+        with path_of_table(path, table).open(encoding="utf-8", newline="") as file:
+            yield from ((table, row) for row in csv.DictReader(file))
+
+
+def _of_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    _check_file(path)
+    with path.open("rb") as file:
+        for line in file:
+            row = json.loads(line)
+            yield str(row["table"]), row
+
+
+def _of_xlsx(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    from openpyxl import load_workbook
+
+    _check_file(path)
+    with closing(load_workbook(path, read_only=True)) as book:
+        for sheet in book.worksheets:
+            rows = sheet.iter_rows(values_only=True)
+            names = next(rows, ())
+            yield from ((sheet.title.partition(" ")[0], dict(zip(names, row, strict=False))) for row in rows)
+
+
+def _of_prints(log: Any, *, is_sarif: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield the findings of a log of SARIF, or of a code quality report."""
+    for result in (result for run in log["runs"] for result in run["results"]) if is_sarif else log:
+        if is_sarif and result.get("baselineState") != "absent":
+            uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+            verdict, message = result["ruleId"], result["message"]["text"]
+            identity = result["partialFingerprints"]["absolveFinding/v1"]
+        elif not is_sarif:
+            uri, verdict, message = result["location"]["path"], result["check_name"], result["description"]
+            identity = result["fingerprint"]
+        else:
+            continue
+        yield verdict, uri, "", "", "", message, identity, uri, message
 
 
 def _check_file(path: Path) -> None:
@@ -142,9 +266,9 @@ def _check_tables(found: list[tuple[str]], path: Path) -> None:
         raise UsageError(f"{path}: this is not the result of an audit: it has no table {missing[0]}")
 
 
-def _findings(database: Any, path: Path, where: str) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+def _findings(database: Any, path: Path, where: str) -> Iterator[tuple[str, Rows]]:
     _check(database, path, where)
-    for table, select in FINDINGS.items():
+    for table, select in {**FINDINGS, "documents": "SELECT DISTINCT document FROM {}links"}.items():
         cursor = database.execute(select.format(where))
         while rows := cursor.fetchmany(AT_ONCE):
             yield table, rows

@@ -6,14 +6,15 @@ In: a `Source`. Out: `Finding`s: of links, of old URLs, of pages, of rules.
 from __future__ import annotations
 
 import os
-from hashlib import sha256
+from hashlib import md5, sha256
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from absolve.audit.outputs.words import of_rule, words
 from absolve.audit.tables import FINE, QUIET, RULES_FOUND
-from absolve.core.printable import printable
+from absolve.core.printable import masked, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,8 @@ class Finding(NamedTuple):
 
     Lines and columns are 1-based; `start` and `end` are the span in bytes; 0 or -1 where there is none.
 
-    `identity` does not change when lines are added or the folder of the site is another one.
+    `identity` does not change when lines are added or the folder of the site is another one. `key` has the columns that
+    a baseline compares, `is_new` whether the baseline lacks the finding (None without one).
     """
 
     verdict: str
@@ -42,11 +44,21 @@ class Finding(NamedTuple):
     message: str
     fix: str | None
     identity: str
+    table: str
+    key: tuple[str | None, ...]
     site: tuple[str, str] = ("", "")
+    is_new: bool | None = None
 
 
-def level(verdict: str, source: Source) -> str:
-    """Return "error", "warning" or "note": errors are those that the run fails on."""
+def fingerprint(finding: Finding) -> str:
+    """Return the identity in the length that GitLab has."""
+    return md5(finding.identity.encode(), usedforsecurity=False).hexdigest()
+
+
+def level(verdict: str, source: Source, *, is_new: bool | None = None) -> str:
+    """Return "error", "warning" or "note": errors are those that the run fails on, notes what a baseline has."""
+    if is_new is False:
+        return "note"
     if verdict in source.options.fail_on:
         return "error"
     return "note" if verdict in _NOTES else "warning"
@@ -68,11 +80,33 @@ def placed(source: Source, names: str) -> str:
 
 
 def found(source: Source) -> Iterator[Finding]:
-    """Yield all findings: of links in the order of the table, then those of old URLs, pages and rules."""
-    yield from _of_links(source)
-    yield from _of_urls(source)
-    yield from _of_pages(source)
-    yield from _of_rules(source)
+    """Yield all findings: of links in the order of the table, then those of old URLs, pages and rules.
+
+    With a baseline those that are new come first.
+    """
+    news = source.news
+    if news is None:
+        yield from _all(source)
+        return
+    for is_new in (True, False):
+        yield from (one._replace(is_new=is_new) for one in _all(source) if (one.identity in news) is is_new)
+
+
+def news_of(source: Source, most: int) -> Iterator[tuple[str, str, str]]:
+    """Yield the verdict, place and message of the first findings that the baseline lacks; none without a baseline."""
+    for finding in islice((one for one in found(source) if one.is_new), most):
+        place = f":{finding.line}:{finding.column}" if finding.line else ""
+        yield finding.verdict, f"{finding.document}{place}", finding.message
+
+
+def _all(source: Source) -> Iterator[Finding]:
+    for of_table in (_of_links, _of_urls, _of_pages, _of_rules):
+        yield from of_table(source)
+
+
+def _identity(*parts: str | None) -> str:
+    """Return a hash of what identifies a finding: the same with and without credentials in its texts."""
+    return sha256(repr(tuple(masked(part or "") for part in parts)).encode()).hexdigest()[:32]
 
 
 def _of_links(source: Source) -> Iterator[Finding]:
@@ -84,12 +118,13 @@ def _of_links(source: Source) -> Iterator[Finding]:
     for row in source.rows(placed(source, names)):
         verdict, document, entity, line, column, start, end, reference, hops, final, suggestion, fix = row[:12]
         element, attribute, section, page = row[12:]
-        key = sha256(repr((verdict, page, entity, element, attribute, reference)).encode()).hexdigest()[:32]
+        key = _identity(verdict, page, entity, element, attribute, reference)
         seen[key] = number = seen.get(key, 0) + 1
         message = _message(verdict, final, suggestion, fix, reference=reference, hops=hops)
         yield Finding(
             *(verdict, document, entity, line or 0, column or 0, -1 if start is None else start, end or 0),
-            *(section, message, fix, key if number == 1 else f"{key}:{number}", (element, attribute)),
+            *(section, message, fix, key if number == 1 else f"{key}:{number}"),
+            *("links", (verdict, document, entity, reference, "", ""), (element, attribute)),
         )
 
 
@@ -100,8 +135,8 @@ def _of_urls(source: Source) -> Iterator[Finding]:
         message = _message(verdict, final, suggestion, None, url=url)
         if verdict == "moved" and rule:
             message = f"{message}; a rule to add: {printable(rule)}"
-        identity = sha256(repr((verdict, url)).encode()).hexdigest()[:32]
-        yield Finding(verdict, url, "", 0, 0, -1, 0, section, message, None, identity)
+        key = (verdict, "", "", "", url, "")
+        yield Finding(verdict, url, "", 0, 0, -1, 0, section, message, None, _identity(verdict, url), "urls", key)
 
 
 def _of_pages(source: Source) -> Iterator[Finding]:
@@ -110,15 +145,15 @@ def _of_pages(source: Source) -> Iterator[Finding]:
         message = _message(verdict, None, None, None, url=url or document)
         if detail:
             message = f"{message}: {printable(detail)}"
-        identity = sha256(repr((verdict, url, detail)).encode()).hexdigest()[:32]
-        yield Finding(verdict, document or url, "", 0, 0, -1, 0, section, message, None, identity)
+        identity, key = _identity(verdict, url, detail), (verdict, document, "", "", url, detail)
+        yield Finding(verdict, document or url, "", 0, 0, -1, 0, section, message, None, identity, "pages", key)
 
 
 def _of_rules(source: Source) -> Iterator[Finding]:
     for verdict, file, line, text, problem, finding in source.rows(RULES_FOUND.format(f"({source.select('rules')})")):
         message = _message(verdict, None, None, None, detail=of_rule(problem, finding), reference=text)
-        identity = sha256(repr((file, text)).encode()).hexdigest()[:32]
-        yield Finding(verdict, file or "", "", line or 0, 0, -1, 0, "/", message, None, identity)
+        identity, key = _identity(file, text), (verdict, "", "", text, file, problem or "")
+        yield Finding(verdict, file or "", "", line or 0, 0, -1, 0, "/", message, None, identity, "rules", key)
 
 
 class _Given(dict[str, object]):

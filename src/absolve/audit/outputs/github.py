@@ -17,29 +17,45 @@ if TYPE_CHECKING:
 
 COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 _SELECT: Final = (
-    "SELECT verdict, title, links, pages, example_document, example_line, example_column, fix, suggestion, rule"
-    " FROM ({}) WHERE verdict NOT IN {} ORDER BY links DESC, cause"
+    "SELECT verdict, title, links, pages, example_document, example_line, example_column, fix, suggestion, rule, news,"
+    " subject, n.line FROM ({}) c {} WHERE verdict NOT IN {} ORDER BY news DESC, links DESC, cause"
 )
+# How many findings of each cause are new, with the place of one.
+_NEWS: Final = """
+LEFT JOIN (
+    SELECT cause, verdict, count(*) AS news, min(subject) AS subject, arg_min(line, (subject, line)) AS line FROM (
+        SELECT l.cause, l.verdict, n.subject, n.line FROM links l JOIN news n
+            ON n.subject = l.document AND n.entity = l.entity AND n.start = l.start AND n.verdict = l.verdict
+        UNION ALL SELECT u.cause, u.verdict, n.subject, 0 FROM urls u JOIN news n
+            ON n.subject = u.url AND n.verdict = u.verdict AND n.table_name = 'urls')
+    GROUP BY ALL) n USING (cause, verdict)
+"""
+_NO_NEWS: Final = "CROSS JOIN (SELECT NULL::BIGINT AS news, NULL AS subject, NULL AS line) n"
+_NEW_RULES: Final = "SELECT subject, line FROM news WHERE table_name = 'rules'"
 
 
 def write(source: Source, file: IO[bytes]) -> None:
     """Write a line for each cause, and for each rule with a verdict."""
-    rows = source.rows(_SELECT.format(source.select("causes"), (*QUIET, *FINE)))
-    for verdict, title, links, pages, document, line, column, fix, suggestion, rule in rows:
-        message = f"{printable(title or '')} ({links or 0} links on {pages or 0} pages)"
+    compared = source.news is not None
+    rows = source.rows(_SELECT.format(source.select("causes"), _NEWS if compared else _NO_NEWS, (*QUIET, *FINE)))
+    for verdict, title, links, pages, document, line, column, fix, suggestion, rule, news, *place in rows:
+        some = f", {news or 0} new" if compared else ""
+        message = f"{printable(title or '')} ({links or 0} links on {pages or 0} pages{some})"
         for name, value in (("write", fix), ("perhaps", suggestion), ("a rule to add", rule)):
             message += f"; {name}: {printable(value)}" if value else ""
-        _line(source, file, verdict, document, line, column, message)
+        where = (*place, None) if news else (document, line, column)
+        _line(file, level(verdict, source, is_new=bool(news) if compared else None), verdict, where, message)
+    new_rules = set(source.rows(_NEW_RULES)) if compared else None
     for verdict, path, line, text, *why in source.rows(RULES_FOUND.format(f"({source.select('rules')})")):
-        _line(source, file, verdict, path, line, None, f"{printable(of_rule(*why))}: {printable(text or '')}")
+        known = level(verdict, source, is_new=None if new_rules is None else (path, line) in new_rules)
+        _line(file, known, verdict, (path, line, None), f"{printable(of_rule(*why))}: {printable(text or '')}")
 
 
-def _line(
-    source: Source, file: IO[bytes], verdict: str, document: str | None, line: Any, column: Any, message: str
-) -> None:
+def _line(file: IO[bytes], how: str, verdict: str, place: tuple[Any, ...], message: str) -> None:
+    document, line, column = place
     found = {"file": uri_of(document) if document else None, "line": line, "col": column, "title": words(verdict).name}
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in found.items() if value)
-    file.write(f"::{COMMANDS[level(verdict, source)]} {properties}::{_data(message)}\n".encode())
+    file.write(f"::{COMMANDS[how]} {properties}::{_data(message)}\n".encode())
 
 
 def _data(text: str) -> str:

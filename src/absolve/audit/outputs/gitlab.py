@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from hashlib import md5
 from typing import IO, TYPE_CHECKING, Final
 
-from absolve.audit.outputs.findings import found, level, uri_of
+from absolve.audit.outputs.findings import fingerprint, found, level, uri_of
 
 if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
@@ -21,8 +20,8 @@ def write(source: Source, file: IO[bytes]) -> None:
         issue = {
             "description": finding.message,
             "check_name": finding.verdict,
-            "fingerprint": md5(finding.identity.encode(), usedforsecurity=False).hexdigest(),
-            "severity": SEVERITIES[level(finding.verdict, source)],
+            "fingerprint": fingerprint(finding),
+            "severity": SEVERITIES[level(finding.verdict, source, is_new=finding.is_new)],
             "location": {"path": uri_of(finding.document), "lines": {"begin": max(finding.line, 1)}},
         }
         file.write(f"{separator}\n{json.dumps(issue, ensure_ascii=False)}".encode())

@@ -24,14 +24,15 @@ _CASES: Final = tuple(verdict for verdict in VERDICTS if verdict not in {*QUIET,
 
 
 class Suite:
-    """The findings of one section: their number by verdict, and the first of each."""
+    """The findings of one section: their number by verdict, how many are new, and the first of each."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = defaultdict(int)
+        self.news: dict[str, int] = defaultdict(int)  # all without a baseline
         self.lines: dict[str, list[str]] = defaultdict(list)
 
     def failures(self, source: Source) -> int:
-        return sum(1 for verdict in self.counts if level(verdict, source) == "error")
+        return sum(1 for verdict, count in self.news.items() if count and level(verdict, source) == "error")
 
 
 def write(source: Source, file: IO[bytes]) -> None:
@@ -42,9 +43,11 @@ def write(source: Source, file: IO[bytes]) -> None:
     for finding in found(source):
         suite = suites[source_section(finding.section)]
         suite.counts[finding.verdict] += 1
+        suite.news[finding.verdict] += finding.is_new is not False
         if len(suite.lines[finding.verdict]) < SHOWN:
             place = f":{finding.line}:{finding.column}" if finding.line else ""
-            suite.lines[finding.verdict].append(printable(f"{finding.document}{place}: {finding.message}"))
+            known = "known: " if finding.is_new is False else ""
+            suite.lines[finding.verdict].append(printable(f"{known}{finding.document}{place}: {finding.message}"))
     file.write("".join(_document(source, suites)).encode())
 
 
@@ -74,8 +77,10 @@ def _case(source: Source, name: str, suite: Suite, verdict: str) -> Iterator[str
     lines = suite.lines[verdict]
     more = [f"and {count - len(lines)} more"] if count > len(lines) else []
     text = escape("\n".join([*lines, *more]))
-    if level(verdict, source) == "error":
-        message = quoteattr(f"{count:,} findings. {words(verdict).meaning}")
+    news = suite.news[verdict]
+    if news and level(verdict, source) == "error":
+        what = "findings" if source.news is None else "new findings"
+        message = quoteattr(f"{news:,} {what}. {words(verdict).meaning}")
         yield f"{head}><failure type={quoteattr(verdict)} message={message}>{text}</failure></testcase>\n"
     else:
         yield f"{head}><system-out>{text}</system-out></testcase>\n"

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from absolve.audit.outputs.findings import news_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
-from absolve.core.printable import printable
+from absolve.inventory.sinks.md import cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.audit.outputs.source import Source
 
 MOST_CAUSES: Final = 25
 _CONDITION: Final = f"verdict NOT IN {(*QUIET, *FINE)}"
-_MARKS: Final = re.compile(r"([\\`*_{}\[\]()#+!|~@])")
-_TICKS: Final = re.compile("`+")
-_CODE: Final = frozenset({"cause", "example"})  # columns that hold texts of pages
 
 
 def reasons(source: Source) -> list[str]:
@@ -42,7 +38,10 @@ def reason(verdict: str, count: int) -> str:
 
 
 def can_switch(source: Source) -> bool:
-    """Return the answer to the question whether the site can switch."""
+    """Return whether the site can switch; with a baseline, whether nothing is new that keeps it from that."""
+    if source.news is not None:
+        found = {verdict for (verdict,) in source.rows("SELECT DISTINCT verdict FROM news")}
+        return found.isdisjoint(source.options.fail_on | {"unread-rule"})
     return (source.summary.get("can_switch") or "").lower() in {"yes", "true", "1"}
 
 
@@ -56,20 +55,25 @@ def _lines(source: Source) -> Iterator[str]:
     old = bool(source.number("urls"))
     fine = "This site can switch." if old else "No link needs a change."
     unfit = "This site cannot switch yet." if old else "Some links need a change."
+    if source.news is not None:
+        fine, unfit = "Nothing is new since the baseline.", f"{len(source.news):,} findings are new since the baseline."
     yield f"## {'✅' if can_switch(source) else '❌'} {fine if can_switch(source) else unfit}"
     yield ""
+    if news := list(news_of(source, MOST_CAUSES)):
+        yield from _table("New since the baseline", news, ("verdict", "place", "what"))
+        yield ""
     parts = [f"**{source.number('findings'):,}** findings in **{source.number('links'):,}** links"]
     parts.append(f"**{source.number('causes'):,}** causes")
     if old:
         parts.append(f"**{source.number('lost'):,}** of {source.number('urls'):,} old URLs lost")
     yield f"{', '.join(parts)}."
     yield ""
-    yield from [f"- {escaped(reason)}" for reason in reasons(source)]
-    yield from _table(source, "Verdicts", _VERDICTS, ("verdict", "meaning", "links", "old URLs", "pages"))
-    yield from _table(source, "Largest causes", _causes(source), ("cause", "verdict", "links", "pages", "example"))
+    yield from [f"- {reason}" for reason in reasons(source)]
+    yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))
+    yield from _table("Largest causes", source.rows(_causes(source)), ("cause", "verdict", "links", "pages", "example"))
     if "baseline" in source.tables:
         query = "SELECT change, count(*) FROM baseline GROUP BY change ORDER BY change DESC"
-        yield from _table(source, "Against the baseline", query, ("change", "findings"))
+        yield from _table("Against the baseline", source.rows(query), ("change", "findings"))
 
 
 _VERDICTS: Final = f"""
@@ -89,8 +93,8 @@ def _causes(source: Source) -> str:
     )
 
 
-def _table(source: Source, title: str, query: str, columns: tuple[str, ...]) -> Iterator[str]:
-    rows = list(source.rows(query))
+def _table(title: str, found: Iterable[tuple[Any, ...]], columns: tuple[str, ...]) -> Iterator[str]:
+    rows = list(found)
     if not rows:
         return
     numbers = {at for at, value in enumerate(rows[0]) if isinstance(value, int)}
@@ -100,22 +104,8 @@ def _table(source: Source, title: str, query: str, columns: tuple[str, ...]) -> 
         named = dict(zip(columns, row, strict=True))
         if "meaning" in named:
             named["meaning"] = words(named["verdict"]).meaning
-        yield f"| {' | '.join(_cell(name, value) for name, value in named.items())} |"
+        yield f"| {' | '.join(_cell(value) for value in named.values())} |"
 
 
-def _cell(name: str, value: Any) -> str:
-    if isinstance(value, int):
-        return f"{value:,}"
-    return code(str(value or "")) if name in _CODE else escaped(str(value or ""))
-
-
-def code(text: str) -> str:
-    """Return a code span in a table with this text (GFM 6.3, 4.10): nothing in it is markup, no URL a link."""
-    shown = printable(text).replace("|", "\\|")
-    fence = "`" * (1 + max((len(ticks) for ticks in _TICKS.findall(shown)), default=0))
-    return f"{fence} {shown} {fence}" if shown.strip() else ""
-
-
-def escaped(text: str) -> str:
-    """Return a text that Markdown shows as it is: no markup, no link, no mention of a user."""
-    return _MARKS.sub(r"\\\1", html.escape(printable(text), quote=False)).replace("://", "://\u200b")
+def _cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else cell(value)

@@ -16,6 +16,8 @@ from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, QUIET, VERDICTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.audit.outputs.findings import Finding
     from absolve.audit.outputs.source import Source
 
@@ -34,6 +36,9 @@ def write(source: Source, file: IO[bytes]) -> None:
     separator = "\n  "
     for finding in found(source):
         file.write((separator + json.dumps(_result(finding, source), ensure_ascii=False)).encode())
+        separator = ",\n  "
+    for result in _absent(source):
+        file.write((separator + json.dumps(result, ensure_ascii=False)).encode())
         separator = ",\n  "
     file.write(f"]{tail}\n".encode())
 
@@ -63,6 +68,8 @@ def _result(finding: Finding, source: Source) -> dict[str, Any]:
         "locations": [_location(finding, uri)],
         "partialFingerprints": {"absolveFinding/v1": finding.identity},
     }
+    if finding.is_new is not None:
+        result["baselineState"] = "new" if finding.is_new else "unchanged"
     fix, (element, attribute) = finding.fix, finding.site
     plain = _PLAIN if element == "css" or not attribute or attribute in _OTHERS else _ONE_URL
     if fix is not None and not finding.entity and finding.start >= 0 and plain.fullmatch(fix):
@@ -71,6 +78,23 @@ def _result(finding: Finding, source: Source) -> dict[str, Any]:
         change = {"artifactLocation": {"uri": uri}, "replacements": [replacement]}
         result["fixes"] = [{"description": {"text": _text(f"Write {fix}")}, "artifactChanges": [change]}]
     return result
+
+
+def _absent(source: Source) -> Iterator[dict[str, Any]]:
+    """Yield the results that only the baseline has (3.27.24)."""
+    if source.news is None:
+        return
+    names = "verdict, document, reference, url, detail"
+    for verdict, document, reference, url, detail in source.rows(
+        f"SELECT {names} FROM ({source.select('baseline')}) WHERE change = 'healed'"  # noqa: S608 - names of ours
+    ):
+        text = ": ".join(part for part in (words(verdict).name, reference or url, detail) if part)
+        yield {
+            "ruleId": verdict,
+            "baselineState": "absent",
+            "message": {"text": _text(text)},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri_of(document or url)}}}],
+        }
 
 
 def _text(text: str) -> str:

@@ -5,6 +5,7 @@ In: the DuckDB connection of an audit. Out: SQL, rows and Arrow batches.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.tables import TABLES
@@ -81,6 +82,11 @@ class Source:
     def value(self, statement: str, parameters: list[Any] | None = None) -> Any:
         """Return the first value of a statement that has one."""
         return self.connection.cursor().execute(statement, parameters or []).fetchall()[0][0]
+
+    @cached_property
+    def news(self) -> frozenset[str] | None:
+        """The identities of the findings that the baseline lacks; None without a baseline."""
+        return frozenset(one for (one,) in self.rows("SELECT identity FROM news")) if self.has("news") else None
 
     def number(self, name: str) -> int:
         """Return a number of the summary; 0 where it has none."""

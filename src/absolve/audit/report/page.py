@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import jinja2
 
+from absolve.audit.outputs.findings import news_of
 from absolve.audit.outputs.markdown import can_switch, reason
 from absolve.audit.report.columns import shown
 from absolve.audit.report.data import MOST_FINDINGS, largest
@@ -71,6 +72,7 @@ def rendered(source: Source, data: dict[str, Any]) -> bytes:
         reasons=list(_reasons(source)),
         numbers=list(_numbers(source)),
         baseline=_baseline(source),
+        news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
         pictures=list(_pictures(data)),
         causes=list(largest(data, STATIC_CAUSES)),
         count=len(data["causes"]["verdict"]),
@@ -109,6 +111,8 @@ def packed(data: dict[str, Any]) -> str:
 def headline(source: Source) -> tuple[str, str]:
     """Return the question and the answer."""
     fine = can_switch(source)
+    if source.news is not None:
+        return "Is anything new?", "Nothing that matters is new." if fine else "Yes, there are new findings."
     if source.number("urls"):
         return "Can we switch?", "Yes, we can switch." if fine else "No, not yet."
     return "Are the links right?", "Yes, no link needs a change." if fine else "No, some links need a change."

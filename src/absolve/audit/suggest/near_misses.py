@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _MOST: Final = 64  # URLs under one key that are looked at
-_MOST_SIBLINGS: Final = 5000
+_MOST_SIBLINGS: Final = 1000
 _MOST_COMPARED: Final = 8
 _NAME, _PATH = 0.6, 0.4  # shares of the name and of the path in a score
 _SAME_TITLE: Final = 0.9
@@ -66,6 +66,7 @@ class NearMisses:
         self._names: dict[str, list[_Named]] = defaultdict(list)
         self._titles: dict[str, list[_Named]] = defaultdict(list)
         self._folders: dict[str, list[_Named]] = defaultdict(list)
+        self._siblings: dict[str, list[str]] = {}  # their names, by folder
         self._letters: dict[str, list[_Named]] = defaultdict(list)
         for url, title in known:
             self._add(_named(url), _folded(title))
@@ -105,7 +106,9 @@ class NearMisses:
             return
         siblings = self._folders.get(named.folder, [])
         if len(siblings) <= _MOST_SIBLINGS:
-            names = [other.name for other in siblings]
+            if named.folder not in self._siblings:
+                self._siblings[named.folder] = [other.name for other in siblings]
+            names = self._siblings[named.folder]
             found = self._extract(named.name, names, scorer=self._distance, score_cutoff=errors, limit=_MOST_COMPARED)
             yield from (siblings[place] for _, _, place in found)
         hits: Counter[_Named] = Counter()
