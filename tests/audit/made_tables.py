@@ -157,4 +157,4 @@ def reasons(connection: duckdb.DuckDBPyConnection) -> str:
         UNION ALL SELECT verdict FROM pages) WHERE verdict NOT IN {tables.TOLERATED} GROUP BY verdict""").fetchall()  # noqa: S608
     counts = dict(rows)
     found = [{"verdict": verdict, "count": counts[verdict]} for verdict in tables.VERDICTS if verdict in counts]
-    return json.dumps([*found, {"verdict": "rules_unread", "count": 1}])
+    return json.dumps([*found, {"verdict": "unread-rule", "count": 1}])

@@ -73,7 +73,7 @@ def test_no_name_or_text_of_a_page_becomes_a_command_of_the_workflow(tmp_path: P
     folder.mkdir()
     (folder / f"{hostile}.html").write_text(f"<title>{hostile}</title><a href='{hostile}'>x</a><a href='none#{hostile}'>y</a>")
     (folder / f"{hostile}.xml").write_text("<svg><")
-    (tmp_path / hostile).write_text(f"{hostile} x y z\n")
+    (tmp_path / hostile).write_text(f"/a /b\n{hostile} x y z\n")
     arguments = ["new", "--url", "https://h.example/", "--map", hostile, "--map", f"{hostile}.none"]
     done = audit_step(tmp_path, shlex.join(arguments))
     assert done.returncode == 1, done.stdout

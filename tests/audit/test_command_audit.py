@@ -306,7 +306,7 @@ def test_a_rule_that_leads_to_nothing_is_named(tmp_path: Path, capsys: pytest.Ca
     rules.write_text("".join(f"/a{number or ''}.html,/none.html\n" for number in range(9)), "utf-8")
     _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules, status=1)
     assert f"warning: {rules}:1: rule-to-nothing: this rule moves a URL to where nothing is: /a.html,/none.html" in err
-    assert "4 more rules move a URL to where nothing is" in err
+    assert "rule-to-nothing: 4 more: the table rules of an output has all" in err
     assert err.count("rule-to-nothing") == 6
 
 
@@ -315,9 +315,9 @@ def test_a_line_that_is_no_rule_is_named(tmp_path: Path, capsys: pytest.CaptureF
     old = written(tmp_path / "old", {"a.html": page("x")})
     rules = tmp_path / "m.csv"
     rules.write_text("/a.html,/index.html\n" + "/b.html\n" * 7, "utf-8")
-    _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules)
+    _, err = printed(capsys, site, "--url", NEW, "--old", old, "--old-url", OLD, "--map", rules, status=1)
     assert f"warning: {rules}:2: map: this line cannot be read: it has no target: /b.html" in err
-    assert f"warning: {rules}: map: 2 more lines cannot be read" in err
+    assert f"warning: {rules}: map: 2 more: the table rules of an output has all" in err
 
 
 def test_a_rule_that_a_form_cannot_express_names_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

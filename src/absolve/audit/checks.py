@@ -30,6 +30,10 @@ _OUTSIDE: Final = """
 SELECT count(*), count(*) FILTER (EXISTS (SELECT 1 FROM scopes s WHERE s.side = r.side AND s.site = r.site
     AND starts_with(r.path, s.prefix))) FROM resources r WHERE r.side = ?
 """
+_OF_LISTS: Final = """
+SELECT r.document, count(*) FROM resources r WHERE r.side = 'old' AND r.site NOT IN (SELECT site FROM scopes)
+AND r.document IN (SELECT document FROM old_documents WHERE url_source = 'list') GROUP BY ALL ORDER BY ALL
+"""
 _KEPT: Final = """
 SELECT count(*), count(*) FILTER (there_resource IS NOT NULL OR is_ruled), count(*) FILTER (digest = there_digest)
 FROM judged_urls
@@ -50,7 +54,8 @@ def wrong_rules(connection: Any) -> Iterator[Diagnostic]:
     for code, rows in groupby(connection.execute(_NAMED).fetchall(), lambda row: row[0]):
         found = list(rows)
         for _, file, line, rule, problem, finding, _ in found:
-            yield Diagnostic(code, f"{of_rule(problem, finding)}: {in_short(rule or '')}", file, line)
+            why = f"{'this line cannot be read: ' if problem is not None else ''}{of_rule(problem, finding)}"
+            yield Diagnostic(code, f"{why}: {in_short(rule or '')}", file, line)
         if (more := found[0][-1] - len(found)) > 0:
             yield Diagnostic(code, f"{more:,} more: the table rules of an output has all", found[-1][1])
 
@@ -64,6 +69,9 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
         if url is not None and total and not inside:
             text = f"no document of {side.upper()} is below {option} {url}: they are at {_most(connection, side)}"
             yield Diagnostic("elsewhere", text, url, failed=True)
+    for name, number in each(connection, _OF_LISTS) if question.old_url is not None else ():
+        text = f"{number:,} of its URLs are of another host than --old-url {question.old_url}: they are not judged"
+        yield Diagnostic("elsewhere", text, name, failed=True)
     total, common, equal = one(connection, _KEPT)
     if total and total == equal:
         yield Diagnostic("same-site", "OLD and NEW are equal: each file of OLD is in NEW, too", question.old_url or "")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError, in_short
+from absolve.formats import registry
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
@@ -42,6 +43,7 @@ _PARQUET: Final = b"PAR1"
 _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _ROWS: Final = 10_000
+_BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
 # No extension is fetched or loaded, and the name of a variable of Python is no table.
 CLOSED: Final[dict[str, Any]] = {
@@ -84,8 +86,11 @@ def seal(connection: Any, names: Iterable[str]) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def sorted_out(names: Iterable[str]) -> Kinds:
-    """Return the names by kind: inventories, lists of URLs, documents; the first bytes of a file decide."""
+def sorted_out(names: Iterable[str], side: str = OLD) -> Kinds:
+    """Return the names by kind: inventories, lists of URLs, documents; the first bytes of a file decide.
+
+    A table is a list only of the old site: the new one may have it to download.
+    """
     found = Kinds([], [], [])
     for name in names:
         head = _head(name)
@@ -99,9 +104,42 @@ def sorted_out(names: Iterable[str]) -> Kinds:
             found.lists.append((name, "sitemap"))
         elif Path(name).suffix.lower() in {".txt", ".lst", ".urls", ""} and _URL_LINE.match(head):
             found.lists.append((name, "list"))
+        elif Path(name).suffix.lower() in {".csv", ".tsv"} and head and side == OLD:
+            found.lists.append((name, "table"))
         else:
             found.documents.append(name)
     return found
+
+
+def unread(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first of the names, and what it is, if all are files that have neither links nor URLs to read."""
+    if not names or not all(Path(name).is_file() and (_is_book(name) or _is_other(name)) for name in names):
+        return None
+    name, head = names[0], _head(names[0])
+    return name, "a workbook" if _is_book(name) else registry.in_words(head, name) if head else "empty"
+
+
+def _is_book(name: str) -> bool:
+    return Path(name).suffix.lower() in _BOOKS
+
+
+def _is_other(name: str) -> bool:
+    head = _head(name)
+    return not head or registry.is_other(head, name)
+
+
+def nothing_of(connection: Any, side: str, name: str) -> bool:
+    """Return whether no document of a side has come from an input."""
+    folder = f"{name.rstrip('/')}/"
+    query = f"SELECT 1 FROM {side}_documents WHERE document = ? OR starts_with(document, ?) LIMIT 1"  # noqa: S608 - names of ours
+    return not connection.execute(query, [name, "" if folder == "./" else folder]).fetchall()
+
+
+def is_empty(connection: Any, side: str) -> bool:
+    """Return whether nothing of a side could be read: no URL of the old site, no document with links of the new one."""
+    which = f"url_source = 'list' OR media_type IN {tuple(registry.WALKERS)}" if side == NEW else "url IS NOT NULL"
+    queries = (f"FROM {side}_documents WHERE {which}", f"FROM {side}_all_links")
+    return not any(connection.execute(f"SELECT 1 {query} LIMIT 1").fetchall() for query in queries)
 
 
 def _head(name: str) -> bytes:

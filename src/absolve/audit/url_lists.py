@@ -6,17 +6,20 @@ are no URLs. Lines are read one by one; a compressed sitemap is decompressed up 
 
 from __future__ import annotations
 
+import csv
 import gzip
 import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.audit import load
+from absolve.audit.maps.spreadsheet import delimiter_of
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import Document
 from absolve.inventory import arrow_batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.sources import unreadable
+from absolve.urls import whatwg
 from absolve.urls.predicates import is_malformed, parsed_scheme
 
 if TYPE_CHECKING:
@@ -31,17 +34,39 @@ _GZIP: Final = b"\x1f\x8b"
 _MARK: Final = b"\xef\xbb\xbf"
 
 
-def add(connection: Any, side: str, name: str, kind: str, settings: Settings, notify: Notify) -> None:
-    """Insert a row for each URL of a list or sitemap. Raise DocumentError if it cannot be read."""
+def add(
+    connection: Any, side: str, name: str, kind: str, settings: Settings, notify: Notify, base: str | None = None
+) -> None:
+    """Insert a row for each URL of a list, sitemap or table; paths are those of `base`.
+
+    Raise DocumentError if it cannot be read, or has no URL.
+    """
     try:
         with Path(name).open("rb") as file:
             if kind == "sitemap":
                 found = _of_sitemap(name, _contents(name, file, settings), settings, notify)
             else:
                 found = _of_lines(name, file, settings.max_url, notify)
-            load.add_chunks(connection, side, _chunks(name, found, notify))
+                found = _of_table(found) if kind == "table" else found
+            load.add_chunks(connection, side, _chunks(name, found, notify, base))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise unreadable(name, error) from error
+    if load.nothing_of(connection, side, name):
+        raise DocumentError(Diagnostic("no-url", "no URL is in this list: URLs, or paths of --old-url", name))
+
+
+def _of_table(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the cells of the first column that has a URL or a path; the rows before its first are a header."""
+    place = None
+    delimiter = ","
+    for number, text in lines:
+        if place is None:
+            delimiter = delimiter_of(text)
+        cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [])]
+        if place is None:
+            place = next((at for at, cell in enumerate(cells) if cell.startswith(("/", "http:", "https:"))), None)
+        if place is not None:
+            yield number, cells[place] if place < len(cells) else ""
 
 
 def _contents(name: str, file: IO[bytes], settings: Settings) -> bytes:
@@ -94,9 +119,13 @@ def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> I
             yield row.line, row.reference
 
 
-def _chunks(name: str, found: Iterable[tuple[int, str]], notify: Notify) -> Iterator[tuple[str, Any]]:
+def _chunks(
+    name: str, found: Iterable[tuple[int, str]], notify: Notify, base: str | None
+) -> Iterator[tuple[str, Any]]:
     rows: list[tuple[Any, ...]] = []
-    for line, url in found:
+    for line, reference in found:
+        url = whatwg.parse(reference, base) if base is not None and reference.startswith("/") else reference
+        url = url or reference
         if parsed_scheme(url) not in {"http", "https"} or is_malformed(url):
             text = f"{in_short(url)!r} is not an absolute URL with http or https: skipped"
             notify(Diagnostic("no-url", text, name, line, failed=True))

@@ -15,7 +15,7 @@ from absolve.audit import load, url_lists
 from absolve.cli import many
 from absolve.cli import options as shared
 from absolve.cli.audit_worker import Sided, listed_of
-from absolve.core.errors import DocumentError
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
 # Files whose first bytes are not looked at for a container: most files of a site.
 _PLAIN: Final = tuple(".html .htm .xhtml .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split())
+_SITES: Final = "give a folder, an archive, an inventory, a sitemap, or a list with a URL a line or in a column of CSV"
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
@@ -45,9 +46,14 @@ class Sites(NamedTuple):
 
 
 def sites(options: argparse.Namespace) -> Sites:
-    """Return what the two sites are made of. Raise UsageError for a name that both have."""
+    """Return what the two sites are made of. Raise UsageError if nothing can be read from the files of one."""
     names = {load.NEW: many.names(options) if options.inputs else [], load.OLD: options.old}
-    kinds = {side: load.sorted_out(found) for side, found in names.items()}
+    kinds = {side: load.sorted_out(found, side) for side, found in names.items()}
+    for side, kind in kinds.items():
+        other = None if kind.inventories or kind.lists else load.unread(kind.documents)
+        if other is not None:
+            name, what = other
+            raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
     return Sites(kinds, {load.NEW: options.url, load.OLD: options.old_url})
 
 
@@ -64,13 +70,28 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
         load.end(connection, side, parquet)
         for name, kind in found.kinds[side].lists:
             with report.guard(name):
-                url_lists.add(connection, side, name, kind, settings, report.finding)
+                url_lists.add(connection, side, name, kind, settings, report.finding, found.urls[side])
     how = ListOptions(shared.reading(options), format="duckdb", beside=True)
     items = _items(options, found, report)
     run_ = many.run(partial(listed_of, how), items, _input, options, report, summed=str, handoffs=True)  # ends later
     with closing(run_) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
+    for side in load.SIDES:
+        _check(connection, side, found.kinds[side], options, report)
+
+
+def _check(connection: Any, side: str, kinds: Kinds, options: argparse.Namespace, report: Report) -> None:
+    """Report each input from which nothing came. Raise UsageError if nothing came from any of them."""
+    names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
+    if (names or side == load.NEW) and load.is_empty(connection, side):
+        given = names[0] if names else "--from"
+        raise UsageError(f"{given}: no URL of the {side} site can be read from it: {_SITES}")
+    if side == load.NEW and (options.include or options.exclude):
+        return
+    for name in kinds.documents:
+        if name not in {STDIN, "-", *report.failures} and load.nothing_of(connection, side, name):
+            report.failure(DocumentError(Diagnostic("no-input", "no document is in it", name)))
 
 
 def _input(item: Sided) -> Input:

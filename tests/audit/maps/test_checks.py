@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from moving import NEW, OLD, full, rules
 
 from absolve.audit import maps
 from absolve.audit.maps import checks, exact_table
+from tests.shapes.scale import scaled
 
 
 def findings(made: maps.Rules, asked: tuple[str, ...] = (), files: tuple[str, ...] = ()) -> list[str | None]:
@@ -50,10 +53,33 @@ def findings(made: maps.Rules, asked: tuple[str, ...] = (), files: tuple[str, ..
         ("/n/(.*),/m/\\1,regex\n/m/(.*),/x,regex", "map.csv", ("/n/1",), ["chain", None]),
         ("/n/(.*),/n/x/\\1,regex", "map.csv", ("/n/1",), ["loop"]),
         ("/a,http://[", "map.csv", (), [None]),
+        ("/x,/y", "map.csv", (), ["hidden by a file"]),
+        ("/x /y 301!", "_redirects", (), ["unused"]),
+        ("/a/* /b/:splat\n/b/* /x 301!\n", "_redirects", (), ["chain", "unused"]),
+        ("/a/* /a/b/:splat\n", "_redirects", (), ["loop"]),
+        ("/a/* /x\n/a/b /x", "_redirects", (), ["unused", "repeats 1"]),
+        ("http://new.example/* https://new.example/:splat 301!\n/a /x\n", "_redirects", ("/a",), ["unused", None]),
+        ("http://new.example/,https://new.example/,prefix\n/a,/x\n", "map.csv", ("/a",), ["unused", None]),
+        ("RedirectMatch ^/old/.*$ /old/", ".htaccess", (), ["loop"]),
+        ("RedirectMatch ^/old/.*$ /none", ".htaccess", (), ["leads to nothing"]),
+        ("/a,https://other.example/none", "map.csv", (), ["unused"]),
     ],
 )
 def test_a_rule_has_its_finding(text: str, name: str, asked: tuple[str, ...], expected: list[str | None]) -> None:
     assert findings(rules(text, name), asked, ("/x", "/y")) == expected
+
+
+@pytest.mark.parametrize("ends", ["/x", "/n0"], ids=["chain", "loop"])
+@pytest.mark.parametrize(("name", "line"), [("map.csv", "{},{}\n"), ("_redirects", "{}/* {}/:splat 301!\n"), (".htaccess", "Redirect {} {}\n")])
+def test_rules_that_follow_each_other_are_judged_in_linear_time(name: str, line: str, ends: str) -> None:
+    def steps(size: int) -> float:
+        text = "".join(line.format(f"/n{number}", f"/n{number + 1}" if number + 1 < size else ends) for number in range(size))
+        made = rules(text, name)
+        start = time.process_time()
+        assert findings(made, (), ("/x",)).count("loop" if ends == "/n0" else "chain") >= size - 1
+        return time.process_time() - start
+
+    assert steps(scaled(8_000)) < 12 * max(steps(scaled(2_000)), 0.05)
 
 
 NAMES = [f"/{letter}" for letter in "abcdefx"]

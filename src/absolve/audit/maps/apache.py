@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _WORDS: Final = {"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
 _ALIASES: Final = frozenset({"redirect", "redirectpermanent", "redirecttemp", "redirectmatch"})
 _TRANSPARENT: Final = frozenset({"virtualhost", "ifmodule", "directory", "requireall", "requireany"})
+_NOT_OF_PATHS: Final = re.compile(r"[?#]|%[0-9A-Fa-f]{2}")
+_NEVER: Final = "it never applies: Redirect compares the decoded path, without a query (RewriteCond has queries)"
 _GROUP: Final = re.compile(r"\\(\$)|\$(\d)")
 
 
@@ -223,6 +225,8 @@ def _alias(rule: Rule, directive: Directive) -> Rule:
     fault = target_fault(given[1]) if leads and not given[1].startswith("$") else None
     if fault is not None:
         return rule._replace(problem=fault)
+    if directive.name != "redirectmatch" and _NOT_OF_PATHS.search(given[0]):
+        return rule._replace(problem=_NEVER)
     rule = rule._replace(status=status)
     if directive.name == "redirectmatch":
         return _match(rule, given[0], given[1] if leads else None)
@@ -230,7 +234,7 @@ def _alias(rule: Rule, directive: Directive) -> Rule:
     if isinstance(found, str) or found.host is not None:
         return rule._replace(problem=found if isinstance(found, str) else "it matches a path, not a URL")
     target = (given[1], 1) if leads and location is None else (given[1],) if leads else None
-    return rule._replace(how=PREFIX, source=found.path.partition("?")[0], target=target)
+    return rule._replace(how=PREFIX, source=found.path, target=target)
 
 
 def _match(rule: Rule, pattern: str, target: str | None) -> Rule:

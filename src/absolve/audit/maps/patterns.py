@@ -96,6 +96,43 @@ def groups(pattern: str) -> int:
     return number
 
 
+def backtracks(pattern: str) -> bool:
+    """Return whether a pattern that `matcher` accepts may take PCRE more than linear time.
+
+    It may with a repetition in a repetition, alternatives in one that begin alike, and two repetitions in a row.
+    """
+    parser: Any = __import__("re._parser", fromlist=["parse"])
+    try:
+        return _backtracks(parser.parse(_GROUP_NAME.sub("(?P<", pattern)), is_repeated=False)
+    except (re.error, OverflowError, RecursionError):
+        return True  # syntax of RE2 alone, or nested too deep
+
+
+def _backtracks(tree: Iterable[tuple[Any, Any]], *, is_repeated: bool) -> bool:
+    follows = False  # a repetition, without anything in between
+    for name, argument in tree:
+        operation = str(name)
+        is_open = operation.endswith("REPEAT") and argument[1] > max(argument[0], 1)
+        if is_open and (is_repeated or follows):
+            return True
+        inner = argument[-1] if operation.endswith("REPEAT") or operation == "SUBPATTERN" else ()
+        if inner and (_backtracks(inner, is_repeated=is_repeated or is_open) or (follows and _ends_open(inner))):
+            return True
+        if operation == "BRANCH":
+            firsts = [one[0] if len(one) and str(one[0][0]) == "LITERAL" else None for one in argument[1]]
+            if is_repeated and (None in firsts or len(set(firsts)) < len(firsts)):
+                return True
+            if any(_backtracks(one, is_repeated=is_repeated) for one in argument[1]):
+                return True
+        follows = is_open or _ends_open(inner)
+    return False
+
+
+def _ends_open(tree: Any) -> bool:
+    """Return whether a group is nothing but a repetition."""
+    return len(tree) == 1 and str(tree[0][0]).endswith("REPEAT") and tree[0][1][1] > 1
+
+
 def _automaton(pattern: str, *, ignores_case: bool) -> Matcher:
     parser: Any = __import__("re._parser", fromlist=["parse"])
     pattern = _GROUP_NAME.sub("(?P<", pattern)

@@ -1,7 +1,7 @@
 """The parts of a URL that rules compare, in one spelling: the host, the decoded path, the query.
 
 In: absolute URLs as str, or paths as a map writes them. Out: `Request`. Percent-escapes are decoded where that keeps
-the meaning: `%2F` stays, and so does a `%25` that would become an escape.
+the meaning: `%2F` and `%3F` stay, and so does a `%25` that would become an escape.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def host_of(authority: str) -> str:
 
 
 def decoded(path: str) -> str:
-    """Return a path with its percent-escapes decoded as UTF-8; those of `/`, and of no UTF-8, stay in upper case."""
+    """Return a path with its escapes decoded as UTF-8; those of `/` and `?`, and of no UTF-8, stay in upper case."""
     if "%" not in path:
         return path
     return _ESCAPES.sub(_decoded_run, path)
@@ -66,7 +66,7 @@ def decoded(path: str) -> str:
 
 def _decoded_run(found: re.Match[str]) -> str:
     data = bytes.fromhex(found[0].replace("%", ""))
-    text = data.decode("utf-8", "surrogateescape").replace("%", "%25").replace("/", "%2F")
+    text = data.decode("utf-8", "surrogateescape").replace("%", "%25").replace("/", "%2F").replace("?", "%3F")
     if not text.isascii():
         text = "".join(f"%{ord(one) - 0xDC00:02X}" if "\udc80" <= one <= "\udcff" else one for one in text)
     if "%25" not in text:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps import forms
 from absolve.audit.maps.flattening import Flat, Flattening
 from absolve.audit.maps.in_place import edited
-from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, Rule
+from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, REGEX, Rule
+from absolve.audit.maps.patterns import backtracks
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
@@ -37,6 +38,7 @@ _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "nginx": forms.nginx_lines,
     "rewritemap": forms.rewrite_map_lines,
 }
+_WITH_PCRE: Final = frozenset({"apache", "nginx"})
 _WITH_SIGN: Final = frozenset({"csv", "netlify"})
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
 _BY_NAME: Final = (
@@ -170,6 +172,8 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
     lines: list[str] = []
     for rule, known, _ in flat:
         reason = known or _unfit(rule)
+        if reason is None and form in _WITH_PCRE and rule.how == REGEX and backtracks(rule.source):
+            reason = f"{form} matches by PCRE, which may need much more than linear time for this pattern"
         made = _LINES[form](rule) if reason is None and rule.how != PROGRAM else None
         if made is not None:
             lines += made

@@ -84,10 +84,10 @@ VERDICTS: Final = {
 
 
 _OF_RULES: Final = {
-    "loop": "it leads in a circle (loop)",
-    "chain": "another rule moves its target on (chain)",
-    "leads to nothing": "its target is not in the new site",
-    "hidden by a file": "it never applies, because the new site has a file of this path",
+    "loop": "this rule leads in a circle (loop)",
+    "chain": "another rule moves the target of this one on (chain)",
+    "leads to nothing": "this rule moves a URL to where nothing is",
+    "hidden by a file": "this rule never applies: the new site has a file of this path",
 }
 
 
@@ -97,7 +97,7 @@ def of_rule(problem: str | None, finding: str | None) -> str:
         return problem or ""
     word, _, line = finding.rpartition(" ")
     place = f"line {line}" if line.isdigit() else line
-    return _OF_RULES.get(finding) or f"it never applies: it {'is ' * word.startswith('shadowed')}{word} {place}"
+    return _OF_RULES.get(finding) or f"this rule never applies: it {'is ' * word.startswith('shadowed')}{word} {place}"
 
 
 def words(verdict: str) -> Words:
