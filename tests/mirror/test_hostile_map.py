@@ -19,7 +19,8 @@ from absolve.cli import main
 from absolve.document.walk import walk
 from absolve.mirror import map as maps
 from absolve.mirror.capture import Captured, Where
-from absolve.mirror.serve import types_of
+from absolve.mirror.origins import Origins
+from absolve.mirror.serve import content_type
 from absolve.mirror.survey import _Candidates
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def test_values_of_other_types_in_the_map_are_left_out(root: Path) -> None:
     with closing(sqlite3.connect(root / "mirror.sqlite")) as database:
         database.execute("INSERT INTO resources (url, path, media_type) VALUES (x'ff', x'ff', x'ff'), ('http://h/y', 'y', x'ff')")
         database.commit()
-    assert types_of(root)["y"] == ""
+    assert Origins(root / "mirror.sqlite").files["y"].media_type == ""
     assert run("--check", str(root)).returncode in {0, 1}
 
 
@@ -98,7 +99,8 @@ def test_the_map_gives_no_header_fields_to_the_server(root: Path, stated: str) -
     with closing(sqlite3.connect(root / "mirror.sqlite")) as database:
         database.execute("UPDATE resources SET media_type = ?", (stated,))
         database.commit()
-    assert set(types_of(root).values()) == {"text/html"}  # by their names
+    files = Origins(root / "mirror.sqlite").files
+    assert {content_type(path, file.media_type) for path, file in files.items()} == {"text/html"}  # by their names
 
 
 @pytest.mark.parametrize("stated", ["text/plain\r\nX-Evil: 1\r\n\r\n<script>", "a/\ud800", "text/html; charset=\x00\ud800"])

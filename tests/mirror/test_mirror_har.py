@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,6 +34,14 @@ PAGE = "<meta charset=utf-8><p>p"
 )
 def test_only_a_success_that_answers_a_get_is_held(more: dict[str, Any], is_held: bool) -> None:
     assert (URL in absolve.mirror([har(entry(URL, PAGE, **more))])) is is_held
+
+
+def test_the_map_names_the_charset_of_the_file_where_the_text_does_not_fit_the_stated_one(tmp_path: Path) -> None:
+    pages = (entry(URL, "<p>\u0416", "text/html; charset=iso-8859-1"), entry("http://h/q", "\xe9", "text/plain; charset=iso-8859-1"))
+    mirrored(tmp_path, "c.har", har(*pages))
+    with closing(sqlite3.connect(tmp_path / "m/mirror.sqlite")) as db:
+        found = dict(db.execute("SELECT url, media_type FROM resources"))
+    assert found == {URL: "text/html; charset=utf-8", "http://h/q": "text/plain; charset=iso-8859-1"}
 
 
 def test_a_body_that_was_not_saved_is_not_held() -> None:

@@ -1,30 +1,33 @@
-"""A served mirror: the files of the map with their media types, nothing else, to this machine only."""
+"""A served mirror: an origin for each host, the files of the map with their media types, nothing else, to this machine."""
 
 from __future__ import annotations
 
 import http.client
+import re
 import socket
 import sqlite3
 import struct
 import time
 from contextlib import closing, contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from captures import page
 from packed import entry, har, mirrored
 
 from absolve.cli import main
 from absolve.core.errors import UsageError
-from absolve.mirror import serve
+from absolve.mirror import lookup, serve
+from absolve.mirror.origins import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from http.server import ThreadingHTTPServer
     from pathlib import Path
 
 PAGE = b"<meta charset=utf-8><p>a"
 MODULE = b"import './x.js'"
+OF_H = "h.localhost"
 
 
 @pytest.fixture
@@ -35,65 +38,153 @@ def mirror(tmp_path: Path) -> Path:
         entry("http://h/app.js", MODULE, "application/javascript; charset=utf-8"),
         entry("http://h/caf%C3%A9.txt", "x", "text/plain"),
         entry("http://h/odd.xyz", b"\x00\x01\x02", ""),
+        entry("http://h/a/api.json?x=1", b"{}", "application/json"),
+        entry("http://h/old", "", status=302, location="/a/#f"),
+        entry("https://other.example:8443/x.png", b"png", "image/png"),
+        entry("https://i0.example/h/app.js", b"other", "text/javascript"),
     )
     assert mirrored(tmp_path, "c.har", har(*pages))[0] == 0
     return tmp_path / "m"
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[int]:
-    with serve.server(folder) as found:
+def served(folder: Path, *, network: bool = False) -> Iterator[int]:
+    with serve.Server(folder, network=network) as found:
         thread = Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield found.server_address[1]
+            yield found.port
         finally:
             found.shutdown()
             thread.join(5)
 
 
-def ask(port: int, target: str, *, method: str = "GET", host: str = "") -> tuple[int, str | None, bytes]:
+class Answer(NamedTuple):
+    status: int
+    fields: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def kind(self) -> tuple[int, str | None, bytes]:
+        return self.status, self.fields["Content-Type"], self.body
+
+    def location(self, port: int) -> str:
+        return (self.fields["Location"] or "").replace(f".localhost:{port}", "")
+
+
+def ask(port: int, target: str, *, method: str = "GET", host: str = OF_H, **fields: str) -> Answer:
     with closing(http.client.HTTPConnection(serve.HOST, port, timeout=5)) as connection:
         connection.putrequest(method, target, skip_host=True)
-        connection.putheader("Host", host or f"127.0.0.1:{port}")
+        for name, value in {"Host": f"{host}:{port}", **fields}.items():
+            connection.putheader(name.replace("_", "-"), value)
         connection.endheaders()
         answer = connection.getresponse()
-        return answer.status, answer.getheader("Content-Type"), answer.read()
+        return Answer(answer.status, answer.msg, answer.read())
+
+
+def client(port: int) -> socket.socket:
+    return socket.create_connection((serve.HOST, port), 5)
+
+
+def trickle(one: socket.socket) -> None:
+    """Send a byte of a request at a time, each within the time for a byte."""
+    for _ in range(60):
+        one.sendall(b"G")
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
     ("target", "media_type", "body"),
     [
-        ("/h/app.js", "application/javascript", MODULE),
-        ("/h/app.js?v=1#x", "application/javascript", MODULE),
+        ("/h/app.js", "application/javascript; charset=utf-8", MODULE),
+        ("/app.js", "application/javascript; charset=utf-8", MODULE),
+        ("/h/app.js?v=1", "application/javascript; charset=utf-8", MODULE),
+        ("/h/a/index.html", "text/html", PAGE),
         ("/h/a/", "text/html", PAGE),
-        ("/h/caf%C3%A9.txt", "text/plain", b"x"),
-        ("/h/odd.xyz", "application/octet-stream", b"\x00\x01\x02"),
+        ("/a/", "text/html", PAGE),
+        ("/caf%C3%A9.txt", "text/plain", b"x"),
+        ("/h/caf%c3%a9.txt", "text/plain", b"x"),
+        ("/odd.xyz", "application/octet-stream", b"\x00\x01\x02"),
+        ("/a/api.json?x=1", "application/json", b"{}"),
+        ("/h/a/api.json?x=1", "application/json", b"{}"),
     ],
 )
-def test_a_file_has_the_media_type_of_the_map(mirror: Path, target: str, media_type: str, body: bytes) -> None:
+def test_a_host_has_its_files_by_path_and_by_url_with_the_media_type_of_the_map(
+    mirror: Path, target: str, media_type: str, body: bytes
+) -> None:
     with served(mirror) as port:
-        assert ask(port, target) == (200, media_type, body)
+        assert ask(port, target).kind == (200, media_type, body)
 
 
-def test_the_root_is_the_entry_page(mirror: Path) -> None:
+@pytest.mark.parametrize(
+    ("host", "target", "location"),
+    [
+        ("127.0.0.1", "/h/a/", "http://h/h/a/index.html"),
+        (OF_H, "/other.example+8443/x.png", "http://other.example.port-8443/other.example+8443/x.png"),
+        (OF_H, "/i0.example/h/app.js", "http://i0.example/i0.example/h/app.js"),
+        ("other.example.port-8443.localhost", "/h/app.js", "http://h/h/app.js"),
+    ],
+)
+def test_a_path_into_the_folder_of_another_host_leads_to_its_origin(
+    mirror: Path, host: str, target: str, location: str
+) -> None:
     with served(mirror) as port:
-        assert ask(port, "/") == (200, "text/html", (mirror / "index.html").read_bytes())
+        answer = ask(port, target, host=host)
+        assert (answer.status, answer.location(port), answer.body) == (307, location, b"")
+
+
+@pytest.mark.parametrize(
+    ("host", "target", "location"),
+    [
+        ("localhost", "/h/a/index.html", "http://h/a/"),
+        (OF_H, "/h/index.html", "http://h/"),
+        (OF_H, "/a/index.html", "http://h/a/"),
+        (OF_H, "/old", "http://h/a/#f"),
+        ("i0.example.localhost", "/i0.example/h/app.js", ""),  # its links to h could be to a folder of its own
+        (OF_H, "/a/", ""),
+    ],
+)
+def test_a_page_is_shown_at_its_url(mirror: Path, host: str, target: str, location: str) -> None:
+    with served(mirror) as port:
+        assert ask(port, target, host=host, Sec_Fetch_Mode="navigate").location(port) == location
+
+
+def test_the_root_of_the_machine_is_the_entry_page(mirror: Path, tmp_path: Path) -> None:
+    with served(mirror) as port:
+        assert ask(port, "/", host="127.0.0.1").kind == (200, "text/html", (mirror / "index.html").read_bytes())
+    main(["mirror", str(tmp_path / "c.har"), "-o", str(tmp_path / "site"), "-q", "--by", "site"])
+    with served(tmp_path / "site") as port:
+        assert b'content="absolve mirror"' in ask(port, "/", host="localhost").body
+        assert ask(port, "/").body == (tmp_path / "site/index.html").read_bytes()
+        assert ask(port, "/other.example+8443/x.png").status == 307
 
 
 def test_a_head_request_is_answered_without_a_body(mirror: Path) -> None:
     with served(mirror) as port:
-        assert ask(port, "/h/app.js", method="HEAD") == (200, "application/javascript", b"")
+        answer = ask(port, "/app.js", method="HEAD")
+    assert (answer.status, answer.fields["Content-Length"], answer.body) == (200, str(len(MODULE)), b"")
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT", "OPTIONS", "CONNECT"])
+def test_no_other_method_is_answered(mirror: Path, method: str) -> None:
+    with served(mirror) as port:
+        answer = ask(port, "/a/", method=method)
+        assert (answer.status, answer.body) == (501, b"")
+        assert answer.fields["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("host", [OF_H, "localhost"])
 @pytest.mark.parametrize(
     "target",
-    ["/mirror.sqlite", "/foreign.txt", "/../c.har", "/%2e%2e/c.har", "/h/..%2f..%2fc.har", "//etc/passwd", "/h", "/%00", "/h/%ff"],
+    [
+        *("/mirror.sqlite", "/foreign.txt", "/../c.har", "/%2e%2e/c.har", "/h/..%2f..%2fc.har", "//etc/passwd", "/h"),
+        *("/%00", "/h/%ff", "//h/app.js", "/h//app.js", "http://h/app.js", "*"),
+    ],
 )
-def test_what_the_map_does_not_have_is_not_served(mirror: Path, target: str) -> None:
+def test_what_the_map_does_not_have_is_not_served(mirror: Path, target: str, host: str) -> None:
     (mirror / "foreign.txt").write_text("mine")
     with served(mirror) as port:
-        assert ask(port, target)[0] == 404
+        assert ask(port, target, host=host).status == 404
 
 
 def test_a_file_that_became_a_link_or_a_folder_or_is_gone_is_not_served(mirror: Path) -> None:
@@ -102,62 +193,166 @@ def test_a_file_that_became_a_link_or_a_folder_or_is_gone_is_not_served(mirror: 
     (mirror / "h/odd.xyz").unlink()
     (mirror / "h/odd.xyz").mkdir()
     (mirror / "h/a/index.html").unlink()
-    (mirror / "h/a").rmdir()
     with served(mirror) as port:
-        assert [ask(port, target)[0] for target in ("/h/app.js", "/h/odd.xyz", "/h/a/")] == [404, 404, 404]
+        assert [ask(port, target).status for target in ("/h/app.js", "/h/odd.xyz", "/h/a/")] == [404, 404, 404]
 
 
 @pytest.mark.parametrize(
     ("host", "status"),
     [
         *(("localhost:1", 200), ("127.0.0.1:1", 200), ("[::1]:1", 200), ("localhost", 200), ("127.0.0.1", 200)),
+        *((OF_H, 200), ("H.LocalHost:1", 200)),
         *(("evil.example:1", 403), ("evil.example", 403), ("127.0.0.1.evil.example:1", 403), ("[::2]:1", 403)),
+        *(("evil.localhost:1", 403), ("h.localhost.evil.example", 403), ("h", 403), ("", 403), (".localhost", 403)),
     ],
 )
 def test_a_page_of_another_host_that_names_this_one_gets_nothing(mirror: Path, host: str, status: int) -> None:
+    with served(mirror) as port, closing(http.client.HTTPConnection(serve.HOST, port, timeout=5)) as connection:
+        connection.putrequest("GET", "/", skip_host=True)
+        connection.putheader("Host", host)
+        connection.endheaders()
+        assert connection.getresponse().status == status
+
+
+def test_two_hosts_never_share_a_name_and_a_name_is_safe() -> None:
+    hosts = ["h", "h:80", "h:080", "h.port-80", "H", "[::1]", "[::1]:80", "127.0.0.1", "a_b.c", "a..b", "h.", "", "x" * 64]
+    hosts += ["a b", "a\r\nb", "host-a", "h:", "cid:a@b", "package:///a", "a.b/c", "\ud800", ".".join("abcdefgh" * 20)]
+    hosts += [name_of(host) for host in hosts]
+    names = {name_of(host) for host in hosts}
+    assert len(names) == len(set(hosts))
+    assert all(re.fullmatch(r"[a-z0-9_.-]{1,200}", name) and ".." not in name for name in names)
+    assert all(len(label) <= 63 for name in names for label in name.split("."))
+
+
+def test_every_answer_keeps_a_page_in_the_mirror(mirror: Path) -> None:
     with served(mirror) as port:
-        assert ask(port, "/h/a/", host=host)[0] == status
+        asked = [("/a/", OF_H), ("/", "localhost"), ("/none", OF_H), ("/h/app.js", "localhost"), ("/", "evil.example")]
+        for target, host in asked:
+            fields = ask(port, target, host=host).fields
+            policy = fields["Content-Security-Policy"]
+            assert f"default-src 'self' http://*.localhost:{port} data: blob: 'unsafe-inline' 'unsafe-eval';" in policy
+            assert all(name in policy for name in ("form-action", "frame-ancestors"))
+            assert fields["X-Content-Type-Options"] == "nosniff"
+            assert fields["Referrer-Policy"] == "no-referrer"
+            assert fields["Cross-Origin-Resource-Policy"] in {"same-origin", "cross-origin"}
+        assert ask(port, "/a/").fields["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert ask(port, "/app.js").fields["Cross-Origin-Resource-Policy"] == "cross-origin"
+    with served(mirror, network=True) as port:
+        policy = ask(port, "/a/").fields["Content-Security-Policy"]
+        assert policy.startswith("frame-ancestors")
+        assert "default-src" not in policy
+
+
+def test_no_service_worker_is_given_its_script(mirror: Path) -> None:
+    with served(mirror) as port:
+        assert ask(port, "/app.js", Service_Worker="script").status == 403
+
+
+@pytest.mark.parametrize(
+    ("recorded", "origin", "allowed"),
+    [
+        *(("*", "http://a.example.localhost", "*"), ("*", "null", "*"), ("*", "http://evil.example", None)),
+        ("*", "http://a.example.localhost:1", None),
+        ("https://a.example", "http://a.example.localhost", "http://a.example.localhost"),
+        ("https://a.example", "http://b.example.localhost", None),
+        *(("https://a.example", "http://unknown.localhost", None), ("https://a.example", "null", None)),
+        *(("https://a.example", None, None), ("null", "null", "null"), (None, "http://a.example.localhost", None)),
+    ],
+)
+def test_other_hosts_read_what_the_recorded_header_let_them_read(
+    tmp_path: Path, recorded: str | None, origin: str | None, allowed: str | None
+) -> None:
+    field = f"font/woff2\r\nAccess-Control-Allow-Origin: {recorded}" if recorded is not None else "font/woff2"
+    pages = [page("https://cdn.example/f.woff2", b"f", field), page("https://a.example/", b"a")]
+    data = b"".join([*pages, page("https://b.example/", b"b")])
+    assert mirrored(tmp_path, "c.warc", data)[0] == 0
+    with served(tmp_path / "m") as port:
+        ours = origin is not None and origin.endswith(".localhost")
+        fields = {"Origin": f"{origin}:{port}" if ours else origin} if origin is not None else {}
+        found = ask(port, "/f.woff2", host="cdn.example.localhost", **fields).fields["Access-Control-Allow-Origin"]
+        assert found == (f"{allowed}:{port}" if allowed and allowed.startswith("http") else allowed)
+
+
+def test_a_file_whose_name_was_made_harmless_is_text(tmp_path: Path) -> None:
+    pages = [page("http://h/a", b"<script>1</script>"), page("http://h/b.html", b"x", "text/html; charset=koi8-r; x=y")]
+    assert mirrored(tmp_path, "c.warc", b"".join(pages))[0] == 0
+    with closing(sqlite3.connect(tmp_path / "m/mirror.sqlite")) as db:
+        db.execute("UPDATE resources SET path = 'h/a.html.txt' WHERE path = 'h/a.html'")
+        db.commit()
+    (tmp_path / "m/h/a.html").rename(tmp_path / "m/h/a.html.txt")
+    with served(tmp_path / "m") as port:
+        assert ask(port, "/a").kind[1] == "text/plain"
+        assert ask(port, "/b.html").kind[1] == "text/html; charset=koi8-r"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "policy", "expected"),
+    [
+        ("X-Frame-Options: DENY", "Content-Security-Policy", ", frame-ancestors 'none'"),
+        ("X-Frame-Options: SAMEORIGIN", "Content-Security-Policy", ", frame-ancestors 'self'"),
+        ("Content-Security-Policy: img-src *; frame-ancestors 'self' https://b.example", "Content-Security-Policy",
+         ", frame-ancestors 'self' http://b.example.localhost:{port}"),
+        ("Cross-Origin-Resource-Policy: same-site", "Cross-Origin-Resource-Policy", "same-site"),
+        ("Access-Control-Allow-Origin: https://b.example\r\nAccess-Control-Allow-Credentials: true",
+         "Access-Control-Allow-Credentials", "true"),
+    ],
+)  # fmt: skip
+def test_what_a_recorded_header_forbids_stays_forbidden(
+    tmp_path: Path, recorded: str, policy: str, expected: str
+) -> None:
+    pages = [page("http://h/", b"a", f"text/html\r\n{recorded}"), page("http://b.example/", b"b")]
+    assert mirrored(tmp_path, "c.warc", b"".join(pages))[0] == 0
+    with served(tmp_path / "m") as port:
+        found = ask(port, "/", Origin=f"http://b.example.localhost:{port}").fields[policy]
+        assert found is not None
+        assert found.endswith(expected.format(port=port))
+
+
+def test_a_map_too_large_for_memory_is_asked_by_all_threads(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "_SMALL", 0)
+    with served(mirror) as port:
+        assert [ask(port, target).status for target in ("/app.js", "/a/api.json?x=1", "/none")] == [200, 200, 404]
 
 
 def test_it_listens_on_the_loopback_interface_only(mirror: Path) -> None:
-    with serve.server(mirror) as found:
+    with serve.Server(mirror) as found:
         assert found.server_address[0] == "127.0.0.1"
 
 
 def test_a_folder_without_a_readable_map_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no mirror of absolve"):
-        serve.server(tmp_path)
+        serve.Server(tmp_path)
     (tmp_path / "mirror.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(UsageError, match="cannot be read"):
-        serve.server(tmp_path)
+        serve.Server(tmp_path)
     (tmp_path / "mirror.sqlite").unlink()
     sqlite3.connect(tmp_path / "mirror.sqlite").close()
     assert main(["mirror", "--serve", str(tmp_path)]) == 2
 
 
+@pytest.mark.parametrize("network", [False, True])
 def test_the_command_prints_its_url_and_serves_until_it_is_stopped(
-    mirror: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    mirror: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, network: bool
 ) -> None:
-    made = serve.server
-    found: list[tuple[int, str | None, bytes]] = []
-    threads: list[Thread] = []
+    found: list[Answer] = []
 
-    def reader(server: ThreadingHTTPServer) -> None:
-        try:
-            found.append(ask(server.server_address[1], "/h/a/"))
-        finally:
-            server.shutdown()
+    class Stopped(serve.Server):
+        def serve_forever(self, poll_interval: float = 0.5) -> None:
+            def read() -> None:
+                try:
+                    found.append(ask(self.port, "/a/"))
+                finally:
+                    self.shutdown()
 
-    def start(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-        server = made(folder, port)
-        threads.append(Thread(target=reader, args=(server,)))
-        threads[0].start()
-        return server
+            thread = Thread(target=read)
+            thread.start()
+            super().serve_forever(poll_interval)
+            thread.join(5)
 
-    monkeypatch.setattr(serve, "server", start)
-    assert main(["mirror", "--serve", str(mirror)]) == 0
-    threads[0].join(5)
-    assert found == [(200, "text/html", PAGE)]
+    monkeypatch.setattr(serve, "Server", Stopped)
+    assert main(["mirror", "--serve", str(mirror), *(["--network"] if network else [])]) == 0
+    assert found[0].kind == (200, "text/html", PAGE)
+    assert ("default-src" in found[0].fields["Content-Security-Policy"]) is not network
     assert capsys.readouterr().out.startswith("http://127.0.0.1:")
 
 
@@ -172,18 +367,46 @@ def test_a_port_in_use_is_an_error_of_use(mirror: Path, capsys: pytest.CaptureFi
 def test_a_client_that_resets_the_connection_leaves_no_trace(mirror: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (mirror / "h/app.js").write_bytes(b"x" * (8 << 20))  # more than a socket buffers
     with served(mirror) as port:
-        for request in (b"GET /h/app.js HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /h/app.js HTTP/1.1\r\n"):
-            with socket.create_connection((serve.HOST, port)) as client:
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close by a reset
-                client.sendall(request)
+        for request in (b"GET /h/app.js HTTP/1.1\r\nHost: h.localhost\r\n\r\n", b"GET /h/app.js HTTP/1.1\r\n"):
+            with client(port) as one:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close by a reset
+                one.sendall(request)
                 time.sleep(0.05)
-        assert ask(port, "/h/a/")[0] == 200
+        assert ask(port, "/a/").status == 200
     assert capfd.readouterr().err == ""
+
+
+def test_a_client_that_sends_or_takes_too_slowly_is_left(
+    mirror: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "_WAIT", 0.3)
+    monkeypatch.setattr(serve.Handler, "timeout", 0.3)
+    (mirror / "h/app.js").write_bytes(b"x" * (32 << 20))
+    with served(mirror) as port, client(port) as sends, client(port) as takes:
+        takes.sendall(b"GET /app.js HTTP/1.1\r\nHost: h.localhost\r\n\r\n")
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            trickle(sends)
+        received = 0
+        while piece := takes.recv(1 << 20):
+            received += len(piece)
+        assert received < 32 << 20
+        assert ask(port, "/a/").status == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_one_connection_too_many_ends_the_one_that_waits_longest(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "_MOST", 3)
+    with served(mirror) as port:
+        idle = [client(port) for _ in range(10)]
+        assert ask(port, "/a/").status == 200
+        assert idle[0].recv(1) == b""
+        for one in idle:
+            one.close()
 
 
 def test_an_error_of_the_server_itself_is_printed(mirror: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with served(mirror) as port, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serve, "_path", lambda *_: 1 // 0)
+        patch.setattr(serve, "content_type", lambda *_: 1 // 0)
         with pytest.raises(http.client.RemoteDisconnected):
-            ask(port, "/h/a/")
+            ask(port, "/a/")
     assert "ZeroDivisionError" in capfd.readouterr().err

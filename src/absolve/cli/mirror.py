@@ -73,6 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     shared.add_mkdirs(where)
     where.add_argument("--port", type=int, default=0, metavar="N", help="with --serve: the port (default: a free one)")
+    where.add_argument("--network", action="store_true", help="with --serve: let pages reach the web")
     where.add_argument("--by", choices=LAYOUTS, default="host", help="host/path (default), path, DATE/host/path")
     where.add_argument(
         "--relative-only", action="store_true", help="make the links of a folder of pages relative, in place"
@@ -331,4 +332,4 @@ def _look(options: argparse.Namespace, report: Report) -> None:
     else:
         from absolve.mirror import serve
 
-        serve.run(options.serve, options.port, lambda url: print(url, flush=True))
+        serve.run(options.serve, options.port, lambda url: print(url, flush=True), network=options.network)

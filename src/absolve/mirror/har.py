@@ -116,4 +116,5 @@ def _payload(entry: Any) -> Payload:
             return Payload(text.encode(charset.codec), media_type)
         except (UnicodeError, LookupError):
             pass
-    return Payload(utf_8, media_type, "utf-8")
+    essence = registry.essence_of(media_type)[0]
+    return Payload(utf_8, f"{essence}; charset=utf-8" if label else media_type, "utf-8")

@@ -308,7 +308,7 @@ def opened(path: Path, *tables: str) -> sqlite3.Connection:
     """
     if not is_regular(path):
         raise sqlite3.DatabaseError(f"{path.name} is no regular file")
-    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     try:
         db.execute("PRAGMA trusted_schema = OFF")
         for name in tables:
