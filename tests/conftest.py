@@ -7,9 +7,15 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.browser_online import Online
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
@@ -49,3 +55,15 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"there is no {SHARED} (set ABSOLVE_SHARED)")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def online() -> Iterator[Online]:
+    """Yield a browser whose web is a server of the tests; skip without a Chromium."""
+    from tests import browser_online
+    from tests.shapes.active import HOST
+
+    web = browser_online.Web({})
+    rules = f"--host-resolver-rules=MAP {HOST}:80 127.0.0.1:{web.server_port}"
+    with browser_online.running(web), browser_online.browser(rules) as (devtools, trap):
+        yield browser_online.Online(devtools, trap, web)
