@@ -2,11 +2,13 @@
 
 Each response is served with its header fields, and mirrored as a WARC, a HAR, a folder and a ZIP. Each is opened on the
 web, in the mirror from its file, and in the mirror by --serve. A folder has no header fields: what runs from its own
-files, or ran on the web, may run in its mirror.
+files, or ran on the web, or would run from a static server, may run in its mirror; and the content of a file decides
+where its name has no ending.
 """
 
 from __future__ import annotations
 
+import mimetypes
 import re
 import sqlite3
 from base64 import b64encode
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 Shapes = dict[int, "Shape"]
 SAMPLE: Final = dict(list(enumerate(SHAPES))[3::23])  # of every kind some, for the default run
+TYPES: Final = mimetypes.MimeTypes()  # without those of the system
 CONTAINERS: Final = ("warc", "har", "folder", "zip")
 
 
@@ -105,6 +108,7 @@ class Judge:
     def __init__(self, online: Online, shapes: Shapes) -> None:
         self._tab = Tab(online.devtools)
         self._known: dict[Any, bool] = {}
+        self._web = online.web
         online.web.responses = {
             (HOST, f"/{number}/{response.name}"): response for number, shape in shapes.items() for response in shape.responses
         }
@@ -121,8 +125,18 @@ class Judge:
         return {n for n, shape in shapes.items() if self.ran(n, url_of(n, shape.responses[0]), ("web", n))}
 
     def originals(self, folder: Path, shapes: Shapes) -> set[int]:
-        names = {n: folder / str(n) / shape.responses[0].name for n, shape in shapes.items()}
-        return {n for n, path in names.items() if path.is_file() and self.ran(n, path.as_uri(), ("original", n))}
+        """Return what runs of the files in a folder, opened as they are and from a static server."""
+        found = set()
+        for number, shape in shapes.items():
+            name = shape.responses[0].name
+            kind = TYPES.guess_type(name)[0] or "application/octet-stream"
+            fields = (("Content-Type", kind), ("X-Content-Type-Options", "nosniff"))
+            target = f"/{number}/static"
+            self._web.responses[HOST, target] = shape.responses[0]._replace(fields=fields)
+            ways = ((folder / str(number) / name).as_uri(), f"http://{HOST}{target}")
+            if "." not in name or any(self.ran(number, url, (number, url)) for url in ways):
+                found.add(number)
+        return found
 
     def mirror(self, made: dict[int, Made], way: str, start: str) -> set[int]:
         return {n for n, one in made.items() if self.ran(n, start + quote(one.path), (way, *one.facts))}
