@@ -40,7 +40,12 @@ def found(old: list[PageText], new: list[PageText], threshold: float = 0.8, pair
 def test_of_very_many_pages_that_are_alike_each_is_compared_with_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     scored = Scorer._scored
-    monkeypatch.setattr(Scorer, "_scored", lambda self, old, new: (asked.append(1), scored(self, old, new))[1])
+
+    def counted(scorer: Scorer, one: Page, other: Page) -> Score:
+        asked.append(1)
+        return scored(scorer, one, other)
+
+    monkeypatch.setattr(Scorer, "_scored", counted)
     old = [page(f"o{number}", f"{text(1)} {text(number + 2, 8)}") for number in range(300)]
     new = [page(f"n{number}", f"{text(1)} brook {text(number + 2, 8)}") for number in range(300)]
     assert len(found(old, new)) == 300
