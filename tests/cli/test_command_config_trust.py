@@ -44,7 +44,7 @@ TRUSTED = {
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
-    *"zip check serve port by relative-only prune at keep-errors same absent for missing missing-kind".split(),
+    *"zip check serve port network by relative-only prune at keep-errors same absent for missing missing-kind".split(),
     *"old old-url map fail-on sql queries baseline memory fix write-map".split(),
     *"remap where resume log man mkdirs break-signatures file-urls show-credentials".split(),
 }

@@ -17,12 +17,11 @@ from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
-from absolve.rewriting.remap import met_by
 from absolve.run import inputs, leftovers, outputs, plan, sources, special_files
 from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
-from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
+from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded, met_by
 from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
 from absolve.run.segment_inputs import each, is_archive
 from absolve.run.sources import STDIN

@@ -173,16 +173,6 @@ class Remapping:
         return new if mapped is None else mapped
 
 
-def met_by(policy: Policy) -> frozenset[int]:
-    """Return the numbers of the rules of a policy that mapped a URL since the last call."""
-    rules = remapping_of(policy)
-    if rules is None:
-        return frozenset()
-    met = frozenset(rules.met)
-    rules.met.clear()
-    return met
-
-
 def remapping_of(policy: Policy) -> Remapping | None:
     """Return the rules that a policy applies, also one for selected links only."""
     owner = getattr(policy, "__self__", None)

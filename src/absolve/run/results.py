@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from absolve.core import printable
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault
+from absolve.rewriting.policy import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from absolve.inventory.documents import DocumentRow
+    from absolve.rewriting.policy import Policy
     from absolve.run.outputs import Made
 
 
@@ -103,6 +105,20 @@ def counted(
     line = f"{printable.printable(name)}: {links} link{'s'[: links != 1]}, {changed} would change\n"
     yield StdoutBytes(line.encode())
     yield ChangeCounts(links, changed, documents, rules)
+
+
+def met_by(policy: Policy) -> frozenset[int]:
+    """Return the numbers of the rules of a policy that mapped a URL since the last call."""
+    if policy is absolute:
+        return frozenset()
+    from absolve.rewriting.remap import remapping_of  # here, because few runs have rules
+
+    rules = remapping_of(policy)
+    if rules is None:
+        return frozenset()
+    met = frozenset(rules.met)
+    rules.met.clear()
+    return met
 
 
 def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) -> Iterator[TaskResult]:

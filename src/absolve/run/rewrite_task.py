@@ -15,10 +15,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.rewriting.remap import met_by
 from absolve.run import elsewhere, outputs, sources, special_files, unchanged
 from absolve.run.load import Walked, is_document, not_read, walked
-from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded
+from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
 from absolve.run.rewritten_files import (
     backups,
     copied,
