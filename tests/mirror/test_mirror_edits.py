@@ -140,6 +140,7 @@ def test_a_policy_in_the_body_is_not_in_force() -> None:
 
 
 CSP = "content-security-policy: "
+LOCAL = "img-src http: 'self' file:"
 NONE = meta("script-src 'none'")
 
 
@@ -161,6 +162,18 @@ def test_the_policy_of_a_header_is_put_before_all_that_it_forbids(html: str, new
     made, notes = mirrored(html.encode(), fields=f"{CSP}script-src 'none'")
     assert made == new.encode()
     assert [code for _, _, code, _ in notes] == ["csp"]
+
+
+def test_a_byte_order_mark_precedes_a_policy_at_the_same_place() -> None:
+    html = meta("img-src http:").encode("utf-16-be")
+    made, _ = mirrored(html, "utf-16be", fields=f"{CSP}script-src 'none'")
+    assert made.decode("utf-16-be").startswith(f"\ufeff{NONE}{meta(LOCAL)}<meta data-was-http-equiv")
+
+
+def test_a_policy_is_put_before_a_comment_whose_end_may_be_letters() -> None:
+    html = b"<!doctype html><!-- \x1b(I --><script>1</script>"
+    made, _ = mirrored(html, "iso-2022-jp", fields=f"{CSP}script-src 'none'")
+    assert made == html.replace(b"<!--", f'<meta charset="iso-2022-jp">{NONE}<!--'.encode())
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
