@@ -3,6 +3,7 @@
 - nothing is raised but `AbsolveError`;
 - the trees before and after, by independent parsers with scripting off and on, have the same elements, attributes, text
   and comments except for the values of links; messages have the same fields and parts, archives the same records;
+- the edits of a mirror that are no links rename attributes and add policies, and do nothing else;
 - no link gets a scheme that runs code which it did not have;
 - the time is linear.
 
@@ -17,12 +18,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import harm_html
 import harm_messages
+import harm_mirror
 import harm_others
 import harm_text
 from harm_charsets import NAMES, decode, encode
+from harm_html import attribute
 from harm_judge import RUNS, HarmError, Judge
 from harm_others import Made
-from harm_text import Choices
+from harm_text import Choices, reference
 from harm_trees import UnjudgedError
 from linear import grows_linearly
 from rewritten import goes_through
@@ -36,8 +39,10 @@ if TYPE_CHECKING:
 
     from absolve.rewriting.policy import Policy
 
+harm_html.CONTEXTS["crossorigin"] = harm_mirror.cors(lambda choices: attribute(choices, reference(choices)))
 CONTEXTS: Final = (*harm_html.CONTEXTS, *harm_others.CONTEXTS)
 WORDS: Final = tuple(bytes((number,)) for number in range(256))
+MIRRORED: Final = 5  # one of this many pages goes through the edits of a mirror, too
 AUDITED: Final = 25  # html5lib checks one of this many inputs even if lexbor finds nothing
 counts: Counter[tuple[str, str]] = Counter()  # executions by context and charset
 seen: Counter[str] = Counter()  # their results
@@ -120,6 +125,11 @@ def check(data: bytes) -> None:
     )
     try:
         outcome = judged(made, judge)
+        if made.document.media_type == "text/html" and (made.context == "crossorigin" or not sum(data) % MIRRORED):
+            thorough = not sum(data) % (MIRRORED * AUDITED)
+            harm_mirror.judged(made.document, made.options["url"], made.charset, thorough=thorough)
+    except UnjudgedError:
+        outcome = "unjudged"
     except HarmError as error:
         error.add_note(shown(made))  # and its own line, which distinguishes findings
         raise

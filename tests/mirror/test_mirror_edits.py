@@ -116,8 +116,8 @@ def meta(policy: str) -> str:
 @pytest.mark.parametrize(
     ("policy", "new"),
     [
-        ("img-src http:", "img-src http: 'self' file:"),
-        ("img-src http: 'nonce-&quot;'; font-src 'none'", "img-src http: 'nonce-&quot;' 'self' file:; font-src 'none'"),
+        ("img-src http:", "img-src http: 'self' file: http://*.localhost:*"),
+        ("img-src http: 'nonce-&quot;'; font-src 'none'", "img-src http: 'nonce-&quot;' 'self' file: http://*.localhost:*; font-src 'none'"),
         ("default-src 'self'", None),
         ("upgrade-insecure-requests", None),
         ("img-src https:", None),
@@ -140,6 +140,7 @@ def test_a_policy_in_the_body_is_not_in_force() -> None:
 
 
 CSP = "content-security-policy: "
+LOCAL = "img-src http: 'self' file: http://*.localhost:*"
 NONE = meta("script-src 'none'")
 
 
@@ -163,6 +164,18 @@ def test_the_policy_of_a_header_is_put_before_all_that_it_forbids(html: str, new
     assert [code for _, _, code, _ in notes] == ["csp"]
 
 
+def test_a_byte_order_mark_precedes_a_policy_at_the_same_place() -> None:
+    html = meta("img-src http:").encode("utf-16-be")
+    made, _ = mirrored(html, "utf-16be", fields=f"{CSP}script-src 'none'")
+    assert made.decode("utf-16-be").startswith(f"\ufeff{NONE}{meta(LOCAL)}<meta data-was-http-equiv")
+
+
+def test_a_policy_is_put_before_a_comment_whose_end_may_be_letters() -> None:
+    html = b"<!doctype html><!-- \x1b(I --><script>1</script>"
+    made, _ = mirrored(html, "iso-2022-jp", fields=f"{CSP}script-src 'none'")
+    assert made == html.replace(b"<!--", f'<meta charset="iso-2022-jp">{NONE}<!--'.encode())
+
+
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 def test_the_policy_of_a_header_is_in_the_charset_of_the_page(codec: str) -> None:
     made, _ = mirrored("\ufeff<!doctype html><script>1</script>".encode(codec), fields=f"{CSP}script-src 'none'")
@@ -172,7 +185,7 @@ def test_the_policy_of_a_header_is_in_the_charset_of_the_page(codec: str) -> Non
 def test_a_page_that_the_header_gives_charset_and_policies_has_the_charset_first() -> None:
     fields = f"{CSP}sandbox allow-scripts, img-src http:\n{CSP}frame-ancestors 'none'"
     made, _ = mirrored(b"<p>", "utf-8", fields=fields)
-    metas = meta("form-action 'none'") + meta("img-src http: 'self' file:")
+    metas = meta("form-action 'none'") + meta("img-src http: 'self' file: http://*.localhost:*")
     assert made.decode() == f'<meta charset="utf-8">{metas}<p>'
 
 
@@ -227,7 +240,7 @@ def test_the_page_in_a_srcdoc_is_edited_too() -> None:
     html = f'<iframe srcdoc="{escape(inside % (meta("img-src http:"), "", ""), quote=True)}"></iframe>'
     made, notes = mirrored(html.encode())
     was = meta("img-src http:").replace("http-equiv", "data-was-http-equiv")
-    new = inside % (meta("img-src http: 'self' file:") + was, "data-", "http://h")
+    new = inside % (meta("img-src http: 'self' file: http://*.localhost:*") + was, "data-", "http://h")
     assert unescape(made.decode()) == f'<iframe srcdoc="{new}"></iframe>'
     assert sorted(code for _, _, code, _ in notes) == ["crossorigin", "csp"]
 

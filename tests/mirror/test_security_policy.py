@@ -19,10 +19,10 @@ def holds(source: str) -> bool:
     [
         *((same, same) for same in ("", ";;", "img-src *", "img-src file:", "script-src 'nonce-a'", "script-src 'NONE'")),
         *((same, same) for same in ("img-src data: blob:", "default-src 'self'", "img-src http://away", "upgrade-insecure-requests")),
-        ("IMG-SRC http://h", "IMG-SRC http://h 'self' file:"),
-        ("img-src data: http: ; font-src *.h", "img-src data: http: 'self' file: ; font-src *.h"),
-        ("style-src 'SELF' http:;script-src 'none'", "style-src 'SELF' http: file:;script-src 'none'"),
-        ("script-src h/x.js 'nonce-a'; frame-ancestors h", "script-src h/x.js 'nonce-a' 'self' file:; frame-ancestors h"),
+        ("IMG-SRC http://h", "IMG-SRC http://h 'self' file: http://*.localhost:*"),
+        ("img-src data: http: ; font-src *.h", "img-src data: http: 'self' file: http://*.localhost:* ; font-src *.h"),
+        ("style-src 'SELF' http:;script-src 'none'", "style-src 'SELF' http: file: http://*.localhost:*;script-src 'none'"),
+        ("script-src h/x.js 'nonce-a'; frame-ancestors h", "script-src h/x.js 'nonce-a' 'self' file: http://*.localhost:*; frame-ancestors h"),
     ],
 )  # fmt: skip
 def test_a_directive_gets_local_sources_where_it_names_a_host_of_which_the_mirror_has_files(policy: str, new: str) -> None:

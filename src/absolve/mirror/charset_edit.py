@@ -40,7 +40,7 @@ def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, 
         own = declared_in_html(data)
         if own is not None and own.name == charset.name:
             return None
-        position = head_of(data)
+        position = head_of(data, charset.name)
         if charset.name in _MARKS and (charset.name != "utf-8" or position > _PRESCAN):
             return Edit(0, 0, _MARKS[charset.name]), charset.name
         return Edit(position, position, f'<meta charset="{charset.name}">'.encode()), charset.name
@@ -52,7 +52,7 @@ def head_of(data: bytes, charset: str = "") -> int:
     mark = byte_order_mark(data)
     start = mark[1] if mark is not None else 0
     name = mark[0].name if mark is not None else charset
-    text = data[start:]
+    text = data[start:] if name != "iso-2022-jp" else data.partition(b"\x1b")[0]  # behind it `>` may be a letter
     if is_wide := name.startswith("utf-16"):
         first = name == "utf-16be"
         pairs = zip(text[first:_FAR:2], text[not first : _FAR : 2], strict=False)

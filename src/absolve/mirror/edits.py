@@ -54,15 +54,15 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_se
     for inside, start, end, path in policy.seen.local.values():
         _uncross(own, inside, start, end, policy, path=path if for_server else None)
     _scan(entity, policy)
-    found += _lowered(entity, own)
+    first: list[Edit] = []  # of several at one offset
     declared = charset_edit.declaration(entity.data, entity.media_type, label)
     if declared is not None:
         text = f"declared as {declared[1]}, which only the header stated"
         policy.seen.notes.append(Note(entity, declared[0].start, "charset", text))
-        found.append(declared[0])
+        first.append(declared[0])
     if policy.fields and entity.media_type == registry.HTML:
-        found += _guards(entity, policy, is_declared=declared is not None and declared[0].new.startswith(b"<meta"))
-    return splice(entity.data, _disjoint(found))
+        first += _guards(entity, policy, is_declared=declared is not None and declared[0].new.startswith(b"<meta"))
+    return splice(entity.data, _disjoint([*first, *_lowered(entity, own), *found]))
 
 
 def _guards(entity: Entity, policy: MirrorPolicy, *, is_declared: bool) -> list[Edit]:

@@ -28,7 +28,7 @@ _FALLBACKS: Final = {
 # What a sandbox forbids to a page and the frames in it (HTML Standard 7.1.5).
 _NO_SCRIPTS: Final = "script-src 'none'; object-src 'none'; frame-src 'none'"
 _MARKER: Final = b"content-security-policy"
-_LOCAL: Final = ("'self'", "file:")
+_LOCAL: Final = ("'self'", "file:", "http://*.localhost:*")  # as files, and by `absolve mirror --serve`
 _INSIDE: Final = frozenset({"data:", "blob:", "about:", "filesystem:", "mediastream:"})
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _HOST: Final = re.compile(r"(?:([a-z][a-z0-9+.-]*)://)?([^/:]+)(?::(\*|[0-9]+))?(/.*)?", re.IGNORECASE | re.DOTALL)

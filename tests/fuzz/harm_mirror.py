@@ -1,0 +1,112 @@
+"""The edits of a mirror that are no links, on the pages of the harm fuzzer: they only rename, and add `meta` elements."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from harm_judge import HarmError, Judge
+
+import absolve
+from absolve.core.model import Document
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.mirror import edits
+from absolve.mirror.policy import MirrorPolicy, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harm_html import Context
+    from harm_others import Made
+    from harm_text import Choices
+    from harm_trees import Node
+
+FIELDS: Final = "content-security-policy: default-src http:; sandbox, img-src 'self' \"&<b>"
+POLICIES: Final = ("default-src http:", "script-src 'self' http://h.example", "img-src 'none'; font-src http: \"'&amp;")
+_RENAMED: Final = re.compile(r"data-(?:x-)*(integrity|crossorigin)|data-was-(http-equiv)")
+
+
+class Everything:
+    """A capture of everything, in which each response is a script."""
+
+    origins = frozenset({"http://h.example/"})
+
+    def response(self, path: str) -> tuple[str, str, str]:
+        return f"http://{path}", "text/javascript", ""
+
+    def digests(self, path: str) -> dict[str, str]:  # noqa: ARG002 - of the protocol
+        return {}
+
+
+class MirrorJudge(Judge):
+    """A judge for which renamed attributes and added policies are no harm."""
+
+    def _nodes(self, old: Sequence[Node], new: Sequence[Node], *, raw: str) -> None:
+        super()._nodes(_without_edits(old), _without_edits(new), raw=raw)
+
+
+def _without_edits(nodes: Sequence[Node]) -> list[Node]:
+    found: list[Node] = []
+    is_left_out = False
+    for node in nodes:
+        if is_left_out:  # the end of the element
+            is_left_out = False
+            continue
+        attributes = {_RENAMED.sub(r"\1\2", key): value for key, value in reversed(node.attributes)}
+        is_policy = attributes.get("http-equiv", "").lower().strip() == "content-security-policy"
+        is_left_out = str(node.kind).endswith("meta") and (is_policy or "charset" in attributes)
+        if not is_left_out:
+            found.append(node._replace(attributes=tuple(reversed(attributes.items()))))
+    return found
+
+
+def edited(made: Made, url: str | None) -> bytes | None:
+    """Return a page as it is in a mirror that holds all that it needs; None if it is refused."""
+    document = Document(made.data, name=made.name, media_type=made.media_type, charset=made.charset, url=url)
+    try:
+        entity = walk(document, Settings(profile="whatwg", base="empty").checked())
+        policy = MirrorPolicy(
+            "h/a.html",
+            lambda target: Target("h/s.js") if target.startswith("http") else None,
+            url="http://h.example/",
+            fields=FIELDS,
+            responses=Everything(),
+        )
+        return edits.rewritten(entity, policy, made.charset)
+    except absolve.AbsolveError:
+        return None
+
+
+def judged(made: Made, url: str | None, charset: str, **options: Any) -> None:
+    """Raise HarmError if the edits of a mirror do more than they say."""
+    new = edited(made, url)
+    if new is not None and (charset != "iso-2022-jp" or b"\x1b" not in made.data):  # its comments may end elsewhere
+        MirrorJudge(allowed=frozenset({"data:"}), **options).file(made.data, new, made.media_type, charset)
+        if b"script-src" not in new.replace(b"\0", b""):
+            raise HarmError(f"policy: the one of the header is not in {new!r}")
+
+
+def cors(attribute: Context) -> Context:
+    """Return tags with `crossorigin` and `integrity` in each place where a neighbour could swallow it."""
+
+    def make(choices: Choices) -> str:
+        pattern = choices.of(
+            (
+                "<script src={}crossorigin/x></script>",
+                "<script src={} crossorigin/></script>",
+                "<img src={} alt crossorigin='a'=x>",
+                "<img crossorigin=a/src={}>",
+                "<script\tintegrity\fcrossorigin crossorigin=b src={}></script>",
+                "<link rel=stylesheet href={}integrity=x crossorigin>",
+                "<img src={}/crossorigin=/x data-crossorigin=y>",
+                "<svg><image href={} crossorigin /></svg>",
+                "<script crossorigin=integrity integrity=crossorigin src={}></script>",
+            )
+        )
+        policy = choices.of(
+            ("", "", *(f"<meta http-equiv=content-security-policy content='{one}'>" for one in POLICIES))
+        )
+        return policy.replace("''", "'") + pattern.format(attribute(choices))
+
+    return make
