@@ -188,8 +188,8 @@ FORGED = [
     ("UPDATE links SET verdict = 'broken', reference = CAST(x'ff' AS TEXT)", "Could not decode to UTF-8"),
     ("ALTER TABLE links ADD COLUMN more AS (zeroblob(900000000)); UPDATE rules SET text = ''", None),
     (
-        """DROP TABLE rules; CREATE TABLE rules (file, line, text AS (hex(zeroblob(400000000))), problem, finding);
-        INSERT INTO rules VALUES ('f', 1, 'p', NULL)""",
+        """DROP TABLE rules; CREATE TABLE rules (file, text AS (hex(zeroblob(400000000))), problem, line, finding);
+        INSERT INTO rules (file, problem) VALUES ('f', 'p')""",
         "string or blob too big",
     ),
 ]

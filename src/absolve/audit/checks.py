@@ -40,10 +40,11 @@ FROM judged_urls
 """
 
 
+_TO_NOTHING: Final = "rule-to-nothing"
 _MOST_RULES: Final = 5  # that are named; the table of rules has all
 _NAMED: Final = f"""
 SELECT *, count(*) OVER (PARTITION BY code) FROM (
-    SELECT CASE WHEN problem IS NOT NULL THEN 'map' WHEN finding = 'leads to nothing' THEN 'rule-to-nothing'
+    SELECT CASE WHEN problem IS NOT NULL THEN 'map' WHEN finding = 'leads to nothing' THEN '{_TO_NOTHING}'
         ELSE '{WRONG}' END AS code, file, line, text, problem, finding FROM ({RULES_FOUND.format("rules")}))
 QUALIFY row_number() OVER (PARTITION BY code ORDER BY file, line) <= {_MOST_RULES} ORDER BY code, file, line
 """  # noqa: S608 - names of ours

@@ -44,6 +44,7 @@ _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _ROWS: Final = 10_000
 _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
 # No extension is fetched or loaded, and the name of a variable of Python is no table.
 CLOSED: Final[dict[str, Any]] = {
@@ -111,21 +112,25 @@ def sorted_out(names: Iterable[str], side: str = OLD) -> Kinds:
     return found
 
 
-def unread(names: Sequence[str]) -> tuple[str, str] | None:
+def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
     """Return the first of the names, and what it is, if all are files that have neither links nor URLs to read."""
-    if not names or not all(Path(name).is_file() and (_is_book(name) or _is_other(name)) for name in names):
+    if not names or not all(Path(name).is_file() and (_is_book(name) or _is_other(name, side)) for name in names):
         return None
     name, head = names[0], _head(names[0])
-    return name, "a workbook" if _is_book(name) else registry.in_words(head, name) if head else "empty"
+    kind = registry.sniff(head, name) or registry.in_words(head, name)
+    return name, "a workbook" if _is_book(name) else kind if head else "empty"
 
 
 def _is_book(name: str) -> bool:
     return Path(name).suffix.lower() in _BOOKS
 
 
-def _is_other(name: str) -> bool:
+def _is_other(name: str, side: str) -> bool:
+    """Return whether a file has no walker; one of the old site also if it is neither a page nor holds some."""
     head = _head(name)
-    return not head or registry.is_other(head, name)
+    kind = registry.sniff(head, name)
+    has_pages = kind in {*_PAGES, *registry.MAIL, *registry.PACKAGES} or (kind and registry.WALKERS[kind].archive)
+    return not head or registry.is_other(head, name) or (side == OLD and not has_pages)
 
 
 def nothing_of(connection: Any, side: str, name: str) -> bool:
@@ -135,9 +140,9 @@ def nothing_of(connection: Any, side: str, name: str) -> bool:
     return not connection.execute(query, [name, "" if folder == "./" else folder]).fetchall()
 
 
-def is_empty(connection: Any, side: str) -> bool:
-    """Return whether nothing of a side could be read: no URL of the old site, no document with links of the new one."""
-    which = f"url_source = 'list' OR media_type IN {tuple(registry.WALKERS)}" if side == NEW else "url IS NOT NULL"
+def is_empty(connection: Any, side: str, *, has_links: bool) -> bool:
+    """Return whether nothing of a side could be read: no URL; with `has_links` no document with links, and no list."""
+    which = f"url_source = 'list' OR media_type IN {tuple(registry.WALKERS)}" if has_links else "url IS NOT NULL"
     queries = (f"FROM {side}_documents WHERE {which}", f"FROM {side}_all_links")
     return not any(connection.execute(f"SELECT 1 {query} LIMIT 1").fetchall() for query in queries)
 

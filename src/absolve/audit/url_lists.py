@@ -124,8 +124,8 @@ def _chunks(
 ) -> Iterator[tuple[str, Any]]:
     rows: list[tuple[Any, ...]] = []
     for line, reference in found:
-        url = whatwg.parse(reference, base) if base is not None and reference.startswith("/") else reference
-        url = url or reference
+        is_path = base is not None and reference.startswith("/") and not reference.startswith("//")
+        url = (whatwg.parse(reference, base) if is_path else None) or reference
         if parsed_scheme(url) not in {"http", "https"} or is_malformed(url):
             text = f"{in_short(url)!r} is not an absolute URL with http or https: skipped"
             notify(Diagnostic("no-url", text, name, line, failed=True))

@@ -50,7 +50,7 @@ def sites(options: argparse.Namespace) -> Sites:
     names = {load.NEW: many.names(options) if options.inputs else [], load.OLD: options.old}
     kinds = {side: load.sorted_out(found, side) for side, found in names.items()}
     for side, kind in kinds.items():
-        other = None if kind.inventories or kind.lists else load.unread(kind.documents)
+        other = None if kind.inventories or kind.lists else load.unread(kind.documents, side)
         if other is not None:
             name, what = other
             raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
@@ -84,7 +84,8 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
 def _check(connection: Any, side: str, kinds: Kinds, options: argparse.Namespace, report: Report) -> None:
     """Report each input from which nothing came. Raise UsageError if nothing came from any of them."""
     names = [name for name, _ in (*kinds.inventories, *kinds.lists)] + kinds.documents
-    if (names or side == load.NEW) and load.is_empty(connection, side):
+    is_alone = side == load.NEW and not options.old  # nothing but its links is judged
+    if (names or side == load.NEW) and load.is_empty(connection, side, has_links=is_alone):
         given = names[0] if names else "--from"
         raise UsageError(f"{given}: no URL of the {side} site can be read from it: {_SITES}")
     if side == load.NEW and (options.include or options.exclude):

@@ -70,7 +70,7 @@ _TEXT: Final = (
     (re.compile(rf"<(?!{_SECTION[1:]}|/)", re.IGNORECASE), "XML"),
     (
         re.compile(
-            r"(?:[^\S\n]*+(?:#[^\n]*+)?\n|[\w.-]++[^\S\n]*+=[^\n]*+\n)*+[^\S\n]*+\[\[?[\w.\"-]+\]\]?[^\S\n]*+$",
+            r"(?>(?:[^\S\n]*+(?:#[^\n]*+)?\n|[\w.-]++[^\S\n]*+=[^\n]*+\n)*)[^\S\n]*+\[\[?[\w.\"-]+\]\]?[^\S\n]*+$",
             re.MULTILINE,
         ),
         "TOML or INI",
@@ -93,7 +93,7 @@ _SUFFIXES: Final = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".php", ".py", ".vcl"), "a program"),
 }
 _NEW_FIRST: Final = re.compile(
-    r"(?:[^\S\n]*+(?:#[^\n]*+)?\n)*+\"?(?:new|target|destination|to)\b[^,;\t\n]*[,;\t]\s*\"?(?:old|source|from)\b",
+    r"(?>(?:[^\S\n]*+(?:#[^\n]*+)?\n)*)\"?(?:new|target|destination|to)\b[^,;\t\n]*[,;\t]\s*\"?(?:old|source|from)\b",
     re.IGNORECASE,
 )
 

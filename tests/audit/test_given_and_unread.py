@@ -1,0 +1,150 @@
+"""What was given to an audit and could not be read never ends in "no findings"."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from audited import NEW, OLD, audited, links, page, run, written
+
+from absolve.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SITE = {"index.html": links("about/"), "about/index.html": links("../")}
+
+
+def zipped(name: str, text: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, text)
+    return file.getvalue()
+
+
+NOTHING: dict[str, bytes] = {
+    "empty.txt": b"",
+    "comments.csv": b"# nothing\n",
+    "header.csv": b"old,new\n",
+    "reversed.csv": b"New URL,Old URL\n/about/,/a\n",
+    "numbers.csv": b"Name,Count\nfoo,1\n",
+    "prose.txt": b"This file has words.\n",
+    "binary.dat": b"\0\1\2nothing",
+    "book.xlsx": zipped("xl/workbook.xml", "<workbook/>"),
+    "locked.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+    "map.csv.gz": gzip.compress(b"/a,/about/\n"),
+    "map.pdf": b"%PDF-1.4\n/a /about/\n",
+    "moves.xml": b"<moves>\n<move/>\n</moves>",
+    "web.config": b'<?xml version="1.0"?>\n<configuration><add key="/a"\nvalue="/about/"/></configuration>',
+    "table.html": b"<html><table><tr><td>/a</td><td>/about/</td></tr></table></html>",
+    "vercel.json": b'{"redirects": [{"source": "/a", "destination": "/about/"}]}',
+    "pairs.json": b'{\n"/a": "/about/",\n"/b": "/about/"\n}\n',
+    "netlify.toml": b'[build]\npublish = "x"\n[[redirects]]\nfrom = "/a"\nto = "/about/"\n',
+    "pairs.yaml": b"/a: /about/\n",
+    "next.config.js": b'module.exports = {\n redirects() {\n return [\n { source: "/a", destination: "/about/" } ] } }\n',
+    ".htaccess": b"Options -Indexes\n",
+    "site.conf": b"server { listen 80; root /var/www; }\n",
+    "capture.warc": b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_a_map_without_a_rule_is_an_error_that_names_the_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    written(tmp_path, {**{f"new/{path}": text for path, text in SITE.items()}, name: NOTHING[name]})
+    assert main(["audit", str(tmp_path / "new"), "--url", NEW, "--map", str(tmp_path / name)]) == 2
+    err = capsys.readouterr().err
+    assert str(tmp_path / name) in err
+    assert "a map " in err
+
+
+@pytest.mark.parametrize("name", [*(name for name in NOTHING if name not in {"reversed.csv", "table.html"}), "folder", "missing"])
+def test_an_old_site_without_a_url_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    written(tmp_path, {**{f"new/{path}": text for path, text in SITE.items()}, **({name: NOTHING[name]} if name in NOTHING else {})})
+    (tmp_path / "folder").mkdir()
+    assert main(["audit", str(tmp_path / "new"), "--url", NEW, "--old", str(tmp_path / name), "--old-url", OLD]) == 2
+    err = capsys.readouterr().err
+    assert name in err
+    assert "no findings" not in err
+
+
+@pytest.mark.parametrize("name", ["binary.dat", "book.xlsx", "prose.txt", "empty.txt", "capture.warc", "missing", "folder", "pdfs"])
+def test_a_new_site_without_a_document_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    written(tmp_path, {name: NOTHING[name]} if name in NOTHING else {"pdfs/a.pdf": b"%PDF-1.4"})
+    (tmp_path / "folder").mkdir()
+    assert main(["audit", str(tmp_path / name), "--url", NEW]) == 2
+    assert "no URL of the new site can be read from it" in capsys.readouterr().err
+
+
+def test_an_input_that_holds_nothing_fails_beside_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = written(tmp_path / "new", SITE)
+    (tmp_path / "empty").mkdir()
+    assert main(["audit", str(new), str(tmp_path / "empty"), "--url", NEW]) == 1
+    assert "absolve: findings: 0 of 2 links; 1 input failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("list.txt", "/a\n/b\n"),
+        ("table.csv", "URL,Last crawled\nhttp://old.example/a,2024-01-02\nhttp://old.example/b,2024-01-03\n"),
+        ("pages.csv", "# ---\n# Pages\n\nViews;Page path\n120;/a\n7;/b\n"),
+        ("pages.tsv", 'Title\tPath\n"one, two"\t/a\nthree\t"/b"\n'),
+    ],
+)
+def test_paths_and_tables_are_lists_of_old_urls(tmp_path: Path, name: str, text: str) -> None:
+    written(tmp_path, {name: text})
+    done = audited(tmp_path, SITE, "--old", tmp_path / name, "--old-url", OLD, maps={"m.csv": "/a,/about/\n"})
+    assert {row["url"]: row["verdict"] for row in done.tables["urls"]} == {f"{OLD}a": "mapped", f"{OLD}b": "lost"}
+
+
+def test_old_urls_of_another_host_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, {"old.txt": f"{OLD}about/\nhttp://www.old.example/b\n"})
+    new = written(tmp_path / "new", SITE)
+    assert main(["audit", str(new), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD]) == 1
+    assert "old.txt: elsewhere: 1 of its URLs are of another host" in capsys.readouterr().err
+
+
+ERRORS = ("#N/A", "#NV", "#REF!", "#BEZUG!", "#VALUE!", "#WERT!", "#NAME?", "#DIV/0!", "#ERROR!", "#FIELD!", "TBD", "n/a", "-", "?", "", "#x")
+
+
+def test_what_a_spreadsheet_leaves_without_a_target_is_an_unread_rule(tmp_path: Path) -> None:
+    rows = [f"/a{number},{error}" for number, error in enumerate(ERRORS)]
+    done = audited(tmp_path, SITE, maps={"m.csv": "\n".join(["old,new", *rows, "#N/A,/about/", "# note, with a comma", "/z,/about/", ""])})
+    assert done.status == 1
+    assert [row["line"] for row in done.tables["rules"] if row["problem"]] == list(range(2, len(ERRORS) + 3))
+    assert audited(tmp_path, SITE, "--fail-on", "none", maps={"m.csv": "/a,#N/A\n/z,/about/\n"}).status == 0
+
+
+def test_a_rule_that_nothing_meets_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audited(tmp_path, SITE, maps={"_redirects": "/a /about/ 301\n/b https://other.example/\n"}).status == 0
+    assert audited(tmp_path, SITE, maps={"_redirects": "/a /about/\n/a /index.html\n"}).status == 1
+    rules = written(tmp_path, {"m.csv": "/p,/q\n/q,/p\n/r,/about/\n/s,/r\n/t,/none\n/about/index.html,/r\n"}) / "m.csv"
+    assert main(["audit", str(tmp_path / "new"), "--url", NEW, "--map", str(rules)]) == 1
+    out, err = capsys.readouterr()
+    places = [(1, "circle"), (2, "circle"), (4, "chain"), (5, "where nothing is"), (6, "has a file of this path")]
+    assert all(any(f"m.csv:{line}: " in text and word in text for text in err.splitlines()) for line, word in places)
+    assert "m.csv:3" not in err
+    assert "rules  wrong-rule            5" in out
+
+
+def test_a_file_whose_name_has_a_question_mark_makes_no_rule_for_a_query(tmp_path: Path) -> None:
+    text = f"<p>{'words of one page ' * 30}"
+    new = written(tmp_path / "new", {"index.html": links("moved.html"), "moved.html": page(text)})
+    old = written(tmp_path / "old", {"?query.html": page(text)})
+    for name in ("w.csv", "_redirects", "w.htaccess", "w.conf"):
+        run(tmp_path, new, "--url", NEW, "--old", old, "--old-url", OLD, "--write-map", tmp_path / name)
+        lines = (tmp_path / name).read_text("utf-8").splitlines()
+        assert not any("?query" in line for line in lines)
+
+
+@pytest.mark.parametrize(("pattern", "is_written"), [("/(a+)+$", False), ("/(?:a|ab)*c", False), (".*.*x", False), (r"/p/(\d+)", True)])
+def test_a_pattern_that_takes_pcre_long_is_a_comment_in_a_server(tmp_path: Path, pattern: str, is_written: bool) -> None:
+    new = written(tmp_path / "new", SITE)
+    (tmp_path / "m.csv").write_text(f'"/x{pattern}",/about/,301,regex\n', "utf-8")
+    for name in ("w.htaccess", "w.conf"):
+        run(tmp_path, new, "--url", NEW, "--map", tmp_path / "m.csv", "--write-map", tmp_path / name)
+        rules = [line for line in (tmp_path / name).read_text("utf-8").splitlines() if not line.startswith("#")]
+        assert any("/about/" in line for line in rules) == is_written
