@@ -61,28 +61,36 @@ def _without_edits(nodes: Sequence[Node]) -> list[Node]:
     return found
 
 
-def edited(made: Made, url: str | None) -> bytes | None:
-    """Return a page as it is in a mirror that holds all that it needs; None if it is refused."""
+def edited(made: Made, url: str | None) -> tuple[bytes, bytes] | None:
+    """Return a page in a mirror that holds all that it needs, with its links alone, and with all edits.
+
+    Return None if it is refused.
+    """
     document = Document(made.data, name=made.name, media_type=made.media_type, charset=made.charset, url=url)
     try:
         entity = walk(document, Settings(profile="whatwg", base="empty").checked())
-        policy = MirrorPolicy(
-            "h/a.html",
-            lambda target: Target("h/s.js") if target.startswith("http") else None,
-            url="http://h.example/",
-            fields=FIELDS,
-            responses=Everything(),
-        )
-        return edits.rewritten(entity, policy, made.charset)
+        links_only = edits.relinked(entity, _policy())
+        return links_only, edits.rewritten(entity, _policy(), made.charset)
     except absolve.AbsolveError:
         return None
 
 
+def _policy() -> MirrorPolicy:
+    return MirrorPolicy(
+        "h/a.html",
+        lambda target: Target("h/s.js") if target.startswith("http") else None,
+        url="http://h.example/",
+        fields=FIELDS,
+        responses=Everything(),
+    )
+
+
 def judged(made: Made, url: str | None, charset: str, **options: Any) -> None:
     """Raise HarmError if the edits of a mirror do more than they say."""
-    new = edited(made, url)
-    if new is not None and (charset != "iso-2022-jp" or b"\x1b" not in made.data):  # its comments may end elsewhere
-        MirrorJudge(allowed=frozenset({"data:"}), **options).file(made.data, new, made.media_type, charset)
+    found = edited(made, url)
+    if found is not None and (charset != "iso-2022-jp" or b"\x1b" not in made.data):  # its comments may end elsewhere
+        old, new = found
+        MirrorJudge(allowed=frozenset({"data:"}), **options).file(old, new, made.media_type, charset)
         if b"script-src" not in new.replace(b"\0", b""):
             raise HarmError(f"policy: the one of the header is not in {new!r}")
 

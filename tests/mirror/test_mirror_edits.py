@@ -153,6 +153,7 @@ NONE = meta("script-src 'none'")
         ("<!--><script>1</script>-->", f"<!-->{NONE}<script>1</script>-->"),
         ("<!-- --!><script>1</script>-->", f"<!-- --!>{NONE}<script>1</script>-->"),
         ('<html x"><script>1</script><p title=">', f'<html x">{NONE}<script>1</script><p title=">'),
+        ("<!doctype html><![endif]--></ x><?y?><head>", f"<!doctype html><![endif]--></ x><?y?><head>{NONE}"),
         ("<html><frameset onload=x>", f"<html>{NONE}<frameset onload=x>"),
         ("<title></title><meta charset=koi8-r>", f'<meta charset="koi8-r">{NONE}<title></title><meta charset=koi8-r>'),
         ("\ufeff<!doctype html><p>", f"\ufeff<!doctype html>{NONE}<p>"),

@@ -20,7 +20,7 @@ _PRESCAN: Final = 1024 - len(b'<meta charset="utf-8">')  # HTML Standard 13.2.3.
 _BLANK: Final = rb"\t\n\f\r "
 _VALUE: Final = rb"[%b]*+=[%b]*+(?:\"[^\"]*+\"|'[^']*+'|[^%b>\"'][^%b>]*+|(?=>))" % ((_BLANK,) * 4)
 _TAG_END: Final = rb"(?=[%b/>])(?>(?:[%b/]*+[^%b/>][^%b/>=]*+(?>(?:%b)?))*)[%b/]*+>" % (*(_BLANK,) * 4, _VALUE, _BLANK)
-_MISC: Final = rb"(?>(?:[%b]++|<!--(?:-?>|(?>(?:(?!--!?>).)*)--!?>)|<\?[^>]*+>)*)" % _BLANK
+_MISC: Final = rb"(?>(?:[%b]++|<!--(?:-?>|(?>(?:(?!--!?>).)*)--!?>)|<(?:\?|!(?!--|doctype)|/[^a-z>])[^>]*+>)*)" % _BLANK
 _BEFORE_HEAD: Final = re.compile(
     rb"(?is:%b(?>(?:<!doctype[^>]*+>)?)%b(?>(?:<html%b)?)%b(?>(?:<head%b)?))"
     % (_MISC, _MISC, _TAG_END, _MISC, _TAG_END)
