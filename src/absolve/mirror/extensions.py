@@ -144,8 +144,10 @@ def of_file(name: str, data: bytes) -> str:
 
     A file of a program that runs on a server (`page.php`) was saved with what the program answered.
     """
+    name = name[max(name.rfind("/"), name.rfind("\\")) + 1 :]
     opened = browsers.from_disk(name)
-    is_unsaid = opened == browsers.SNIFFED and (not suffix(name) or suffix(name) in _ON_SERVER)
+    has_none = not suffix(name) and not name.startswith(".")
+    is_unsaid = opened == browsers.SNIFFED and (has_none or suffix(name) in _ON_SERVER)
     found = registry.recognised(data, name)
     if found is not None and browsers.is_active(found) and not is_unsaid:
         found = registry.recognised(b"", name)
