@@ -44,13 +44,14 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     plain: list[Input] = []
     for input_ in inputs:
         try:
-            kind = _kind(input_, how)
+            head = files.head(input_.name, found=input_.found)
         except DocumentError as error:
             notify(error.diagnostic._replace(failed=True))
             continue
+        kind = _kind(input_.name, head, how)
         if kind == FILES:
             plain.append(input_)
-            if input_.found and not is_document(input_.name, files.head(input_.name, found=True), how):
+            if input_.found and not is_document(input_.name, head, how):
                 notify(not_read(input_))  # it is held as it is
         elif kind == registry.ZIP:
             from absolve.mirror.packages import record_files
@@ -64,12 +65,9 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     return found
 
 
-def _kind(input_: Input, how: ReadOptions) -> str:
-    """Return the kind of a source. Raise DocumentError if an input cannot be read."""
-    if how.media_type is not None:
-        kind = registry.kind_of(how.media_type)
-    else:
-        kind = registry.sniff(files.head(input_.name), input_.name) or ""
+def _kind(name: str, head: bytes, how: ReadOptions) -> str:
+    """Return the kind of a source, by the option or by its first bytes."""
+    kind = registry.kind_of(how.media_type) if how.media_type is not None else registry.sniff(head, name) or ""
     if kind in registry.PACKAGES:
         return registry.ZIP
     if kind in registry.MAIL:
