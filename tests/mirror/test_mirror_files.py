@@ -114,3 +114,11 @@ def test_a_folder_without_urls_whose_links_are_relative_comes_back_byte_for_byte
         (tmp_path / "in" / name).write_bytes(data)
     assert main(["mirror", str(tmp_path / "in"), "-o", str(tmp_path / "m"), "-q"]) == 0
     assert {name: (tmp_path / "m/_" / name).read_bytes() for name in pages} == pages
+
+
+def test_a_url_of_a_folder_that_overrules_what_a_page_records_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write(tmp_path, {"a.html": SAVED + b"<a href=b.html>", "b.html": b"<p>"})
+    assert main(["mirror", str(folder), "-o", str(tmp_path / "m"), "--url", "http://new.example/"]) == 0
+    assert "a.html:1: overruled: --url overrules what the page records" in capsys.readouterr().err

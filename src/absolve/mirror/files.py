@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import PACKAGE_ROOT, Link
+from absolve.document.reporting import overruled
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import browsers, extensions
@@ -51,14 +52,13 @@ class FilesReader:
         for index, input_ in enumerate(self._inputs):
             try:
                 document = read(input_, self._how)
-                url, media_type, has_rooted = self._facts(document)
+                url, media_type, doubts = self._facts(input_, document)
             except DocumentError as error:
                 yield Broken(error.diagnostic._replace(failed=True))
                 continue
             if url is not None and registry.kind_of(media_type) == registry.HTML:
                 pages[input_.place] = url
-            if has_rooted:
-                yield Broken(Diagnostic("no-base", _NO_BASE, input_.name))
+            yield from map(Broken, doubts)
             found.append((index, url, media_type, browsers.markup(bytes(document.data[:4096]))))
         for index, url, media_type, looks in found:
             input_ = self._inputs[index]
@@ -71,8 +71,8 @@ class FilesReader:
                     normal, 200, _date(input_.name), media_type, where, size=size, is_file=True, looks=looks
                 )
 
-    def _facts(self, document: Document) -> tuple[str | None, str, bool]:
-        """Return the URL of a file, if it is known, its media type, and whether it has links that need the URL."""
+    def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
+        """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""
         media_type = document.media_type or self._media_type(document)
         kind = registry.kind_of(media_type)
         document.media_type = media_type if kind in registry.WALKERS and is_walked(media_type) else registry.OTHER
@@ -82,7 +82,10 @@ class FilesReader:
             document.media_type = registry.OTHER
             entity = walk(document, self._how.settings)
         own = entity.bases.own.url
-        return own or None, media_type, not entity.bases.base.url and _has_rooted(entity)
+        doubts = overruled(entity) if input_.shares else []
+        if not entity.bases.base.url and _has_rooted(entity):
+            doubts.append(Diagnostic("no-base", _NO_BASE, input_.name))
+        return own or None, media_type, doubts
 
     @staticmethod
     def _media_type(document: Document) -> str:
