@@ -104,7 +104,7 @@ def test_old_urls_of_another_host_are_counted(tmp_path: Path, capsys: pytest.Cap
     written(tmp_path, {"old.txt": f"{OLD}about/\nhttp://www.old.example/b\n"})
     new = written(tmp_path / "new", SITE)
     assert main(["audit", str(new), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD]) == 1
-    assert "old.txt: elsewhere: 1 of its URLs are of another host" in capsys.readouterr().err
+    assert "old.txt: elsewhere: 1 of its URLs is of another host" in capsys.readouterr().err
 
 
 ERRORS = ("#N/A", "#NV", "#REF!", "#BEZUG!", "#VALUE!", "#WERT!", "#NAME?", "#DIV/0!", "#ERROR!", "#FIELD!", "TBD", "n/a", "-", "?", "", "#x")
@@ -148,3 +148,9 @@ def test_a_pattern_that_takes_pcre_long_is_a_comment_in_a_server(tmp_path: Path,
         run(tmp_path, new, "--url", NEW, "--map", tmp_path / "m.csv", "--write-map", tmp_path / name)
         rules = [line for line in (tmp_path / name).read_text("utf-8").splitlines() if not line.startswith("#")]
         assert any("/about/" in line for line in rules) == is_written
+
+
+def test_a_map_in_the_folder_of_its_site_counts_as_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = written(tmp_path / "new", {**SITE, "_redirects": "/a /about/ 301\n", "x.docx": "x"})
+    assert main(["audit", str(new), "--url", NEW, "--map", str(new / "_redirects")]) == 0
+    assert "1 file not read: 1 .docx" in capsys.readouterr().err

@@ -71,7 +71,8 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
             text = f"no document of {side.upper()} is below {option} {url}: they are at {_most(connection, side)}"
             yield Diagnostic("elsewhere", text, url, failed=True)
     for name, number in each(connection, _OF_LISTS) if question.old_url is not None else ():
-        text = f"{number:,} of its URLs are of another host than --old-url {question.old_url}: they are not judged"
+        are = "is" if number == 1 else "are"
+        text = f"{number:,} of its URLs {are} of another host than --old-url {question.old_url}: not judged"
         yield Diagnostic("elsewhere", text, name, failed=True)
     total, common, equal = one(connection, _KEPT)
     if total and total == equal:

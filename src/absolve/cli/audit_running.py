@@ -58,6 +58,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
     jobs = many.processes(options)
     sets = _read_maps(options, report)
+    report.read |= {Path(name).absolute() for name in options.maps}
     with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
         audit_reading.read(connection, options, found, report)
         load.seal(connection, _names_of_links(found))  # before the user's queries: --queries, --sql

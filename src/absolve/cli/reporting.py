@@ -11,6 +11,7 @@ import os
 import sys
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
@@ -110,6 +111,7 @@ class Report:
         self._is_advised = self._is_full = False
         self._end: tuple[Callable[[], str], bool] | None = None
         self.totals = Totals()
+        self.read: set[Path] = set()  # files that are read as something else, such as the map of an audit in its site
         self._hinted: set[str] = set()
 
     @property
@@ -119,6 +121,8 @@ class Report:
     def finding(self, diagnostic: Diagnostic) -> None:
         """Report a diagnostic that does not end the work on an input; if it has `failed` set, the exit status is 1."""
         if diagnostic.code in _UNREAD:
+            if Path(diagnostic.name).absolute() in self.read:
+                return
             self.totals.add_unread(diagnostic)
         if diagnostic.failed:
             if self._fail(self.input or diagnostic.name, diagnostic):
