@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from absolve.core.errors import UsageError
 from absolve.formats import registry
-from absolve.mirror import extensions, scripts
+from absolve.mirror import browsers, extensions, scripts
 from absolve.mirror.origins import File, Origins, host_of, name_of
 from absolve.mirror.paths import MAP
 from absolve.run.output_folder import OutputFolder
@@ -49,10 +49,9 @@ def content_type(path: str, stated: str) -> str:
     What a browser runs has a name that says so: the mirror gave another one to what the capture did not let run.
     """
     essence, parameters = registry.essence_of(stated)
-    named = extensions.by_name(path)
     if not registry.is_media_type(essence):
-        essence = named
-    if _is_active(essence) and not _is_active(named):
+        essence = extensions.by_name(path)
+    if _is_active(essence) and not _is_active(browsers.from_disk(path.rpartition("/")[2])):
         essence = "text/plain"
     charset = parameters.get("charset", "")
     return f"{essence}; charset={charset}" if essence and _CHARSET.fullmatch(charset) else essence or _OTHER
