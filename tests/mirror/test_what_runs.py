@@ -56,8 +56,14 @@ def of_har(number: int, response: Response) -> dict[str, Any]:
 
 
 def _is_file(response: Response) -> bool:
-    """Return whether a response may lie in a folder as a file; an MHTML there is a capture itself, of a page that ran."""
-    return response.name[-1] != "/" and not response.body.startswith(b"From: ")
+    """Return whether a response may lie in a folder as a file.
+
+    An MHTML there is a capture itself, of a page that ran. Programs and queries have names there that savers gave pages.
+    """
+    return response.name[-1] != "/" and not response.body.startswith(b"From: ") and not _OF_SAVERS.search(response.name)
+
+
+_OF_SAVERS: Final = re.compile(r"\.php$|\.html[?% ]")
 
 
 def captured(folder: Path, container: str, shapes: Shapes) -> Path:

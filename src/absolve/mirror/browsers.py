@@ -63,8 +63,11 @@ _FIELDS: Final = frozenset(
     " access-control-allow-credentials cross-origin-resource-policy".split()
 )
 # Labels of charsets that browsers replace as a whole (Encoding Standard 4.2 and 14.1).
+_FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})  # which Chromium shows as text
 _REPLACED: Final = frozenset("replacement csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr".split())
-_SCRIPTED: Final = re.compile(r"script|srcdoc|[\s\"'/]on[a-z]+\s*=|<!entity|<\?xml-stylesheet|=\s*[\"']?\s*data:")
+_SCRIPTED: Final = re.compile(
+    r"<(?:[^\s<>]*:)?script|javascript|srcdoc|[\s\"'/]on[a-z]+\s*=|<!entity|<\?xml-stylesheet|=\s*[\"']?\s*data:"
+)
 
 
 def from_disk(name: str) -> str:
@@ -165,8 +168,9 @@ def allowed(media_type: str, fields: str, data: bytes | None) -> str:
         return DEMOTED
     if any(map(_is_attached, field(fields, "content-disposition"))):
         return DEMOTED
-    if essence != registry.HTML and any(map(security_policy.limits_scripts, security_policy.of_header(fields))):
-        return DEMOTED if data is None or _has_scripts(data) else essence  # only a page of HTML can have the policy
+    is_limited = any(map(security_policy.limits_scripts, security_policy.of_header(fields)))
+    if essence in _FEEDS or (is_limited and essence != registry.HTML):  # only a page of HTML can have the policy
+        return DEMOTED if data is None or _has_scripts(data) else essence
     return essence
 
 

@@ -73,6 +73,8 @@ def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") 
         declared = essence  # a header field has no such characters
     if registry.is_media_type(essence) and essence not in {"*/*", "unknown/unknown", "application/unknown"}:
         return declared
+    if browsers.has_nosniff(fields):
+        return ""
     found = extensions.sniffed(data) or extensions.by_name(name)
     return browsers.sniffed(fields, data) or ("" if browsers.is_active(found) else found)
 

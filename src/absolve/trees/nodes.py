@@ -57,6 +57,7 @@ class Seen(NamedTuple):
     namespace: int
     name: str
     in_template: bool
+    in_noscript: bool
     inside: bool
 
 
@@ -89,24 +90,25 @@ def nodes(adapter: Adapter, tree: Any) -> Iterator[Seen]:
     Children of elements whose content is text in HTML are omitted.
     """
     tops, whole = adapter.tops(tree)
-    stack = [(node, HTML, False, whole) for node in reversed(tops)]
+    stack = [(node, HTML, False, False, whole) for node in reversed(tops)]
     while stack:
-        node, around, in_template, inside = stack.pop()
+        node, around, in_template, in_noscript, inside = stack.pop()
         inside = inside or node is tree
         named = adapter.name(node)
         if named is None:
-            yield Seen(node, around, COMMENT, in_template, inside)
+            yield Seen(node, around, COMMENT, in_template, in_noscript, inside)
             continue
         name = element_name(named[1])
         namespace = _NAMESPACES.get(named[0], OTHER) if named[0] is not None else _namespace(name, around)
-        yield Seen(node, namespace, name, in_template, inside)
+        yield Seen(node, namespace, name, in_template, in_noscript, inside)
         if namespace == HTML and name in _TEXT:
             continue
-        if namespace == HTML and name == "template":
-            in_template = True
+        if namespace == HTML:
+            in_template = in_template or name == "template"
+            in_noscript = in_noscript or name == "noscript"
         around = _around(adapter, node, namespace, name)
         children = [child for child in adapter.content(node) if type(child) is not str]
-        stack += [(child, around, in_template, inside) for child in reversed(children)]
+        stack += [(child, around, in_template, in_noscript, inside) for child in reversed(children)]
 
 
 def _namespace(name: str, around: int) -> int:

@@ -21,6 +21,7 @@ from absolve.encodings.codings import Raw
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
+from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
 from absolve.formats.html.names import HTML, SVG
 from absolve.formats.html.saved_from import retrieval_url
 from absolve.rewriting import rewriter
@@ -149,7 +150,8 @@ class _Reading:
         if place is None or not (self.bases if place.element == "base" else seen.inside):
             return None
         if place is rules.META_CONTENT:
-            return rules.meta_place(*_keywords(found, "http-equiv", "property", "name", "itemprop"))
+            place = rules.meta_place(*_keywords(found, "http-equiv", "property", "name", "itemprop"))
+            return INERT_REFRESH if place is REFRESH and (seen.in_template or seen.in_noscript) else place
         if place.element == "link" and name == "href":
             return rules.link_place(*_keywords(found, "rel", "as", "type"))
         return place
