@@ -409,6 +409,7 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     "link-verdicts": link_verdicts,
     "url-verdicts": url_verdicts,
     "page-verdicts": page_verdicts,
+    "rule-verdicts": rule_verdicts,
     "audit-site": audit_site,
     "diagnostics": diagnostics,
     "verify-codes": lambda: others("verify"),

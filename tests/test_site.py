@@ -162,3 +162,9 @@ def test_the_page_of_a_command_has_every_option(name: str) -> None:
     page = reference_pages.command_page(name)
     for option, _ in parser((name,)).commands[name].options():
         assert re.search(rf"^```\{{option\}}.*--{option}\b", page, re.MULTILINE), option
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_generated_part_of_a_page_has_a_function(page: str) -> None:
+    text = (DOCS / page).read_text("utf-8")
+    assert set(re.findall(r"<!-- generated: (\S+?)(?: .*)? -->", text)) <= reference_pages.TEXTS.keys()
