@@ -43,11 +43,7 @@ COMPILED = {
     "absolve.encodings.multibyte": 1,  # 2.86, XML files listed
     "absolve.encodings.offset_map": 2,  # 6.02, HAR
     "absolve.formats.css.walker": 2,  # 25.22, CSS
-    "absolve.formats.events.event_list": 2,  # 2.34, one document
-    "absolve.formats.events.packed_edits": 1,  # 1.46, WARC
-    "absolve.formats.events.packed_records": 2,  # 5.89, one document
-    "absolve.formats.events.scoped_bases": 1,  # 0.27, a feed
-    "absolve.formats.events.templates": 2,  # 2.46, scan
+    "absolve.formats.events": 2,  # 2.34, one document
     "absolve.formats.grammars": 1,  # 1.87, one document
     "absolve.formats.headers": 1,  # 3.13, WARC
     "absolve.formats.html.filters": 1,  # 0.25, pages

@@ -306,7 +306,7 @@ def limits() -> str:
 
 
 def amount(number: int) -> str:
-    """Return a number as people write it: 1 Gi, 128 Mi, 5,000,000."""
+    """Return a number as people write it: 1 Gi, 128 Mi, 1,000,000."""
     for unit, power in (("Gi", 30), ("Mi", 20), ("Ki", 10)):
         if number and number % (1 << power) == 0:
             return f"{number >> power} {unit}"

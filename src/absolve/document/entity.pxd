@@ -5,7 +5,7 @@ cimport cython
 from absolve.urls.base cimport Bases, BaseContext
 from absolve.core.column_buffers cimport IntColumn
 from absolve.core.model cimport Link
-from absolve.formats.events.event_list cimport EventList
+from absolve.formats.events cimport EventList
 
 
 @cython.final

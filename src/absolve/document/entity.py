@@ -34,14 +34,14 @@ if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import IntColumn
     from cython.cimports.absolve.core.model import Link  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.encodings.line_index import LineIndex
-    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.urls.base import BaseContext, Bases, establish
     from cython.cimports.absolve.urls.predicates import has_scheme
 else:
     from absolve.core.byte_scan import cut, find
     from absolve.core.column_buffers import IntColumn
     from absolve.encodings.line_index import LineIndex
-    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events import EventList
     from absolve.urls.base import BaseContext, Bases, establish
     from absolve.urls.predicates import has_scheme
 

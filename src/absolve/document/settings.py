@@ -30,10 +30,10 @@ class Settings(NamedTuple):
     break_signatures: bool = False
     max_depth: int = 32  # documents inside documents
     max_size: int = 1 << 30  # bytes of a document; processing it needs four times as much memory
-    max_links: int = 5_000_000  # links and parts in a document and all inside it: 5 bytes to 2 KB of memory each
+    max_links: int = 1_000_000  # links and parts in a document and all inside it
     max_decompressed: int = 128 << 20  # bytes of decompressed data in a document, or of a record in an archive
     max_url: int = 2 << 20  # characters of a resolved URL; browsers have the same limit (Chromium: 2 MB)
-    max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document: 400 for each of `max_links`
+    max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document
     documents: bool = False  # whether walkers collect facts for the table of documents; no option of the user
 
     def checked(self) -> Settings:

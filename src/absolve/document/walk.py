@@ -56,7 +56,7 @@ if cython.compiled:
     from cython.cimports.absolve.document.base_layers import around_part, established
     from cython.cimports.absolve.document.entity import Entity, InnerDocuments, NestingBudget
     from cython.cimports.absolve.document.resolved import LinkContext, text
-    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.urls.base import Bases, establish
     from cython.cimports.absolve.urls.predicates import has_scheme, runs_code
 else:
@@ -64,7 +64,7 @@ else:
     from absolve.document.base_layers import around_part, established
     from absolve.document.entity import Entity, InnerDocuments, NestingBudget
     from absolve.document.resolved import LinkContext, text
-    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events import EventList
     from absolve.urls.base import Bases, establish
     from absolve.urls.predicates import has_scheme, runs_code
 
@@ -220,11 +220,11 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     index: cython.Py_ssize_t
     found: EventList = _counted(entity, events)
     entity.events = found
-    entity.links += found.count - found.parts
+    entity.links += found.count - len(found.parts)
     entity.inside = None
     if entity.around is not None and len(found) <= _FEW_AROUND:
         _truncate(entity, found)
-    for event in found.objects:
+    for event in found.others:
         if type(event) is BaseClaim:
             claims.append(event)
         elif type(event) is Finding:
@@ -240,8 +240,7 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     entity.depth = depth
     for name in names:
         entity.hold(name)
-    for number in range(found.parts):
-        index = found.part_index(number)
+    for index in found.parts:
         part: Part = found.at(index)  # type: ignore[assignment]  # the index of a part
         _enter(entity, part, index)
 
@@ -263,7 +262,7 @@ def _measure(entity: Entity, events: EventList) -> None:
     base: cython.Py_ssize_t = max(len(entity.bases.base.url), len(entity.bases.own.url))
     each: cython.Py_ssize_t = base
     declares: cython.bint = entity.media_type == XML and entity.own_data.find(b"<!ENTITY", 0, _PROLOG) >= 0
-    if events.scopes is not None:
+    if events.has_scopes:
         each += size  # of scoped bases, each may be relative to the one around it
     if declares:
         each += max(size, LONGEST_IN_PLACE)
@@ -281,9 +280,10 @@ def _find_too_long(
     """Add a finding for the first link whose URL would be too long; `every`: references may exceed their bytes."""
     index: cython.Py_ssize_t
     for index in range(len(events)):
-        event: Link | None = events.link(index)
+        event: Link | None = events.unread(index)
         if event is None or (not every and growth * (event.end - event.start) <= room):
             continue
+        events.at(index)
         value = event.coding.decode(entity.cut(event.start, event.end))
         if growth * len(value) > room and LinkContext(entity, event).is_too_long(text(value)):
             entity.findings.append(url_too_long(entity, event.start))
@@ -392,7 +392,6 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     if entity.inside is None:
         entity.inside = InnerDocuments()
     if keeps:
-        inner.events.trim()
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.skip(index, named)
@@ -443,15 +442,13 @@ def inners(entity: Entity) -> Iterator[Inner]:
             yield inner
 
 
-def hold(entity: Entity, *, links: bool = True) -> None:
-    """Keep all documents inside an entity: each access returns the same object. Likewise their `links`, if set."""
+def hold(entity: Entity) -> None:
+    """Keep all documents inside an entity: each access returns the same object."""
     found = [(index, inner) for index in range(len(entity.events)) if (inner := inner_at(entity, index)) is not None]
-    if links:
-        entity.events = entity.events.as_objects()
     entity.inside = InnerDocuments()
     for index, inner in found:
         entity.inside.keep(index, inner)
-        hold(inner.entity, links=links)
+        hold(inner.entity)
 
 
 @cython.cfunc

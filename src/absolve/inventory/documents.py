@@ -141,8 +141,7 @@ class Documents:
 
     def inside(self, entity: Entity) -> Iterator[CapturedDocument]:
         """Yield the documents inside an entity, in document order, after its `begin` or `enter`."""
-        for number in range(entity.events.parts):
-            index = entity.events.part_index(number)
+        for index in entity.events.parts:
             part: Part = entity.events.at(index)  # type: ignore[assignment]  # the index of a part
             if not part.name and registry.kind_of(part.media_type) not in _NESTING:
                 continue
@@ -163,7 +162,7 @@ class Documents:
             self._around.append(NOTHING)
             return self._add(*walked(entity, part, around, self._document))
         around = wrapped_by(entity, around)
-        if entity.events.parts == 1:
+        if len(entity.events.parts) == 1:
             self._around.append(around)
             return None
         self._around.append(Around(capture=Capture(date=around.capture.date)))

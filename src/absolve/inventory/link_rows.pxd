@@ -3,7 +3,7 @@
 cimport cython
 
 from absolve.encodings.line_index cimport LineIndex
-from absolve.formats.events.event_list cimport EventList
+from absolve.formats.events cimport EventList
 from absolve.core.model cimport Link
 from absolve.inventory.columns cimport Columns
 from absolve.inventory.facts cimport RowFacts

@@ -34,14 +34,14 @@ if cython.compiled:
     from cython.cimports.absolve.document.resolved import context_key, forget_contexts, shown, value_of
     from cython.cimports.absolve.encodings.codings import CharacterReferences
     from cython.cimports.absolve.encodings.line_index import LineIndex  # noqa: TC002 - the type of a C variable
-    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.inventory.columns import Columns
     from cython.cimports.absolve.inventory.facts import ReferenceFacts, RowFacts
     from cython.cimports.absolve.inventory.tag_text import Tag
 else:
     from absolve.document.resolved import context_key, forget_contexts, shown, value_of
     from absolve.encodings.codings import CharacterReferences
-    from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C field
+    from absolve.formats.events import EventList  # noqa: TC001 - the type of a C field
     from absolve.inventory.columns import Columns
     from absolve.inventory.facts import ReferenceFacts, RowFacts
     from absolve.inventory.tag_text import Tag

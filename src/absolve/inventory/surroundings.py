@@ -89,7 +89,7 @@ def _content_location(entity: Entity, own: Capture) -> Around:
 
 def own_codes(entity: Entity) -> tuple[str, ...]:
     """Return the codes of the findings of a message, without those inside one of several parts."""
-    if entity.events.parts <= 1 or not entity.findings:
+    if len(entity.events.parts) <= 1 or not entity.findings:
         return tuple(finding.code for finding in entity.findings)
     spans = [(event.start, event.end) for event in entity.events if type(event) is Part]
     return tuple(
@@ -101,7 +101,7 @@ def own_codes(entity: Entity) -> tuple[str, ...]:
 
 def codes_in(outer: Entity, part: Part) -> Iterator[str]:
     """Yield the codes of the findings about a part, if the outer entity is not in its row."""
-    if outer.media_type not in WRAPPERS or outer.events.parts > 1:
+    if outer.media_type not in WRAPPERS or len(outer.events.parts) > 1:
         for finding in outer.findings:
             if part.start <= finding.position < max(part.end, part.start + 1):
                 yield finding.code
@@ -155,7 +155,7 @@ def path_of(outer: Entity, part: Part, member: int | None) -> str:
     The one body of a message or entry is always the first; any other has its byte offset.
     """
     number = "1"
-    if outer.media_type not in WRAPPERS or outer.events.parts > 1:
+    if outer.media_type not in WRAPPERS or len(outer.events.parts) > 1:
         number = f"@{part.start}"
         if outer.origin is not None:
             start = outer.origin(part.start)

@@ -5,7 +5,7 @@ cimport cython
 from absolve.core.model cimport Edit, Link
 from absolve.document.entity cimport Entity
 from absolve.document.resolved cimport LinkContext
-from absolve.formats.events.event_list cimport EventList
+from absolve.formats.events cimport EventList
 from absolve.rewriting.edits cimport ValueEncoder
 from absolve.urls.prefixing cimport PrefixResolver
 
@@ -26,7 +26,6 @@ cdef class LinkEdits:
     cdef ValueEncoder _encoder
     cdef dict _written
     cdef LinkContext _context
-    cdef list _known
     cdef Py_ssize_t _held
     cdef bint is_full
     cdef PrefixResolver _resolver
@@ -45,10 +44,10 @@ cdef class LinkEdits:
     cdef int _settle(self)
     cdef inline bint _stays_absolute(self, int shaped, int first)
     cdef bint _is_closed(self, Py_ssize_t index)
-    cdef int _link(self, Py_ssize_t index)
+    cdef int _link(self, Py_ssize_t index, Link link)
     cdef int _refuse(self, Link link)
     cdef Edit _short_way(self, LinkContext context, Py_ssize_t start, Py_ssize_t end, int shaped)
     cdef int _long_way(self, Link link, LinkContext context)
     cdef int _write(self, Link link, Edit edit)
-    cdef int _put_prefix(self, Edit edit, Py_ssize_t start, Py_ssize_t end, bint is_bare)
+    cdef int _put_prefix(self, Edit edit, Py_ssize_t start, Py_ssize_t end)
     cdef int put(self, Edit edit, object coding)

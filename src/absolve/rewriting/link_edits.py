@@ -32,8 +32,8 @@ if cython.compiled:
     from cython.cimports.absolve.core.model import Edit, Link, edit_at
     from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
     from cython.cimports.absolve.document.resolved import LinkContext, link_context, text
-    from cython.cimports.absolve.encodings.codings import CharacterReferences
-    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.encodings.codings import CharacterReferences, Unquoted
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.rewriting.edits import ValueEncoder
     from cython.cimports.absolve.rewriting.encode import Written, edit_of
     from cython.cimports.absolve.rewriting.policy import absolute_of
@@ -51,8 +51,8 @@ else:
     from absolve.core.byte_scan import find
     from absolve.core.model import Edit, Link, edit_at
     from absolve.document.resolved import LinkContext, link_context, text
-    from absolve.encodings.codings import CharacterReferences
-    from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C variable
+    from absolve.encodings.codings import CharacterReferences, Unquoted
+    from absolve.formats.events import EventList  # noqa: TC001 - the type of a C variable
     from absolve.rewriting.edits import ValueEncoder
     from absolve.rewriting.encode import Written, edit_of
     from absolve.rewriting.policy import absolute_of
@@ -123,7 +123,6 @@ class LinkEdits:
         self._encoder: ValueEncoder | None = None
         self.events = entity.events
         self._context: LinkContext | None = None
-        self._known: list[LinkContext | None] = [None] * self.events.template_count()  # by the templates of links
         self._held = 0
         self.is_full = False
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
@@ -160,9 +159,10 @@ class LinkEdits:
         index: cython.Py_ssize_t
         while number < count:
             index = number if order is None else order[number]
-            if not events.is_link(index) or (self.is_full and self._is_closed(index)):
+            link: Link | None = events.unread(index)
+            if link is None or (self.is_full and self._is_closed(index)):
                 break
-            self._link(index)
+            self._link(index, link)
             number += 1
         return number
 
@@ -201,44 +201,40 @@ class LinkEdits:
         return self.open is None or _slot(link.coding) != self.open.slot
 
     @cython.cfunc
-    def _link(self, index: cython.Py_ssize_t) -> cython.int:
-        """Add the edit of the link at an index, which `EventList.is_link` found last, if it changes."""
-        link: Link
+    def _link(self, index: cython.Py_ssize_t, link: Link) -> cython.int:
+        """Add the edit of the link at an index, if it changes; `link` is the same, from `EventList.unread`."""
         context: LinkContext | None
         edit: Edit | None
-        events: EventList = self.events
-        start: cython.Py_ssize_t = events.start
-        end: cython.Py_ssize_t = events.end
-        template: cython.int = events.template
+        start: cython.Py_ssize_t = link.start
+        end: cython.Py_ssize_t = link.end
         shaped: cython.int = OTHER
         self.links += 1
-        by_itself: cython.bint = self._is_absolute and not (self._empties_base and events.has_claim)
+        by_itself: cython.bint = self._is_absolute and not (self._empties_base and link.claim is not None)
         if by_itself:
             shaped = shape(self.data, start, end)
             if OTHER < shaped < FRAGMENT and self._stays_absolute(shaped, self.data[start]):  # most links
                 if shaped == OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
                     self.odd = True
                 return 0
-            if template >= 0 and (self.whole or not events.is_bare):
-                context = self._known[template]
-                if context is None:
-                    context = self._known[template] = link_context(self.entity, events.shared)
-                edit = self._short_way(context, start, end, shaped)
-                if edit is not _UNDECIDED:
-                    return 0 if edit is None else self._put_prefix(edit, start, end, events.is_bare)
-        # A policy may keep the link: it gets an object of its own.
-        link = events.link(index) if self._is_absolute else events.at(index)  # type: ignore[assignment]  # it is one
         context = self._context
-        if context is None or link.place is not context.place or link.base is not context.scope or events.has_claim:
+        if (
+            context is None
+            or link.place is not context.place
+            or link.base is not context.scope
+            or link.claim is not None
+        ):
             context = self._context = link_context(self.entity, link)
         if by_itself:
-            edit = self._short_way(context, start, end, shaped) if template < 0 else _UNDECIDED
+            edit = self._short_way(context, start, end, shaped)
             if edit is _UNDECIDED:
-                self._long_way(link, context)
-            elif edit is not None:
-                self.changes += 1
-                self.put(edit, link.coding)
-            return 0
+                return self._long_way(self.events.link(index), context)  # type: ignore[arg-type]  # it is one
+            if edit is None:
+                return 0
+            self.changes += 1
+            if self.whole and type(link.coding) is Unquoted and link.coding.slot is None:
+                return self._put_prefix(edit, start, end)
+            return self.put(edit, self.events.link(index).coding)  # type: ignore[union-attr]  # likewise
+        self.events.at(index)
         resolved = Resolved(self.entity, link, context)
         new = self.policy(resolved)
         self.odd = self.odd or _is_odd(resolved.reference, new)
@@ -322,14 +318,11 @@ class LinkEdits:
         return 0
 
     @cython.cfunc
-    def _put_prefix(
-        self, edit: Edit, start: cython.Py_ssize_t, end: cython.Py_ssize_t, is_bare: cython.bint
-    ) -> cython.int:
-        """Add an edit that puts a prefix before a whole value, with quotes around a bare one that needs them now."""
-        self.changes += 1
+    def _put_prefix(self, edit: Edit, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+        """Add an edit that puts a prefix before a whole value without quotes, with quotes if it needs them now."""
         self._settle()
         # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
-        if is_bare and (find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0):
+        if (find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0):
             self._found.append(edit_at(start, start, _QUOTE))
             self._found.append(edit)
             self._found.append(edit_at(end, end, _QUOTE))

@@ -12,7 +12,7 @@ from absolve.core.model import EditOrder
 from absolve.document.diagnostics import too_large
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import IDENTITY
-from absolve.formats.events.packed_edits import ordered
+from absolve.formats.events import ordered
 from absolve.rewriting.policy import absolute
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ if cython.compiled:
     from cython.cimports.absolve.core.model import Edit, Part
     from cython.cimports.absolve.document.entity import Entity
     from cython.cimports.absolve.document.resolved import forget_contexts
-    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.rewriting.edits import Splicer, lower, moved, shortened
     from cython.cimports.absolve.rewriting.link_edits import LinkEdits
 else:
     from absolve.core.model import Edit, Part
     from absolve.document.entity import Entity  # noqa: TC001 - the type of a C argument
     from absolve.document.resolved import forget_contexts
-    from absolve.formats.events.event_list import EventList  # noqa: TC001 - the type of a C variable
+    from absolve.formats.events import EventList
     from absolve.rewriting.edits import Splicer, lower, moved, shortened
     from absolve.rewriting.link_edits import LinkEdits
 
@@ -104,7 +104,7 @@ def edits(entity: Entity, policy: Policy) -> list[Edit]:
 
 def _batches(edits: LinkEdits) -> Iterator[list[Edit]]:
     """Return the edits of an entity and of all inside it, in order, a thousand at a time."""
-    for event in edits.events.objects:
+    for event in edits.events.others:
         if type(event) is EditOrder:
             return event.edits(_made(edits, event.order))
     made = _made(edits, None)
@@ -123,7 +123,7 @@ def _made(edits: LinkEdits, order: Sequence[int] | None) -> Iterator[list[Edit]]
         if number >= count:
             break
         index = number if order is None else order[number]
-        if edits.is_full and events.is_link(index):
+        if edits.is_full and events.unread(index) is not None:
             yield edits.taken()
             continue
         number += 1

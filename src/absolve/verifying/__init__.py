@@ -63,7 +63,7 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
             f"the rewritten document cannot be read: {diagnostic.text} (after: {diagnostic.line}:{diagnostic.column})"
         )
         return [Diagnostic("unreadable", text, before.name)]
-    hold(rewritten, links=False)  # inner entities are used repeatedly; `Meant` holds those of `before`
+    hold(rewritten)  # inner entities are used repeatedly; `Meant` holds those of `before`
     found = Differences(before, rewritten)
     meant = Meant(before, policy or absolute)
     Spans(meant, found).compare(before, rewritten)

@@ -15,10 +15,8 @@ from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.offset_map import Decoded
 from absolve.formats import registry
-from absolve.formats.events.event_list import EventList
 from absolve.formats.json.tokens import JSONString, Value, values
 from absolve.formats.json.walker import walk_import_map, walk_manifest, walk_speculation_rules
-from tests.shapes.scale import COMPILED
 
 WALKERS = {"map": walk_import_map, "rules": walk_speculation_rules, "manifest": walk_manifest}
 
@@ -176,17 +174,6 @@ def test_import_maps_and_speculation_rules_are_documents_too(media_type: str, te
     done = absolve.rewrite(text, media_type=media_type, url="http://h.example/m/")
     assert done == text.replace(old, new)
     assert absolve.verify(text, done, media_type=media_type, url="http://h.example/m/") == []
-
-
-@pytest.mark.skipif(not COMPILED, reason="interpreted, links are objects")
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [("map", '{"imports": {"./a": "./b"}}'), ("rules", '{"prefetch": [{"urls": ["a"]}]}'), ("manifest", '{"start_url": "a"}')],
-)
-def test_json_links_are_stored_without_objects(kind: str, text: str) -> None:
-    events = WALKERS[kind](text.encode(), UTF_8, Settings())
-    assert isinstance(events, EventList)
-    assert (len(events) > 0, events.objects) == (True, [])
 
 
 # --- escapes in strings (RFC 8259 section 7) --------------------------------------------------------------------------

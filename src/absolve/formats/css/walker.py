@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.core.model import Link, LinkSite
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
-from absolve.formats.events.event_list import EventList
+from absolve.formats.events import EventList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -38,8 +38,7 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.core.model import LinkSite  # noqa: TC002 - the type of C arguments
-    from cython.cimports.absolve.formats.events.event_list import EventList
-    from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.formats.html.filters import (
         may_be_savers,
         may_be_space,
@@ -51,8 +50,7 @@ if cython.compiled:
     from cython.cimports.absolve.formats.html.values import Values
 else:
     from absolve.core.byte_scan import find
-    from absolve.formats.events.event_list import EventList
-    from absolve.formats.events.scoped_bases import ScopedBases
+    from absolve.formats.events import EventList
     from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
     from absolve.formats.html.tokenizer import Tokenizer
     from absolve.formats.html.values import Values
@@ -137,7 +135,7 @@ class _Walk:
     scripts: Kept[str | None]
     has_base: cython.bint
     has_retrieval: cython.bint
-    ruled: cython.Py_ssize_t
+    ruled: BaseClaim | None
     facts: Any  # a FactCollector, or None
 
     def __init__(self) -> None:
@@ -179,7 +177,7 @@ class _Walk:
 
             self.facts = FactCollector(data, charset, self.values, options.max_links)
         self.scanner.recorded = options.documents
-        self.ruled = -1  # the claim number of the codebase for the next link, which states it or is relative to it
+        self.ruled = None  # the claim of the codebase for the next link, which states it or is relative to it
         return 0
 
     @cython.cfunc
@@ -244,7 +242,7 @@ class _Walk:
         k: cython.int
         attribute: cython.int
         action: cython.int
-        codebase: cython.Py_ssize_t = -1
+        codebase: BaseClaim | None = None
         for k in range(self.tag.found):
             attribute = self.tag.order[k]
             action = actions[row + attribute]
@@ -263,11 +261,11 @@ class _Walk:
             elif action == _BASE_HREF:
                 self.base(place)
             elif action == _IN_CODEBASE or action == _CODEBASE_ROW:
-                if codebase < 0:
+                if codebase is None:
                     codebase = self.codebase()
                 self.ruled = codebase
                 self.value(attribute, place)
-                self.ruled = -1
+                self.ruled = None
             else:
                 self.value(attribute, place)
         if scanner.element == _STYLE_ELEMENT:
@@ -360,19 +358,10 @@ class _Walk:
         claim: BaseClaim | None,
     ) -> cython.int:
         """Add one link of the tag."""
-        if self.ruled >= 0:
-            return self.add_scoped(place, start, end, coding)
-        return self.events.add_link(place, start, end, coding, None, self.scanner.start, self.scanner.end, claim)
-
-    @cython.cfunc
-    def add_scoped(
-        self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
-    ) -> cython.int:
-        """Add the codebase of the tag, or a link relative to it."""
-        tag: Tokenizer = self.scanner
-        if place.attribute == "codebase":
-            return self.events.add_scoped(place, start, end, coding, -1, tag.start, tag.end, self.ruled)
-        return self.events.add_scoped(place, start, end, coding, self.ruled, tag.start, tag.end, -1)
+        under = self.ruled
+        if under is not None and place.attribute == "codebase":
+            under, claim = None, under
+        return self.events.add_link(place, start, end, coding, under, self.scanner.start, self.scanner.end, claim)
 
     # --- sites that depend on several attributes ------------------------------------------------------------------
 
@@ -389,16 +378,12 @@ class _Walk:
         return self.url(_HREF, place, claim)
 
     @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def codebase(self) -> cython.Py_ssize_t:
-        """Add the claim of the tag's codebase and return its number; -1 where it makes no claim."""
-        tag: Tag = self.tag
-        if not tag.has(_CODEBASE):
-            return -1
-        if self.events.scopes is None:
-            self.events.scopes = ScopedBases(self.data)
-        start, end = tag.value_start[_CODEBASE], tag.value_end[_CODEBASE]
-        return self.events.scopes.add(start, end, self.values.double, codebase_claim, -1)
+    def codebase(self) -> BaseClaim | None:
+        """Return the claim of the tag's codebase; None where it makes no claim."""
+        if not self.tag.has(_CODEBASE):
+            return None
+        claim = codebase_claim(self.values.double.decode(self.tag.raw(_CODEBASE)), self.tag.value_start[_CODEBASE])
+        return None if claim is None else self.events.scoped(claim, None)
 
     @cython.cfunc
     def meta(self) -> cython.int:

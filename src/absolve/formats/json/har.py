@@ -7,7 +7,6 @@ the retrieval URL (RFC 1808 3.3); for an entry, the links and base claims in the
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -17,7 +16,7 @@ from absolve.core.model import BaseClaim, Derived, Finding, Layer, Link, LinkSit
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.compression import Unread
-from absolve.formats.events.event_list import EventList
+from absolve.formats.events import EventList
 from absolve.formats.http.codings import Stack
 from absolve.formats.http.responses import sniffed
 from absolve.formats.json.tokens import JSONString, Value, values
@@ -56,34 +55,12 @@ _KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING
 _PLAIN: Final = frozenset({"string", "word"})  # kinds of values that contain no others
 
 
-class _Entries:
-    """The span of each entry's request URL, by entry number; in arrays, as a file may have a million entries."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._starts = array("q")
-        self._ends = array("q")  # equal to the start for an entry without a URL
-
-    def add(self, url: Value | None) -> int:
-        """Add an entry by the URL of its request and return its number."""
-        self._starts.append(url.start if url is not None else 0)
-        self._ends.append(url.end if url is not None else 0)
-        return len(self._ends) - 1
-
-    def part(self, number: int, start: int, end: int) -> Part:
-        """Return the part of the entry with this number and span, with the claim of its retrieval URL."""
-        url = _decoded(self._data[self._starts[number] : self._ends[number]])
-        claims = [BaseClaim(Layer.RETRIEVAL, url, "HAR entry's request URL")] if url else []
-        return Part(ENTRY, start, end, IDENTITY, "entry", claims=claims, encloses=False)
-
-
 def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
     """Return a part for each entry. Raise WalkError for malformed JSON, or without an array `log.entries`."""
     url: Value | None = None
     is_log = False
     broken = 0
-    entries = _Entries(data)
-    events = EventList(make_part=entries.part)
+    events = EventList()
     for found in values(data):
         if isinstance(found, Finding):  # the meaning of malformed JSON is uncertain
             raise WalkError(found.code, found.text, found.position)
@@ -95,7 +72,10 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
             url = found
         elif len(path) == 3:
             if found.kind == "object":
-                events.add_numbered_part(entries.add(url), found.start, found.end)
+                text = _text(data, url)
+                claims = [BaseClaim(Layer.RETRIEVAL, text, "HAR entry's request URL")] if text else []
+                part = Part(ENTRY, found.start, found.end, IDENTITY, "entry", claims=claims, encloses=False)
+                events.append(part)
             else:
                 broken += 1
                 if broken <= _MOST_BROKEN:

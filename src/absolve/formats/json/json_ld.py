@@ -16,9 +16,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.model import BaseClaim, Finding, Layer, LinkSite
-from absolve.formats.events.event_list import EventList
-from absolve.formats.events.scoped_bases import ScopedBases
+from absolve.core.model import BaseClaim, Finding, Layer, Link, LinkSite
+from absolve.formats.events import EventList
 from absolve.formats.grammars import likely, url
 from absolve.formats.json import json_ld_tables
 from absolve.formats.json.tokens import JSONString, values
@@ -61,10 +60,9 @@ _UNKNOWN: Final[Meant | None] = (LinkSite("", ""), None)  # cache miss: distinct
 class _Context:
     """The active context of a node and its descendants (JSON-LD 1.1 Processing Algorithms 4.1).
 
-    `base` is the number of the active base claim, -1 if there is none; `based` is false under `"@base": null`, where
-    relative references are left unresolved. `known`: undeclared names are those of schema.org, which is also the
-    default without any context (not `declared`). `claims` are those that this node's contexts make, three numbers each:
-    the number of the outer claim, its own number, its byte offset. `size` is the number of terms declared by this node
+    `base` is the active base claim; `based` is false under `"@base": null`, where relative references are left
+    unresolved. `known`: undeclared names are those of schema.org, which is also the default without any context (not
+    `declared`). `claims` are those that this node's contexts make. `size` is the number of terms declared by this node
     and its ancestors.
     """
 
@@ -73,14 +71,14 @@ class _Context:
     def __init__(self, outer: _Context | None = None, start: int = -1) -> None:
         self.outer = outer
         self.start = start  # byte offset of the object
-        self.base: int = outer.base if outer else -1
+        self.base: BaseClaim | None = outer.base if outer else None
         self.based: bool = outer.based if outer else True
         self.known: bool = outer.known if outer else True
         self.declared: bool = outer.declared if outer else False
         self.size: int = outer.size if outer else 0
         self.terms: dict[str, _Term] = {}
         self.meant: dict[str, Meant | None] = {}  # cache of `_Walk._of` by property name
-        self.claims = array("q")
+        self.claims: list[BaseClaim] = []
 
     def term(self, name: str) -> _Term | None:
         """Return the definition of a term by the innermost context that has one, or None."""
@@ -156,7 +154,6 @@ class _Walk:
         self._contexts = contexts
         self._stays = stays
         self._events = EventList()
-        self._events.scopes = ScopedBases(data)
         self._opened = [_Context()]  # stack: an empty context, then one for each open object with contexts of its own
 
     def events(self, found: Iterable[Value | Finding]) -> Iterable[Event]:
@@ -183,8 +180,10 @@ class _Walk:
     def _text(self, value: Value, raw: bytes) -> str:
         return _STRING.decode(raw[value.start : value.end]).decode("utf-8", "surrogateescape")
 
-    def _tell(self, place: LinkSite, start: int, end: int, scope: int, claim: int = -1) -> None:
-        self._events.add_scoped(place, start, end, _STRING, scope, -1, -1, claim)
+    def _tell(
+        self, place: LinkSite, start: int, end: int, scope: BaseClaim | None, claim: BaseClaim | None = None
+    ) -> None:
+        self._events.append(Link(place, start, end, _STRING, scope, claim=claim))
 
     # --- contexts -----------------------------------------------------------------------------------------------------
 
@@ -192,12 +191,11 @@ class _Walk:
         """Add the references in a context itself: @base, a remote context (4.1.2, 5.2.1), @import."""
         context = self._opened[-1]
         rest = _without_index(value.path[value.path.index("@context") + 1 :])
-        if rest == ("@base",) and context.claims and context.claims[-3] == value.start:
-            outer, number = context.claims.pop(), context.claims.pop()
-            context.claims.pop()
-            self._tell(_place("@base", stays=self._stays), value.start, value.end, outer, number)
+        if rest == ("@base",) and context.claims and context.claims[-1].position == value.start:
+            claim = context.claims.pop()
+            self._tell(_place("@base", stays=self._stays), value.start, value.end, claim.scope, claim)
         elif rest in ((), ("@import",)) and _is_address(self._text(value, self._data)):
-            self._tell(_place("@context", stays=self._stays), value.start, value.end, -1)
+            self._tell(_place("@context", stays=self._stays), value.start, value.end, None)
 
     def _enter(self, start: int) -> None:
         """Push the active context of the object at this offset, if it has contexts: they extend the outer in order."""
@@ -219,11 +217,11 @@ class _Walk:
         context.declared = True
         if not rest and text is None:  # 5.1: null resets the active context
             context.outer, context.terms, context.size = None, {}, 0
-            context.base, context.based, context.known = -1, True, False
+            context.base, context.based, context.known = None, True, False
         elif rest in ((), ("@vocab",)):  # 5.2, 5.8
             context.know(text or "")
         elif rest == ("@base",):
-            self._rebase(context, text, first + value.start, first + value.end)
+            self._rebase(context, text, first + value.start)
         elif rest[1:] in ((), ("@id",), ("@type",)) and not str(rest[0]).startswith("@"):
             name, typed = str(rest[0]), rest[1:]
             term = context.terms.get(name, _NO_TERM) if typed else _NO_TERM
@@ -231,15 +229,14 @@ class _Walk:
             context.size += name not in context.terms
             context.terms[name] = _Term(term.iri, meaning) if typed == ("@type",) else _Term(meaning, term.type)
 
-    def _rebase(self, context: _Context, reference: str | None, start: int, end: int) -> None:
+    def _rebase(self, context: _Context, reference: str | None, start: int) -> None:
         """Add the claim of an @base, resolved against the previous base; null removes the base (5.7)."""
         if reference is None or not (context.based or _SCHEME.match(reference)):
-            context.base, context.based = -1, False
+            context.base, context.based = None, False
             return
-        scopes: ScopedBases = self._events.scopes  # type: ignore[assignment]  # set in __init__
-        number = scopes.add(start, end, _STRING, _base_claim, context.base)
-        context.claims.extend((context.base, number, start))
-        context.base, context.based = number, True
+        context.base = self._events.scoped(BaseClaim(Layer.EMBEDDED, reference, "@base", start), context.base)
+        context.claims.append(context.base)
+        context.based = True
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -276,11 +273,6 @@ class _Walk:
         if local in json_ld_tables.THINGS:
             return _place(local, json_ld_tables.THINGS[local], "likely", stays=self._stays), _is_likely
         return (_place(local, stays=self._stays), _ABSOLUTE.match) if local in json_ld_tables.TEXTS else None
-
-
-def _base_claim(value: bytes, position: int) -> BaseClaim:
-    """Return the claim of an @base, for its node and all descendants."""
-    return BaseClaim(Layer.EMBEDDED, value.decode("utf-8", "surrogateescape"), "@base", position)
 
 
 def _is_likely(text: str) -> bool:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import Finding, Link, LinkSite
-from absolve.formats.events.event_list import EventList
+from absolve.formats.events import EventList
 from absolve.formats.grammars import url
 from absolve.formats.json.tokens import JSONString, values
 

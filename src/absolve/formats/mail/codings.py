@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.core.byte_builder import in_lines
 from absolve.core.errors import CodingError
 from absolve.core.model import Edit
-from absolve.formats.events.packed_edits import PackedEdits
 from absolve.formats.mail import quoted_printable
 
 if TYPE_CHECKING:
@@ -97,13 +96,13 @@ class _Line:
         self.end = -1  # offset of its LF
         self._last = last  # end of the body
         self._new = bytearray()
-        self._edits = PackedEdits()
+        self._edits: list[Edit] = []
 
     def take(self, edit: Edit) -> None:
         """Apply an edit; edits come in order."""
         self._new += self._data[self._read : edit.start]
         self._new += edit.new
-        self._edits.add([edit])
+        self._edits.append(edit)
         self._read = edit.end
         if edit.end > self.end:
             self.end = self._line_end(edit.end)
@@ -116,7 +115,7 @@ class _Line:
         cut = next(cuts, len(new))
         at = 0  # offset into the new line: all before it is yielded or unchanged
         kept = self._start  # the offset into the data that corresponds to `at`
-        for edit in chain.from_iterable(self._edits.parts()):
+        for edit in self._edits:
             new_start = at + edit.start - kept
             new_end = new_start + len(edit.new)
             while cut < new_start:

@@ -8,7 +8,6 @@ A record is no encapsulating entity of its payload: it adds a retrieval URL (RFC
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import in_short
@@ -34,7 +33,7 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.formats.events.event_list import EventList
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.formats.headers import Field
     from cython.cimports.absolve.formats.http.linkless import is_bare
     from cython.cimports.absolve.formats.warc.headers import (
@@ -46,7 +45,7 @@ if cython.compiled:
         record_at,
     )
 else:
-    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events import EventList
     from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
     from absolve.formats.http.linkless import is_bare
     from absolve.formats.warc.headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
@@ -107,11 +106,8 @@ def _is_walked(extent: Extent) -> cython.bint:
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList:
-    """Return an event list with a part for each record.
-
-    Parts are created lazily: there may be a million, and the header of each takes a kilobyte.
-    """
-    events: EventList = EventList(make_part=partial(_made, data, options), derives=True)
+    """Return an event list with a part for each record."""
+    events: EventList = EventList()
     for piece in pieces(data, options.max_decompressed, compressed=compressed):
         for finding in piece.findings:
             events.append(finding)
@@ -121,19 +117,13 @@ def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList
             extent = extent_at(data, piece.offset)
             found = _walked(data, piece.offset, extent, options) if extent is not None else None
             if isinstance(found, Record):
-                events.add_numbered_part(found.block - piece.offset, found.block, found.end)
+                events.append(_part(data, found, options))
             elif found is not None:
                 events.append(found)
         else:
             end = piece.offset + len(piece.raw)
             events.append(Part(registry.RECORDS, piece.offset, end, Opened(piece.records, piece.coding)))
     return events
-
-
-def _made(data: bytes, options: WalkOptions, head: int, start: int, _end: int) -> Part:
-    """Return the part of the record whose block begins at `start`, after a header of `head` bytes."""
-    found: Record = record_at(data, start - head)  # type: ignore[assignment]  # it was parsed before
-    return _part(data, found, options)
 
 
 class Opened:

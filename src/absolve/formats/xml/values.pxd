@@ -3,7 +3,7 @@
 cimport cython
 
 from absolve.core.model cimport LinkSite
-from absolve.formats.events.event_list cimport EventList
+from absolve.formats.events cimport EventList
 from absolve.formats.xml.tags cimport Tag
 
 
@@ -14,11 +14,10 @@ cdef class Values:
     cdef EventList _events
     cdef Tag _tag
     cdef object _prolog
-    cdef Py_ssize_t under
-    cdef Py_ssize_t stated
-    cdef object based
+    cdef object under
+    cdef object stated
 
     cdef int value(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
-    cdef int text(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, Py_ssize_t scope) except? -1
+    cdef int text(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object scope) except? -1
     cdef int references(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1
     cdef int _tell(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding) except? -1

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import in_short
-from absolve.core.model import Finding
+from absolve.core.model import Finding, Part
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from absolve.core.model import BaseClaim, LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
-    from absolve.formats.events.event_list import EventList
+    from absolve.formats.events import EventList
     from absolve.formats.xml.prolog import Prolog
     from absolve.formats.xml.tags import Tag
 else:
@@ -31,7 +31,7 @@ else:
 
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find, word_start
-    from cython.cimports.absolve.formats.events.event_list import EventList  # noqa: TC002 - the type of a C argument
+    from cython.cimports.absolve.formats.events import EventList  # noqa: TC002 - the type of a C argument
     from cython.cimports.absolve.formats.xml.codings import is_plain
     from cython.cimports.absolve.formats.xml.tags import Tag  # noqa: TC002 - likewise
 else:
@@ -49,8 +49,7 @@ _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, **rules.JSON_S
 class Values:
     """Adds the events of values to `events`; `tag` is the current start tag.
 
-    For the next link: `under` is the number of its scoped claim, `stated` that of the claim which it states (-1 if it
-    has none), and `based` is the claim of a base element.
+    For the next link: `under` is its scoped claim, `stated` the claim that it states; None if it has none.
     """
 
     def __init__(self, data: bytes, charset: Charset, events: EventList, tag: Tag, prolog: Prolog) -> None:
@@ -59,8 +58,8 @@ class Values:
         self._events = events
         self._tag = tag
         self._prolog = prolog
-        self.under = self.stated = -1
-        self.based: BaseClaim | None = None
+        self.under: BaseClaim | None = None
+        self.stated: BaseClaim | None = None
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -70,9 +69,9 @@ class Values:
         if place.syntax == "css":
             raw = self._data[start:end]
             if 0x28 in raw or 0x26 in raw or 0x5C in raw:
-                self._events.add_part(rules.CSS_DECLARATIONS, start, end, coding, "", self.under)
+                self._events.append(Part(rules.CSS_DECLARATIONS, start, end, coding, "", self.under))
         elif place.syntax == "srcdoc":
-            self._events.add_part(rules.MEDIA_TYPE, start, end, coding, "srcdoc", self.under)
+            self._events.append(Part(rules.MEDIA_TYPE, start, end, coding, "srcdoc", self.under))
         else:
             self.references(place, start, end, coding)
         return 0
@@ -80,7 +79,7 @@ class Values:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def text(
-        self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: cython.Py_ssize_t
+        self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: BaseClaim | None
     ) -> cython.int:
         """Add the reference, or the inner document, that is an element's text."""
         p: cython.p_const_uchar = self._data
@@ -108,7 +107,7 @@ class Values:
                 self.references(place, start, end, coding)
         elif has_markup or find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else plain text
             name = place.element if media_type == rules.MEDIA_TYPE else ""
-            self._events.add_part(media_type, start, end, coding, name, self.under)
+            self._events.append(Part(media_type, start, end, coding, name, self.under))
         return 0
 
     @cython.cfunc
@@ -145,9 +144,7 @@ class Values:
     ) -> cython.int:
         """Add one link."""
         tag: Tag = self._tag
-        if self.under < 0 and self.stated < 0:
-            return self._events.add_link(place, start, end, coding, None, tag.start, tag.end, self.based)
-        return self._events.add_scoped(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
+        return self._events.add_link(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
 
 
 @cython.cfunc

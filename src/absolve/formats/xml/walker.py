@@ -27,10 +27,11 @@ from absolve.formats.xml.names import of_tag
 from absolve.formats.xml.prolog import checked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import cython
 
     from absolve.encodings.charsets import Charset
-    from absolve.formats.events.scoped_bases import ReadBase
     from absolve.formats.protocols import WalkOptions
     from absolve.formats.xml.limits import Expansion
     from absolve.formats.xml.page_facts import XMLFacts
@@ -41,8 +42,7 @@ else:
 if cython.compiled:
     from cython.cimports.absolve.core.byte_scan import find
     from cython.cimports.absolve.core.model import LinkSite
-    from cython.cimports.absolve.formats.events.event_list import EventList
-    from cython.cimports.absolve.formats.events.scoped_bases import ScopedBases
+    from cython.cimports.absolve.formats.events import EventList
     from cython.cimports.absolve.formats.html.filters import may_be_savers
     from cython.cimports.absolve.formats.xml.names import Namespaces, Written, of_words
     from cython.cimports.absolve.formats.xml.tags import Tag
@@ -50,8 +50,7 @@ if cython.compiled:
 else:
     from absolve.core.byte_scan import find
     from absolve.core.model import LinkSite
-    from absolve.formats.events.event_list import EventList
-    from absolve.formats.events.scoped_bases import ScopedBases
+    from absolve.formats.events import EventList
     from absolve.formats.html.filters import may_be_savers
     from absolve.formats.xml.names import Namespaces, Written, of_words
     from absolve.formats.xml.tags import Tag
@@ -95,12 +94,12 @@ class _Walk:
     has_retrieval: cython.bint
     depth: cython.int
     template: cython.int
-    scope: cython.Py_ssize_t
-    outer: list[tuple[int, int]]
+    scope: BaseClaim | None
+    outer: list[tuple[int, BaseClaim | None]]
     values: Values
     text: LinkSite | None
     text_start: cython.Py_ssize_t
-    text_scope: cython.Py_ssize_t
+    text_scope: BaseClaim | None
     facts: XMLFacts | None
     title_depth: cython.int
 
@@ -117,7 +116,7 @@ class _Walk:
         self.has_root = self.is_page = self.has_base = self.has_retrieval = False
         self.depth = 0
         self.template = 0  # the depth of the outermost template element that is open
-        self.scope = -1  # the claim number of the innermost xml:base
+        self.scope = None  # the claim of the innermost xml:base
         self.outer = []  # stack of elements with xml:base: depth, the outer scope
         self.values = Values(data, charset, self.events, self.last, prolog)
         self.text = None  # the link site of the current element's text, None after a child element
@@ -293,9 +292,9 @@ class _Walk:
     def tag(self, element: Written, tag: Tag) -> cython.int:
         """Add the references of a start tag, and keep the link site of its text."""
         found: list[tuple[LinkSite | Choice, int, int]] = []
-        claim: cython.Py_ssize_t = -1
-        codebase: cython.Py_ssize_t = -1
-        scope: cython.Py_ssize_t = self.scope
+        claim: BaseClaim | None = None
+        codebase: BaseClaim | None = None
+        scope: BaseClaim | None = self.scope
         p: cython.p_const_uchar = self.data
         tag.rewind()
         while tag.next():
@@ -320,12 +319,12 @@ class _Walk:
             elif place.attribute == "codebase":
                 self.states(codebase, place, start, end)
             elif element.is_html:
-                if codebase >= 0 and place.against == "codebase":
+                if codebase is not None and place.against == "codebase":
                     self.values.under = codebase
                 self.of_html(place, start, end)
             else:
                 self.values.value(place, start, end)
-        if claim >= 0:
+        if claim is not None:
             self.outer.append((self.depth, self.scope))
             self.scope = claim
             if len(self.outer) > _NESTED:
@@ -338,35 +337,36 @@ class _Walk:
         return 0
 
     @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def claim(
-        self, read_base: ReadBase, start: cython.Py_ssize_t, end: cython.Py_ssize_t, outer: cython.Py_ssize_t
-    ) -> cython.Py_ssize_t:
-        """Add the claim of a value in the scope of `outer`, and return its number; -1 where it makes no claim."""
-        if self.events.scopes is None:
-            self.events.scopes = ScopedBases(self.data)
-        return self.events.scopes.add(start, end, self.last.coding(start), read_base, outer)
+        self,
+        read_base: Callable[[bytes, int], BaseClaim | None],
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        outer: BaseClaim | None,
+    ) -> BaseClaim | None:
+        """Return the claim of a value in the scope of `outer`; None where it makes no claim."""
+        claim = read_base(self.last.decoded(start, end), start)
+        return None if claim is None else self.events.scoped(claim, outer)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def states(
-        self, claim: cython.Py_ssize_t, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+        self, claim: BaseClaim | None, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
-        """Add the reference that states the claim with this number."""
+        """Add the reference that states a claim."""
         self.values.stated = claim
         self.values.references(place, start, end, self.last.coding(start))
-        self.values.stated = -1
+        self.values.stated = None
         return 0
 
     # --- XHTML: sites that depend on several attributes -----------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def codebase(self, found: list[tuple[LinkSite | Choice, int, int]], outer: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def codebase(self, found: list[tuple[LinkSite | Choice, int, int]], outer: BaseClaim | None) -> BaseClaim | None:
         for place, start, end in found:
             if type(place) is LinkSite and place.attribute == "codebase":
                 return self.claim(codebase_claim, start, end, outer)
-        return -1
+        return None
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -381,7 +381,7 @@ class _Walk:
         elif place.element == "link" and place.attribute == "href":
             place = rules.link_place(*self.last.keywords(("rel", "as", "type")))
         if place.against == "own":
-            self.values.under = -1
+            self.values.under = None
         return self.values.value(place, start, end)
 
     @cython.cfunc
@@ -391,14 +391,14 @@ class _Walk:
 
         A base element in the XHTML content of a feed makes no claim.
         """
-        self.values.under = -1
-        self.values.based = IGNORED_BASE
+        self.values.under = None
+        self.values.stated = IGNORED_BASE
         if self.is_page and not self.has_base and not self.template:
             self.has_base = True
-            self.values.based = base_claim(self.last.decoded(start, end), self.last.start)
-            self.events.append(self.values.based)
+            self.values.stated = base_claim(self.last.decoded(start, end), self.last.start)
+            self.events.append(self.values.stated)
         elif self.facts is not None and self.is_page:
             self.facts.ignored_base = True
         self.values.references(place, start, end, self.last.coding(start))
-        self.values.based = None
+        self.values.stated = None
         return 0

@@ -11,14 +11,14 @@ import io
 import re
 import sys
 from array import array
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import CodingError, in_short
 from absolve.core.model import Edit, Finding
 from absolve.formats.compression import Zstandard, deflated, inflate
-from absolve.formats.events.packed_edits import PackedEdits, ordered
+from absolve.formats.events import ordered
 from absolve.formats.json.tokens import JSONString, Value, values
 from absolve.formats.warc.digests import payloads, renewed
 from absolve.formats.warc.headers import record_at
@@ -147,17 +147,15 @@ class Package:
 
     def settled(self, parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
         """Yield the edits, which come in order, with those of the indexes and descriptions that depend on them."""
-        held = PackedEdits()  # buffered: a description may precede the files that it describes
-        for some in parts:
-            held.add(some)
-        yield from ordered(chain(held.parts(), [self._following(held)]))
+        held = [edit for some in parts for edit in some]  # buffered: a description may precede what it describes
+        yield from ordered([held, self._following(held)])
 
-    def _following(self, held: PackedEdits) -> list[Edit]:
+    def _following(self, held: list[Edit]) -> list[Edit]:
         """Return the edits of the indexes and descriptions."""
         files: dict[str, Moves] = {}
         description = _Description(self._old[DESCRIPTION])
         changed: dict[str, bytes] = {}
-        for member, new in self._changed(held.parts()):
+        for member, new in self._changed(held):
             old = zip_members.decompressed(self._data[member.start : member.end], member)
             if is_record_file(member.name):
                 files[_file_name(member.name)] = self._moves(old, new)
@@ -179,13 +177,13 @@ class Package:
                 found += _replaced(self._members[name], new)
         return found
 
-    def _changed(self, parts: Iterable[list[Edit]]) -> Iterator[tuple[Member, bytes]]:
+    def _changed(self, edits: list[Edit]) -> Iterator[tuple[Member, bytes]]:
         """Yield the described files with edits in them, and their new decompressed content."""
         found = map(self._members.__getitem__, self._files)
         spans = sorted(((one.start, one.end, one.name) for one in found if not one.fault), reverse=True)
         made: io.BytesIO | None = None
         read = 0
-        for edit in chain(chain.from_iterable(parts), [Edit(sys.maxsize, sys.maxsize, b"")]):
+        for edit in [*edits, Edit(sys.maxsize, sys.maxsize, b"")]:
             while spans and spans[-1][1] < edit.start:
                 _, end, name = spans.pop()
                 if made is not None:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from absolve.core.errors import CodingError, in_short
 from absolve.core.model import PACKAGE_ROOT, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
 from absolve.formats import registry
-from absolve.formats.events.event_list import EventList
+from absolve.formats.events import EventList
 from absolve.formats.zip import directory, epub, members, relocation, wacz
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     """
     archive = directory.archive(data, options.max_links)
     package = _Package(data, archive, options)
-    events = EventList(make_part=package.part)
+    events = EventList()
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(_References(archive)))
     events.append(EditOrder(package.settled, package.tell(events)))
@@ -96,8 +96,6 @@ class _Package:
         self._archive = archive
         self._options = options
         self._left = options.max_decompressed
-        self._media_types: list[str] = []  # each once
-        self._kinds = array("i")  # by member: index into _media_types; -1 if it is no document, or is left unchanged
         by_name = _ByName(archive)  # freed after this function, unless a WACZ keeps it
         self._is_epub = epub.CONTAINER in by_name
         self._facts = epub.Facts({}, frozenset())
@@ -138,8 +136,7 @@ class _Package:
         Return the indexes of the parts among the events, in file order.
         """
         numbers, starts = array("q"), array("q")
-        kinds: dict[str, int] = {}
-        for number, member in enumerate(self._archive):
+        for member in self._archive:
             media_type = self._media_type(member)
             fault = member.fault if media_type or (member.fault and member.fault[0] not in _QUIET) else None
             if media_type and not fault:
@@ -150,14 +147,10 @@ class _Package:
             if self._options.documents and not fault and not media_type and not member.fault:
                 media_type = self._other(member)
                 is_read = bool(media_type)
-            if is_read and media_type not in kinds:
-                kinds[media_type] = len(kinds)
-                self._media_types.append(media_type)
-            self._kinds.append(kinds[media_type] if is_read else -1)
             if is_read:
                 numbers.append(len(events))
                 starts.append(member.start)
-                events.add_numbered_part(number, member.start, member.end)
+                events.append(self._part(member, media_type))
         return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
     def _media_type(self, member: Member) -> str:
@@ -196,13 +189,12 @@ class _Package:
             self._left -= member.size
         return None
 
-    def part(self, number: int, start: int, end: int) -> Part:
-        """Return the part for the member of this number, whose data has this span."""
-        member = self._archive[number]
+    def _part(self, member: Member, media_type: str) -> Part:
+        """Return the part for a member."""
         return Part(
-            self._media_types[self._kinds[number]],
-            start,
-            end,
+            media_type,
+            member.start,
+            member.end,
             self._coding(member),
             name=member.name,
             base=self._base(member),

@@ -1,0 +1,35 @@
+"""C layout of the events of a document; events.py holds the code."""
+
+cimport cython
+
+from absolve.core.model cimport Link, LinkSite
+
+
+@cython.final
+cdef class EventList:
+    cdef object _naming
+    cdef bytes _data
+    cdef list _events
+    cdef readonly list others
+    cdef readonly list parts
+    cdef readonly Py_ssize_t count
+    cdef readonly bint has_derived
+    cdef readonly bint has_scopes
+
+    cpdef append(self, object event)
+    cdef int add_link(
+        self,
+        LinkSite place,
+        Py_ssize_t start,
+        Py_ssize_t end,
+        object coding,
+        object base,
+        Py_ssize_t tag_start,
+        Py_ssize_t tag_end,
+        object claim,
+    ) except? -1
+    cpdef object scoped(self, object claim, object outer)
+    cpdef object at(self, Py_ssize_t index)
+    cdef Link link(self, Py_ssize_t index)
+    cdef Link unread(self, Py_ssize_t index)
+    cdef Link _complete(self, Link link)

@@ -1,0 +1,162 @@
+"""The events of one document in their order: what walkers write, and everything above reads.
+
+In: links, parts, base claims and findings from a walker. Out: the same, by index, and edits in the order of the bytes.
+Does not know any format.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from absolve.core.model import BaseClaim, new
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import cython
+
+    from absolve.core.model import Edit, Event, LinkSite
+    from absolve.core.protocols import Coding
+else:
+    from absolve.core import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.absolve.core.model import Link, Part
+    from cython.cimports.absolve.encodings.codings import Unquoted
+else:
+    from absolve.core.model import Link, Part
+    from absolve.encodings.codings import Unquoted
+
+_START = attrgetter("start")
+_SOME = 1000  # edits that are yielded together
+
+
+@cython.final
+@cython.cclass
+class EventList:
+    """A sequence of events that only grows.
+
+    `others` are all events but links and parts, in their order. `count` is the number of links and parts, `parts` has
+    the indexes of the parts. `has_derived`: there are parts with fields that change with them (`Part.derived`).
+    `has_scopes`: links have base claims of their own (`xml:base`, `codebase`).
+
+    `naming` returns the site of a link whose site is for any element (`*`), given `data`, the site and the byte offset
+    of the tag. Few links are asked for their site or their coding: a link gets both when it is read by `at` or `link`.
+    """
+
+    def __init__(self, naming: Callable[[bytes, LinkSite, int], LinkSite] | None = None, data: bytes = b"") -> None:
+        self._naming = naming
+        self._data = data
+        self._events: list[Event] = []
+        self.others: list[Event] = []
+        self.parts: list[int] = []
+        self.count = 0
+        self.has_derived = self.has_scopes = False
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[Event]:
+        index: cython.Py_ssize_t
+        for index in range(len(self._events)):
+            yield self.at(index)
+
+    def __getitem__(self, index: cython.Py_ssize_t) -> Event:
+        if not 0 <= index < len(self._events):
+            raise IndexError(index)
+        return self.at(index)
+
+    @cython.ccall
+    def append(self, event: Event) -> None:
+        """Add an event of any kind."""
+        if type(event) is Link:
+            self.count += 1
+        elif type(event) is Part:
+            part: Part = event
+            part.coding = _settled(part.coding, part.start, part.end)
+            self.count += 1
+            self.parts.append(len(self._events))
+            self.has_derived = self.has_derived or bool(part.derived)
+        else:
+            self.others.append(event)
+        self._events.append(event)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def add_link(
+        self,
+        place: LinkSite,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        coding: Coding,
+        base: BaseClaim | None,
+        tag_start: cython.Py_ssize_t,
+        tag_end: cython.Py_ssize_t,
+        claim: BaseClaim | None,
+    ) -> cython.int:
+        """Add a link by its fields, faster than by its constructor."""
+        link: Link = Link.__new__(Link)
+        link.place = place
+        link.start = start
+        link.end = end
+        link.coding = coding
+        link.base = base
+        link.tag_start = tag_start
+        link.tag_end = tag_end
+        link.claim = claim
+        self.count += 1
+        self._events.append(link)
+        return 0
+
+    @cython.ccall
+    def scoped(self, claim: BaseClaim, outer: BaseClaim | None) -> BaseClaim:
+        """Return the claim with the enclosing claim `outer` as its scope (XML Base 4.2)."""
+        self.has_scopes = True
+        return claim if outer is None else new(BaseClaim, (*claim[:4], outer))
+
+    @cython.ccall
+    def at(self, index: cython.Py_ssize_t) -> Event:
+        """Return the event at an index, which must be there."""
+        event = self._events[index]
+        if type(event) is Link:
+            self._complete(event)
+        return event
+
+    @cython.cfunc
+    def link(self, index: cython.Py_ssize_t) -> Link | None:
+        """Return the link at an index, None for another event."""
+        event = self._events[index]
+        return self._complete(event) if type(event) is Link else None
+
+    @cython.cfunc
+    def unread(self, index: cython.Py_ssize_t) -> Link | None:
+        """Return the same, for its span, base and claim: its site and coding may be shared by several links."""
+        event = self._events[index]
+        return event if type(event) is Link else None
+
+    @cython.cfunc
+    def _complete(self, link: Link) -> Link:
+        """Give a link the site with the name of its element, and the coding of its own value."""
+        if self._naming is not None and link.place.element == "*":
+            link.place = self._naming(self._data, link.place, link.tag_start)
+        link.coding = _settled(link.coding, link.start, link.end)
+        return link
+
+
+@cython.cfunc
+@cython.inline
+def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
+    """Return the coding of a link or a part: a value without quotes has one of its own, whose slot is the value."""
+    if type(coding) is not Unquoted:
+        return coding
+    bare: Unquoted = coding
+    return bare.of((start, end)) if bare.slot is None else bare
+
+
+def ordered(parts: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+    """Buffer and sort all edits: a length field precedes the body that it describes. Yield some at a time."""
+    held = [edit for some in parts for edit in some]
+    held.sort(key=_START)
+    for first in range(0, len(held), _SOME):
+        yield held[first : first + _SOME]
