@@ -55,8 +55,8 @@ def run(
     *arguments: str, stdout: int = subprocess.DEVNULL, before: Callable[[], None] | None = None
 ) -> tuple[int, list[str]]:
     argv = [sys.executable, "-m", "absolve", *arguments]
-    measured_by = "COVERAGE_"  # a measurement of coverage has a file of its own, which would not fit either
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(measured_by)}
+    # Without a measurement of coverage: its own file would not fit on the disk either.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     done = subprocess.run(
         argv, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=before, env=environment, check=False
     )

@@ -14,7 +14,8 @@ from tests.shapes.scale import COMPILED
 
 _SIZE = 300_000
 _SOME = 500_000  # bytes that any document may take here
-_PER_LINK = 400  # bytes, as docs/reference/limits.md says
+_PER_LINK, _PER_PART = 500, 2500  # bytes: the figures of docs/reference/limits.md
+_KEPT = 5_000_000  # bytes of the small documents inside another that are walked only once
 _NAMES = (
     "ping",
     "srcset, unquoted",
@@ -54,6 +55,24 @@ def test_a_hostile_value_takes_a_few_times_its_size_and_a_little_a_link(name: st
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak - len(new) < 4 * len(data) + _PER_LINK * many + _SOME
+
+
+_PARTS = ("ZIP, members", "ZIP, deflated members", "WARC, records", "WARC, compressed records", "mailbox, pages")
+
+@pytest.mark.slow
+@pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")
+@pytest.mark.parametrize("name", _PARTS)
+def test_each_document_inside_another_takes_a_bounded_amount_of_memory(name: str) -> None:
+    shape = SHAPES[name]
+    options: dict[str, Any] = {"media_type": shape.media_type, "url": "http://h.example/d/"}
+    rewrite(shape.make(1000), **options)
+    data = shape.make(4 * _SIZE)
+    many = sum(1 for _ in links(data, **options))  # each document has one
+    tracemalloc.start()
+    new = rewrite(data, **options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - len(new) < 2 * len(data) + _PER_PART * many + _KEPT
 
 
 @pytest.mark.skipif(not COMPILED, reason="interpreted, links and edits are objects")

@@ -283,7 +283,7 @@ def _find_too_long(
         event: Link | None = events.unread(index)
         if event is None or (not every and growth * (event.end - event.start) <= room):
             continue
-        events.at(index)
+        events.at(index)  # gives the link its own coding
         value = event.coding.decode(entity.cut(event.start, event.end))
         if growth * len(value) > room and LinkContext(entity, event).is_too_long(text(value)):
             entity.findings.append(url_too_long(entity, event.start))

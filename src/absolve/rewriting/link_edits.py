@@ -234,7 +234,7 @@ class LinkEdits:
             if self.whole and type(link.coding) is Unquoted and link.coding.slot is None:
                 return self._put_prefix(edit, start, end)
             return self.put(edit, self.events.link(index).coding)  # type: ignore[union-attr]  # likewise
-        self.events.at(index)
+        link = self.events.link(index)  # type: ignore[assignment]  # likewise; the policy reads its site and coding
         resolved = Resolved(self.entity, link, context)
         new = self.policy(resolved)
         self.odd = self.odd or _is_odd(resolved.reference, new)
@@ -322,7 +322,7 @@ class LinkEdits:
         """Add an edit that puts a prefix before a whole value without quotes, with quotes if it needs them now."""
         self._settle()
         # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
-        if (find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0):
+        if find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0:
             self._found.append(edit_at(start, start, _QUOTE))
             self._found.append(edit)
             self._found.append(edit_at(end, end, _QUOTE))
