@@ -40,8 +40,14 @@ def test_an_event_list_counts_links_and_parts_and_keeps_the_others_apart() -> No
     link, part, finding = Link(HREF, 9, 10, DOUBLE), Part("text/css", 1, 2, DOUBLE), Finding("code", "text", 3)
     found = taken(link, part, CLAIM, link, finding)
     assert list(found) == [found[index] for index in range(5)] == [link, part, CLAIM, link, finding]
-    assert (found.count, found.parts, found.others, found.has_derived) == (3, [1], [CLAIM, finding], False)
-    assert taken(Part("text/html", 9, 10, DOUBLE, derived=(Derived(1, 2, bytes),))).has_derived
+    assert (found.count, found.parts, found.others) == (3, [1], [CLAIM, finding])
+
+
+def test_an_event_list_is_ordered_where_no_edit_precedes_an_earlier_one() -> None:
+    first, second = Link(HREF, 1, 2, DOUBLE), Part("text/css", 9, 10, DOUBLE)
+    assert taken(first, first, second, CLAIM).is_ordered
+    assert not taken(second, first).is_ordered
+    assert not taken(Part("text/html", 9, 10, DOUBLE, derived=(Derived(1, 2, bytes),))).is_ordered
 
 
 def test_links_in_unquoted_values_get_codings_of_their_own() -> None:

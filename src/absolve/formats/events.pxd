@@ -13,10 +13,12 @@ cdef class EventList:
     cdef readonly list others
     cdef readonly list parts
     cdef readonly Py_ssize_t count
-    cdef readonly bint has_derived
+    cdef readonly bint is_ordered
     cdef readonly bint has_scopes
+    cdef Py_ssize_t _reached
 
     cpdef append(self, object event)
+    cdef object _follow(self, Py_ssize_t start)
     cdef int add_link(
         self,
         LinkSite place,

@@ -38,7 +38,8 @@ class EventList:
     """A sequence of events that only grows.
 
     `others` are all events but links and parts, in their order. `count` is the number of links and parts, `parts` has
-    the indexes of the parts. `has_derived`: there are parts with fields that change with them (`Part.derived`).
+    the indexes of the parts. `is_ordered`: each edit of a link or part follows those of the events before it; not
+    so where one begins before another, or has a field that changes with it (`Part.derived`).
     `has_scopes`: links have base claims of their own (`xml:base`, `codebase`).
 
     `naming` returns the site of a link whose site is for any element (`*`), given `data`, the site and the byte offset
@@ -52,7 +53,9 @@ class EventList:
         self.others: list[Event] = []
         self.parts: list[int] = []
         self.count = 0
-        self.has_derived = self.has_scopes = False
+        self.is_ordered = True
+        self.has_scopes = False
+        self._reached = 0  # the offset where the last link or part that was appended begins
 
     def __len__(self) -> int:
         return len(self._events)
@@ -71,16 +74,23 @@ class EventList:
     def append(self, event: Event) -> None:
         """Add an event of any kind."""
         if type(event) is Link:
-            self.count += 1
+            self._follow(event.start)
         elif type(event) is Part:
             part: Part = event
             part.coding = _settled(part.coding, part.start, part.end)
-            self.count += 1
+            self._follow(part.start)
             self.parts.append(len(self._events))
-            self.has_derived = self.has_derived or bool(part.derived)
+            self.is_ordered = self.is_ordered and not part.derived
         else:
             self.others.append(event)
         self._events.append(event)
+
+    @cython.cfunc
+    def _follow(self, start: cython.Py_ssize_t) -> None:
+        """Count a link or part that begins at this offset."""
+        self.count += 1
+        self.is_ordered = self.is_ordered and start >= self._reached
+        self._reached = start
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

@@ -108,8 +108,7 @@ def _batches(edits: LinkEdits) -> Iterator[list[Edit]]:
         if type(event) is EditOrder:
             return event.edits(_made(edits, event.order))
     made = _made(edits, None)
-    # A field that changes with a part may precede it.
-    return ordered(made) if edits.events.has_derived else made
+    return made if edits.events.is_ordered else ordered(made)
 
 
 def _made(edits: LinkEdits, order: Sequence[int] | None) -> Iterator[list[Edit]]:

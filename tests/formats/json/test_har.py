@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -199,6 +200,21 @@ def test_header_fields_keep_their_own_codings() -> None:
     data = har(entry(headers=[("Link", "<a>"), ("Content-Location", "=?utf-8?Q?b=2Fc?="), ("SourceMap", "<d e>")]))
     rows = [row for row in absolve.links(data, name="x.har") if row.element == "header"]
     assert [row.reference for row in rows] == ["a", "b/c", "de"]
+
+
+def test_the_fields_of_a_response_may_be_in_any_order() -> None:
+    values = {
+        "headers": [{"name": "Location", "value": "a"}, {"name": "Link", "value": "<l>; rel=next"}],
+        "redirectURL": "b",
+        "content": {"mimeType": "text/html", "text": "<a href=c>"},
+    }
+    for names in permutations(values):
+        data = har({"request": {"url": URL}, "response": {name: values[name] for name in names}})
+        expected = data
+        for old in (b'"a"', b"<l>", b'"b"', b"=c>"):
+            expected = expected.replace(old, old[:1] + b"http://h.example/d/" + old[1:])
+        assert rewritten(data) == expected
+        assert absolve.verify(data, expected, name="x.har") == []
 
 
 def test_the_request_url_may_follow_the_response() -> None:

@@ -228,6 +228,16 @@ def test_the_number_of_terms_in_scope_is_limited(size: int) -> None:
     assert (diagnostic.code, diagnostic.column) == ("too-many-terms", text.index('{"@context"', 1) + 1)
 
 
+def test_the_number_of_nested_bases_is_limited() -> None:
+    def nested(count: int) -> str:
+        return json.dumps({"@context": [{"@base": f"{number}/"} for number in range(count)], "@id": "x"})
+
+    assert rows(nested(100))[-1].target == "http://h.example/d/" + "".join(f"{number}/" for number in range(100)) + "x"
+    assert rows(nested(101)) == []
+    (diagnostic,) = walk(absolve.Document(nested(101), media_type="application/ld+json"), Settings()).diagnostics
+    assert (diagnostic.code, diagnostic.column) == ("too-deep", 1)
+
+
 def test_terms_of_closed_objects_do_not_count() -> None:
     context = {f"t{number}": {"@id": "x", "@type": "@id"} for number in range(6_000)}
     assert [row.reference for row in rows(json.dumps([{"@context": context, "t0": "a"}] * 3))] == ["a"] * 3
@@ -240,6 +250,7 @@ def test_terms_of_closed_objects_do_not_count() -> None:
         {"@context": [{f"t{number}": "http://e.example/"} for number in range(9_000)], "@id": "x"},
         {"@context": {f"t{number}": "x" for number in range(9_000)}, "@graph": [{"@context": {"a": "b"}, "@id": "t1:x"}] * 20_000},
         [{"url": "x" * 100}] * 50_000,
+        {"@context": [{"@base": "/"}] * 20_000, "@id": "x"},
     ],
 )
 def test_hostile_contexts_take_linear_time(value: object) -> None:

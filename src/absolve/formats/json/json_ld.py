@@ -36,6 +36,7 @@ _STRING: Final = JSONString()
 _SCHEMA: Final = re.compile(r"(?:(?:https?:)?//)?(?:www\.)?schema\.(?:org|googleapis\.com)(?:/|\Z)", re.IGNORECASE)
 _SMALL: Final = 1 << 16  # bytes; the values of a shorter document are kept in a list instead of parsed twice
 _MOST_TERMS: Final = 10_000  # in scope at one node; schema.org has 3,000
+_NESTED: Final = 100  # nested @base: every link reports the whole chain
 _KEPT: Final = 1000  # property names in the cache of one context
 _SAID: Final = frozenset({"string", "word"})  # kinds of values in a context that declare something
 _CONTAINERS: Final = frozenset({"@list", "@set"})  # their items are values of the enclosing property
@@ -63,15 +64,16 @@ class _Context:
     `base` is the active base claim; `based` is false under `"@base": null`, where relative references are left
     unresolved. `known`: undeclared names are those of schema.org, which is also the default without any context (not
     `declared`). `claims` are those that this node's contexts make. `size` is the number of terms declared by this node
-    and its ancestors.
+    and its ancestors, `nested` that of the claims around `base` and of itself.
     """
 
-    __slots__ = ("base", "based", "claims", "declared", "known", "meant", "outer", "size", "start", "terms")
+    __slots__ = ("base", "based", "claims", "declared", "known", "meant", "nested", "outer", "size", "start", "terms")
 
     def __init__(self, outer: _Context | None = None, start: int = -1) -> None:
         self.outer = outer
         self.start = start  # byte offset of the object
         self.base: BaseClaim | None = outer.base if outer else None
+        self.nested: int = outer.nested if outer else 0
         self.based: bool = outer.based if outer else True
         self.known: bool = outer.known if outer else True
         self.declared: bool = outer.declared if outer else False
@@ -157,7 +159,7 @@ class _Walk:
         self._opened = [_Context()]  # stack: an empty context, then one for each open object with contexts of its own
 
     def events(self, found: Iterable[Value | Finding]) -> Iterable[Event]:
-        """Return all events of the values; only a Finding where more than _MOST_TERMS terms are in scope."""
+        """Return all events of the values; only a Finding where too many terms or bases are in scope."""
         for value in found:
             if isinstance(value, Finding):  # cannot occur: `walk` has checked the same values
                 break
@@ -168,6 +170,9 @@ class _Walk:
                     if self._opened[-1].size > _MOST_TERMS:
                         words = f"JSON-LD with more than {_MOST_TERMS} terms in force is left as it is"
                         return [Finding("too-many-terms", words, value.inside)]
+                    if self._opened[-1].nested > _NESTED:
+                        words = f"JSON-LD with more than {_NESTED} nested @base is left as it is"
+                        return [Finding("too-deep", words, value.inside)]
             elif kind == "string":
                 if "@context" in path:
                     self._in_context(value)
@@ -217,7 +222,7 @@ class _Walk:
         context.declared = True
         if not rest and text is None:  # 5.1: null resets the active context
             context.outer, context.terms, context.size = None, {}, 0
-            context.base, context.based, context.known = None, True, False
+            context.base, context.nested, context.based, context.known = None, 0, True, False
         elif rest in ((), ("@vocab",)):  # 5.2, 5.8
             context.know(text or "")
         elif rest == ("@base",):
@@ -232,10 +237,11 @@ class _Walk:
     def _rebase(self, context: _Context, reference: str | None, start: int) -> None:
         """Add the claim of an @base, resolved against the previous base; null removes the base (5.7)."""
         if reference is None or not (context.based or _SCHEME.match(reference)):
-            context.base, context.based = None, False
+            context.base, context.nested, context.based = None, 0, False
             return
         context.base = self._events.scoped(BaseClaim(Layer.EMBEDDED, reference, "@base", start), context.base)
         context.claims.append(context.base)
+        context.nested += 1
         context.based = True
 
     # --- nodes --------------------------------------------------------------------------------------------------------
