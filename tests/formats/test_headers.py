@@ -172,9 +172,9 @@ def test_offsets_of_header_values_skip_the_folding() -> None:
     ],
 )
 def test_a_hostile_header_takes_linear_time(data: bytes) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     events(data)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("media_type", ["message/rfc822", "application/http;msgtype=response"])

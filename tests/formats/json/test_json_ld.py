@@ -254,6 +254,6 @@ def test_terms_of_closed_objects_do_not_count() -> None:
     ],
 )
 def test_hostile_contexts_take_linear_time(value: object) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     rows(json.dumps(value))
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
