@@ -126,7 +126,7 @@ def test_an_unsupported_format_is_named_in_the_error(data: bytes, name: str, oth
 
 def test_parameters_of_a_media_type_take_linear_time() -> None:
     assert registry.essence_of('Text/HTML; a; Charset="K\\"8" ;=;b=;c=d=e; f') == ("text/html", {"charset": 'K"8', "b": "", "c": "d=e"})
-    began = time.perf_counter()
+    began = time.process_time()
     for unit in ("a", ";a", "a\t", ";a=b", ';a="\\"'):
         registry.essence_of("text/html;" + unit * 100_000)
-    assert time.perf_counter() - began < 5  # a quadratic search takes minutes
+    assert time.process_time() - began < 5  # a quadratic search takes minutes

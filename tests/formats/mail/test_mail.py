@@ -171,9 +171,9 @@ def test_the_number_of_parameters_of_a_content_type_is_limited() -> None:
 
 
 def test_many_parameters_of_a_content_type_take_linear_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     rows(b"Content-Type: text/html" + b";a=b" * 1_000_000 + b"\n\n" + LINK)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_a_multipart_with_the_boundary_of_its_parent_has_no_parts() -> None:
@@ -506,10 +506,10 @@ def test_nested_messages_give_the_same_results_whatever_is_kept_in_memory(
 def test_multiparts_are_read_to_the_allowed_depth() -> None:
     heads = [b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (depth, depth) for depth in range(10_000)]
     data = b"".join(heads) + html()
-    began = time.perf_counter()
+    began = time.process_time()
     assert rewritten(data) is data
     assert "too-deep" in {code for code, _, _ in codes(data)}
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
     few = b"".join(heads[:20]) + html()
     assert rewritten(few) == few.replace(LINK, DONE)
 
@@ -528,13 +528,13 @@ def test_multiparts_are_read_to_the_allowed_depth() -> None:
 )
 @pytest.mark.parametrize("media_type", ["message/rfc822", "application/mbox"])
 def test_hostile_messages_take_linear_time(data: bytes, media_type: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     registry.sniff(data, None)
     try:
         walked(data, media_type)
     except absolve.AbsolveError as error:
         assert "no-message" in str(error)  # noqa: PT017 - or none
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("charset", ["shift_jis", "gbk", "utf-8", "iso-8859-1"])

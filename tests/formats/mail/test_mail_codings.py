@@ -172,9 +172,9 @@ def test_broken_base64_is_an_error(raw: bytes) -> None:
     "raw", [b"=" * 200_000, b"= " * 100_000, b" " * 200_000 + b"x", b"=3D" * 60_000, b"a =\n" * 50_000]
 )
 def test_hostile_quoted_printable_takes_linear_time(raw: bytes) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     edited(raw, (0, 0, b"x"), *((at, at, b"http://h/") for at in range(1, 40_000, 20)))
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 _DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -49,6 +49,6 @@ def test_markup_ends_at_the_first_mark_behind_its_start(raw: bytes) -> None:
 @pytest.mark.parametrize("unit", [b"<!--", b"<?", b"<![CDATA[", b"<!--<?<![CDATA[", b"<!---", b"<?-->", b"<![CDATA[]]"])
 def test_markup_that_is_not_closed_takes_linear_time(unit: bytes) -> None:
     raw = unit * (1_000_000 // len(unit))
-    began = time.perf_counter()
+    began = time.process_time()
     assert decoded(raw) == raw
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
