@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.audit import keys, servers
+from absolve.audit import judge, servers
 from absolve.audit.fix import in_form, relative
 from absolve.core.errors import UsageError
 from absolve.urls import whatwg
 
 
 @pytest.mark.parametrize(
-    ("url", "wanted"),
-    [
-        ("https://h.example:443/a%7Eb/%C3%A9?q#f", ("h.example", "/a~b/é", "q")),
-        ("http://u@H.example.:8080", ("h.example.:8080", "/", None)),
-        ("http://h/a%2fb%2Fc", ("h", "/a\1b\1c", None)),
-        ("http://h/%E9", ("h", "/%E9", None)),
-        ("mailto:x", ("", "mailto:x", None)),
-    ],
-)
-def test_a_key_has_site_path_and_query(url: str, wanted: tuple[str, str, str | None]) -> None:
-    assert keys.key(url) == wanted
-
-
-def test_a_key_may_ignore_letter_case() -> None:
-    assert keys.key("http://h/A", ignore_case=True) == ("h", "/a", None)
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
-def test_every_way_to_escape_a_name_has_the_same_key(name: str) -> None:
-    url = whatwg.parse(f"http://h/{quote(name, safe='')}") or ""
-    everything = "http://h/" + "".join(f"%{byte:02x}" for byte in name.encode())
-    if name not in {".", ".."}:  # dot segments, escaped or not
-        assert keys.key(url) == keys.key(everything)
-
-
-@pytest.mark.parametrize(
     ("path", "wanted"),
-    [("/caf%E9", ["/café", "/CAF%E9"]), ("/caf%25C3%25A9", ["/café"]), ("/plain%20x", [])],
+    [("/caf%E9", ["/café"]), ("/caf%25C3%25A9", ["/café"]), ("/plain%20x", [])],
 )
 def test_odd_spellings_of_a_path(path: str, wanted: list[str]) -> None:
-    assert list(keys.respelled(path)) == wanted
+    assert list(judge._respelled(path)) == wanted
 
 
 def test_the_root_of_a_site_is_the_folder_of_its_url() -> None:
-    assert [keys.root(url) for url in ("HTTPS://H.example", "http://h/a/b.html?q/x#f", "http://h/a/")] == ["https://h.example/", "http://h/a/", "http://h/a/"]
+    assert [judge.root(url) for url in ("HTTPS://H.example", "http://h/a/b.html?q/x#f", "http://h/a/")] == ["https://h.example/", "http://h/a/", "http://h/a/"]
     for url in ("mailto:x", "http://[", "nothing"):
         with pytest.raises(UsageError, match="not an http or https URL"):
-            keys.root(url)
+            judge.root(url)
 
 
 def test_every_server_names_its_documentation() -> None:

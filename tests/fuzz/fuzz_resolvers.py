@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import resolver_strategies
 from linear import grows_linearly
 
-from absolve.urls import PROFILES, compare, parse, predicates, rfc1808, rfc3986
+from absolve.urls import PROFILES, compare, identity, parse, predicates, rfc1808, rfc3986
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def check(data: bytes) -> None:
     compare.climbs_above_root(base, reference)
     compare.divergent(base, reference)
     predicates.is_malformed(reference)
-    predicates.host_port(reference)
+    identity.site(reference)
     grows_linearly(resolved, data)
 
 

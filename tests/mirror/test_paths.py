@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from absolve.core.errors import UsageError
 from absolve.mirror.names import fold, is_reserved, refused
 from absolve.mirror.paths import Placed, check_layout, index_name, paths, split
-from absolve.mirror.urls import key
+from absolve.urls.identity import normal
 
 SEGMENTS = st.one_of(
     st.sampled_from(["a", "A", "a.html", "index.html", "con", "aux.html", "..%2f", "%00", "x%zz", "caf%C3%A9", "e%CC%81", ""]),
@@ -20,7 +20,7 @@ SEGMENTS = st.one_of(
 )
 URLS = st.lists(
     st.builds(
-        lambda scheme, host, parts, query: key(f"{scheme}://{host}/" + "/".join(parts) + query),
+        lambda scheme, host, parts, query: normal(f"{scheme}://{host}/" + "/".join(parts) + query),
         st.sampled_from(["http", "https"]),
         st.sampled_from(["h.example", "H.example:8080", "g.example"]),
         st.lists(SEGMENTS, max_size=5),
@@ -187,8 +187,8 @@ def test_the_query_of_a_url_is_readable_in_its_name() -> None:
 )
 @pytest.mark.parametrize("layout", ["host", "site", "capture"])
 def test_a_long_or_deep_url_has_a_path_that_every_system_takes(url: str, layout: str) -> None:
-    normal = key(url) or url
-    urls = [normal, normal + "b", normal + "/c", "http://h/z"]
+    sent = normal(url) or url
+    urls = [sent, sent + "b", sent + "/c", "http://h/z"]
     found = paths([Placed(one, "text/html") for one in urls], layout)
     assert len({fold(path) for path in found.values()}) == 4
     for path in found.values():

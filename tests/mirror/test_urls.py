@@ -7,31 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
-from absolve.mirror.urls import Equivalences, key, twin, unescaped, wanted
+from absolve.mirror.urls import Equivalences, twin, wanted
+from absolve.urls.identity import plain
 
 PARTS = st.text("aA%7e2Ff~/&=?", max_size=20)
-
-
-@pytest.mark.parametrize(
-    ("url", "sent"),
-    [
-        ("HTTP://H:80/a/../b#x", "http://h/b"),
-        ("http://b\u00fccher/", "http://xn--bcher-kva/"),
-        ("http://h/\u00e9", "http://h/%C3%A9"),
-        ("http://h/%ff?%FF", "http://h/%ff?%FF"),
-        ("http://[", None),
-        ("a", None),
-    ],
-)
-def test_a_key_is_the_url_as_a_browser_sends_it(url: str, sent: str | None) -> None:
-    assert key(url) == sent
-
-
-@pytest.mark.parametrize(
-    ("url", "plain"), [("http://h/%7Ea%2f%41", "http://h/~a%2FA"), ("http://h/%zz%C3%a9", "http://h/%zz%C3%A9"), ("a", "a")]
-)
-def test_only_unreserved_characters_are_unescaped(url: str, plain: str) -> None:
-    assert unescaped(url) == plain
 
 
 @pytest.mark.parametrize(
@@ -149,5 +128,5 @@ def test_nothing_stands_for_a_url_with_same_none() -> None:
 @given(PARTS, st.sampled_from([None, "case", "www,slash,query-order"]))
 def test_a_held_url_is_found_by_any_spelling_of_its_escapes(part: str, words: str | None) -> None:
     same = Equivalences.of(words)
-    held, asked = f"http://h/{part}", unescaped(f"http://h/{part}")
+    held, asked = f"http://h/{part}", plain(f"http://h/{part}")
     assert {held, *same.forms(held)} & {asked, *(form for _, form in same.others(asked))}

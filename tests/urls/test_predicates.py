@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from resolver_strategies import bases
 
-from absolve.urls import predicates, whatwg
+from absolve.urls import identity, predicates, whatwg
 
 SCHEMES = [
     ("", None),
@@ -33,33 +33,6 @@ def test_a_scheme_is_a_name_before_a_colon(reference: str, scheme: str | None) -
 )
 def test_the_fragment_begins_after_the_first_number_sign(url: str, parts: tuple[str, str | None]) -> None:
     assert predicates.split_fragment(url) == parts
-
-
-HOSTS = [
-    ("http://H.Example/a", "h.example"),
-    ("http://h:80/a", "h"),
-    ("https://h:443", "h"),
-    ("https://h:80?a", "h:80"),
-    ("http://h:/a", "h"),
-    ("HTTP://u:p@h:8080#a@b", "h:8080"),
-    ("http://[::1]:80/", "[::1]"),
-    ("http://[::1]", "[::1]"),
-    ("http://h\\a", "h"),
-    ("app://h:80/a", "h:80"),
-    ("file:///a", ""),
-    ("http://MÜNCHEN.example:80/", "xn--mnchen-3ya.example"),
-    ("http://münchen.example:81/", "xn--mnchen-3ya.example:81"),
-    ("http://\udce9[/", "\udce9["),
-    ("mailto:u@h", None),
-    ("http:/a", None),
-    ("//h/a", None),
-    ("", None),
-]
-
-
-@pytest.mark.parametrize(("url", "host_port"), HOSTS)
-def test_host_and_port_are_compared_without_case_and_default_port(url: str, host_port: str | None) -> None:
-    assert predicates.host_port(url) == host_port
 
 
 @pytest.mark.parametrize(
@@ -122,7 +95,7 @@ def test_an_authority_that_does_not_parse_is_malformed(url: str) -> None:
     )
 )
 def test_malformed_urls_have_an_authority_and_do_not_parse_by_the_url_standard(url: str) -> None:
-    assert predicates.is_malformed(url) == (whatwg.parse(url) is None and predicates.AUTHORITY.match(url) is not None)
+    assert predicates.is_malformed(url) == (whatwg.parse(url) is None and identity.site(url) is not None)
 
 
 @pytest.mark.parametrize(
@@ -180,5 +153,4 @@ def test_every_plain_url_parses_and_has_an_authority(scheme: str, slashes: str, 
     url = scheme + slashes + rest
     if predicates.is_plain(url):
         assert predicates.has_scheme(url)
-        assert predicates.host_port(url) is not None
         assert whatwg.can_parse(url)

@@ -10,9 +10,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit import keys, tables
+from absolve.audit import tables
 from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near import suggest
+from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -63,7 +64,7 @@ def conclude(
     `rule_text` returns the text of a rule to add, in the form of the user's map.
     """
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
-    entries = [url for entry in question.entries if (url := keys.normal(entry)) is not None]
+    entries = [url for entry in question.entries if (url := identity.normal(entry)) is not None]
     insert(connection, "wanted", (("new", url) for url in entries))
     locate(connection, question)
     connection.execute(_ENTRIES)

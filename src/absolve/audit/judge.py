@@ -12,12 +12,12 @@ from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import keys
 from absolve.audit.fix import in_form
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, in_short
 from absolve.inventory import arrow_batches
+from absolve.urls import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Statements of files of queries: none that writes a file, loads an extension or changes a setting.
 _HARMLESS: Final = frozenset({"CREATE", "CREATE_FUNC", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "SELECT"})
+_NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
+_LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
 _FETCHED: Final = 10_000  # rows at once
 HTML: Final = ("text/html", "application/xhtml+xml")
 
@@ -74,6 +76,15 @@ def text_of(name: str, folder: Path | None = None) -> str:
     return (resources.files("absolve.audit") / "queries" / name).read_text("utf-8")
 
 
+def root(url: str) -> str:
+    """Return the folder of a URL, without query and fragment. Raise UsageError for a URL that no site can have."""
+    found = identity.normal(url)
+    if found is None or not found.startswith(("http:", "https:")):
+        raise UsageError(f"{in_short(url)!r} is not an http or https URL")
+    bare = found.partition("?")[0]
+    return bare[: bare.rindex("/") + 1]
+
+
 # --- the sites --------------------------------------------------------------------------------------------------------
 
 
@@ -91,18 +102,26 @@ def prepare(connection: Any, question: Question) -> None:
         " resource BIGINT, there VARCHAR, variant VARCHAR, variant_resource BIGINT, is_ambiguous BOOLEAN)"
     )
     connection.execute("CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR)")
+    _add_functions(connection)
     run(connection, "00_macros.sql", question)
     _add_scopes(connection, question)
     _add_spellings(connection)
     run(connection, "10_resources.sql", question)
 
 
+def _add_functions(connection: Any) -> None:
+    """Let queries call what decides whether two URLs are the same. DuckDB wants results, and one parameter each."""
+    connection.create_function("normal", lambda url: identity.normal(url) or url, ["VARCHAR"], "VARCHAR")
+    connection.create_function("site_of", identity.named, ["VARCHAR"], "VARCHAR")
+    connection.create_function("decoded", lambda path: identity.decoded(path), ["VARCHAR"], "VARCHAR")  # noqa: PLW0108
+
+
 def _add_scopes(connection: Any, question: Question) -> None:
     rows = []
     for side, url in ((NEW, question.new_url), (OLD, question.old_url)):
         if url is not None:
-            base = keys.root(url)
-            rows.append((side, keys.key(base)[0], base[base.index("/", base.index("//") + 2) :], base, True))
+            base = root(url)
+            rows.append((side, identity.named(base), base[base.index("/", base.index("//") + 2) :], base, True))
     connection.execute(
         "CREATE OR REPLACE TABLE scopes (side VARCHAR, site VARCHAR, prefix VARCHAR, base VARCHAR, is_main BOOLEAN)"
     )
@@ -111,14 +130,10 @@ def _add_scopes(connection: Any, question: Question) -> None:
 
 def _add_spellings(connection: Any) -> None:
     """Normalize the URLs of documents that are not as the URL Standard writes them."""
-    connection.execute("CREATE OR REPLACE TABLE spellings (raw VARCHAR, url VARCHAR)")
-    odd = (
-        "SELECT DISTINCT url FROM (SELECT url FROM new_documents UNION ALL SELECT url FROM old_documents)"
-        " WHERE NOT regexp_full_match(url, 'https?://[a-z0-9.-]+(:[0-9]+)?/[!$-;=?-\\[\\]_a-z~]*')"
-        " OR contains(url, '/.')"
+    connection.execute(
+        "CREATE OR REPLACE TABLE spellings AS SELECT DISTINCT url AS raw, normal(url) AS url"
+        " FROM (SELECT url FROM new_documents UNION ALL SELECT url FROM old_documents) WHERE normal(url) <> url"
     )
-    pairs = ((url, keys.normal(url)) for (url,) in each(connection, odd))
-    insert(connection, "spellings", (pair for pair in pairs if pair[1] is not None and pair[1] != pair[0]))
 
 
 def locate(connection: Any, question: Question) -> None:
@@ -132,7 +147,7 @@ def locate(connection: Any, question: Question) -> None:
     )
     fold = question.server.case == "ignore"
     found = [
-        (url, key.lower() if fold else key) for url, path in each(connection, odd) for key in keys.respelled(path)
+        (url, key.lower() if fold else key) for url, path in each(connection, odd) for key in _respelled(path)
     ]
     if found:
         insert(connection, "respelled", found)
@@ -140,6 +155,15 @@ def locate(connection: Any, question: Question) -> None:
             "DELETE FROM located WHERE resource IS NULL AND variant IS NULL AND url IN (SELECT url FROM respelled)"
         )
         run(connection, "20_located.sql", question)
+
+
+def _respelled(path: str) -> Iterator[str]:
+    """Yield keys that a path may mean which no UTF-8 escapes explain: a legacy charset, or escaped twice."""
+    key = identity.decoded(path)
+    if _NOT_UTF_8.search(key):
+        yield identity.decoded(path, _LEGACY)
+    if (twice := identity.decoded(key.replace("%25", "%"))) != key:
+        yield twice
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -203,7 +227,7 @@ def _moves(rules: Rules, exists: Held, urls: Iterable[tuple[str]]) -> Iterator[t
         found = rules.chain(url, exists)
         if found.rules:
             first, last = found.rules[0], found.rules[-1]
-            served = keys.normal(found.served) if found.served is not None else None
+            served = identity.normal(found.served) if found.served is not None else None
             yield (
                 *(url, found.final, found.hops, found.loop, found.gone, served),
                 *(f"{last.file}:{last.line}", f"{first.file}:{first.line}", found.status),
@@ -226,10 +250,11 @@ class Held:
                 "SELECT site, key FROM answers WHERE side = 'new' AND resource NOT IN (SELECT resource FROM stubs)",
             )
             self._held = {hash(row) for row in rows}
-        normal = keys.normal(url)
+        normal = identity.normal(url)
         if normal is None:
             return False
-        site, path, query = keys.key(normal, ignore_case=self._fold)
+        site, path, query = identity.key(normal)
+        path = path.lower() if self._fold else path
         return hash((site, path)) in self._held or (
             query is not None and hash((site, f"{path}?{query}")) in self._held
         )

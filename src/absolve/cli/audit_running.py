@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import checks, conclude, judge, keys, load, maps, outputs, repair, servers, tables, texts
+from absolve.audit import checks, conclude, judge, load, maps, outputs, repair, servers, tables, texts
 from absolve.audit.outputs import baseline
 from absolve.cli import audit_ended, audit_fixing, audit_reading, audit_shown, many
 from absolve.cli import options as shared
@@ -22,6 +22,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs as run_outputs
 from absolve.run import special_files
 from absolve.run.sources import unreadable
+from absolve.urls import identity
 
 if TYPE_CHECKING:
     import argparse
@@ -261,8 +262,8 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
     old_url = options.old_url or _guessed(connection, load.OLD)
     return judge.Question(
-        keys.root(new_url),
-        keys.root(old_url) if old_url is not None else None,
+        judge.root(new_url),
+        judge.root(old_url) if old_url is not None else None,
         server,
         options.similar,
         tuple(map(_entry, options.entry)),
@@ -271,7 +272,7 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
 
 
 def _entry(url: str) -> str:
-    if keys.normal(url) is None:
+    if identity.normal(url) is None:
         raise UsageError(f"--entry {url!r} is not an absolute URL")
     return url
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.document.resolved import ROOM
-from absolve.inventory.problems import beginning, site_of, target_problems
+from absolve.inventory.problems import beginning, target_problems
 from absolve.urls import PROFILES
+from absolve.urls.identity import site
 from absolve.urls.predicates import split_fragment
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class BaseFacts:
         self.url = url
         self.words = (shown(url), base.layer.label, base.source)
         self.size = sum(map(len, self.words))
-        self.site = site_of(own)
+        self.site = site(own)
         self.site_name = (self.site or "").encode("utf-8", "surrogatepass")
         self.own_page = split_fragment(own)[0].encode("utf-8", "surrogatepass")
         self.own = own
@@ -91,7 +92,7 @@ class BaseFacts:
     def seen(self, url: str) -> Seen:
         """Return the scope and the problem codes of targets with the scheme and the authority of a URL."""
         codes = target_problems(beginning(url), self.own)
-        return "internal" if site_of(url) == self.site else "external", codes
+        return "internal" if site(url) == self.site else "external", codes
 
     @cython.cfunc
     def prefix(self, of: cython.int) -> bytes:

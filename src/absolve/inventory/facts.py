@@ -271,7 +271,7 @@ class RowFacts:
     ) -> cython.bint:
         """Set `where` and `codes` from the host of the absolute URL at `start`; return whether the host is plain."""
         base_facts: BaseFacts = self._base_facts
-        if is_name(data, host, end):  # then `is_plain` is true, and `site_of` returns the name
+        if is_name(data, host, end):  # then `is_plain` is true, and `identity.site` returns the name
             self.where = "internal" if _is(data, host, end, base_facts.site_name) else "external"
             self.codes = base_facts.http_codes if host == start + 7 else base_facts.https_codes
             return True

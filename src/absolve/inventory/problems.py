@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.model import PACKAGE_ROOT
 from absolve.urls import PROFILES
 from absolve.urls.base import TOO_LONG, claimed_url, found_as, is_useless, same_document
-from absolve.urls.cache import remembered
+from absolve.urls.identity import site
 from absolve.urls.parse import NEVER_RELATIVE
-from absolve.urls.predicates import has_scheme, host_port, scheme
+from absolve.urls.predicates import has_scheme, scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,22 +40,10 @@ def scope(resolved: Resolved, target: str | None) -> str:
         return "same-document"
     if resolved.entity.held and found_as(target) in resolved.entity.held:
         return "internal"
-    host = host_port(target)
+    host = site(target)
     if not host:
         return _hostless_scope(scheme(target), scheme(own))
-    return "internal" if host == site_of(own) else "external"
-
-
-def site_of(url: str) -> str | None:
-    """Return the `host_port` of a URL, cached by the part of the URL before the path.
-
-    The path is no part of the cache key, because each entry of a feed may have a base of its own.
-    """
-    end = url.find("/", url.find("://") + 3)
-    return _site_of(url[:end] if end > 0 else url)
-
-
-_site_of = remembered(1024)(host_port)
+    return "internal" if host == site(own) else "external"
 
 
 def _hostless_scope(target: str | None, own: str | None) -> str:

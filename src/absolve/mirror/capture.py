@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from absolve.core.errors import UsageError
-from absolve.mirror.urls import Equivalences, key
+from absolve.mirror.urls import Equivalences
 from absolve.urls import whatwg
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,7 +169,7 @@ class Capture:
                 way.append(at)  # type: ignore[arg-type]
                 location, crosshatch, fragment = step.location.partition("#")
                 fragments.append(fragment if crosshatch else None)
-                at = key(location)
+                at = normal(location)
         for one, fragment_ in zip(reversed(way), reversed(fragments), strict=True):
             if found.url is not None and found.fragment is None and fragment_ is not None:
                 found = End(found.url, fragment_)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.core.model import Document
@@ -29,6 +29,7 @@ from absolve.mirror.policy import is_identity
 from absolve.mirror.urls import Equivalences
 from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
+from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -212,7 +213,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
     def _local(self, path: str, resolved: Resolved, target: str, found: list[Fault]) -> None:
         url, crosshatch, fragment = target.partition("#")
         url = url.partition("?")[0]
-        inside = unquote(url[len(self._root) :], errors="surrogateescape") if url.startswith(self._root) else None
+        inside = percent_decoded(url[len(self._root) :]) if url.startswith(self._root) else None
         if inside is None or inside not in self._files:
             if inside is not None and _is_of_map(inside):
                 return
@@ -247,7 +248,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
                 continue
             for link in links:
                 if not _is_there(link.fragment, there):
-                    text = f"{link.reference[:_SHOWN]!r}: {path} has no {unquote(link.fragment)[:_SHOWN]!r}"
+                    text = f"{link.reference[:_SHOWN]!r}: {path} has no {percent_decoded(link.fragment)[:_SHOWN]!r}"
                     found.append(Fault(link.path, link.line, link.column, FRAGMENT, text))
         yield from sorted(found, key=lambda fault: (fault.path, fault.line or 0, fault.column or 0))
 
@@ -268,7 +269,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
 def _is_there(fragment: str, there: set[str]) -> bool:
     """Return whether a fragment leads somewhere (HTML Standard 7.4.6.4): as it is, or decoded; "top" is the top."""
     fragment = fragment.partition(":~:")[0]
-    return not fragment or fragment in there or (decoded := unquote(fragment)) in there or decoded.lower() == "top"
+    decoded = percent_decoded(fragment)
+    return not fragment or fragment in there or decoded in there or decoded.lower() == "top"
 
 
 # The map, its working copies, and what SQLite makes beside them.

@@ -19,9 +19,9 @@ from absolve.formats import registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where
 from absolve.mirror.payloads import Broken, Payload, is_walked
-from absolve.mirror.urls import key
 from absolve.run.inputs import escaped
 from absolve.run.load import read
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,12 +63,12 @@ class FilesReader:
         for index, url, media_type, looks in found:
             input_ = self._inputs[index]
             known = url or _beside(input_.place, pages) or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}"
-            normal = key(known)
-            if normal is not None:
+            sent = normal(known)
+            if sent is not None:
                 where = Where(self._number, index, 0)
                 size = _size(input_.name)
                 yield Captured(
-                    normal, 200, _date(input_.name), media_type, where, size=size, is_file=True, looks=looks
+                    sent, 200, _date(input_.name), media_type, where, size=size, is_file=True, looks=looks
                 )
 
     def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:

@@ -17,8 +17,8 @@ from absolve.mirror import browsers
 from absolve.mirror.capture import CUT, PIECE, SCHEMES, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.ranges import PARTIAL, Piece, judged
-from absolve.mirror.urls import key
 from absolve.run import sources
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ class HarReader:
 
     def _captured(self, entry: Any, index: int) -> Captured | Piece | None:
         request, response = entry["request"], entry["response"]
-        url = key(str(request["url"]))
+        url = normal(str(request["url"]))
         method = str(request.get("method", "GET")).upper()
         if method not in {"GET", "HEAD"}:
             return None

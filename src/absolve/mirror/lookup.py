@@ -9,13 +9,12 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote
 
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.mirror import browsers
 from absolve.mirror.capture import Where
 from absolve.mirror.policy import Target
-from absolve.mirror.urls import key
+from absolve.urls.identity import normal, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,9 +113,9 @@ class Lookup:
     def _found(self, url: str) -> Target | None:
         asked = url
         if url[:4].lower() == "cid:":
-            return self._exact("cid:" + unquote(url[4:]))
+            return self._exact("cid:" + percent_decoded(url[4:]))
         if not self._is_normal:
-            asked = key(url) or url
+            asked = normal(url) or url
         found = self._exact(asked)
         if found is not None:
             return found

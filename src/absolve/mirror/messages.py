@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from email.message import Message
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, unquote, urljoin
+from urllib.parse import quote, urljoin
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.core.model import PACKAGE_ROOT, Document
@@ -22,8 +22,8 @@ from absolve.formats import registry
 from absolve.mirror import browsers
 from absolve.mirror.capture import SCHEMES, Captured, Where, digits_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
-from absolve.mirror.urls import key
 from absolve.run import sources
+from absolve.urls.identity import normal, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -174,13 +174,13 @@ class MessageReader:
         location = _field(part, "Content-Location")
         found: list[str] = []
         if location:
-            url = key(urljoin(base, location)) or key(self._root + quote(location))
+            url = normal(urljoin(base, location)) or normal(self._root + quote(location))
             found += [url] if url is not None and (_is_usable(url) or url.startswith(("cid:", PACKAGE_ROOT))) else []
         if identity := _field(part, "Content-ID").strip("<> "):
-            found.append(f"cid:{unquote(identity)}")
+            found.append(f"cid:{percent_decoded(identity)}")
         if not found or found[0].startswith("cid:"):
             name = part.get_filename() or f"part-{number}"
-            found.insert(0, key(f"{self._root}{number}/{quote(name, safe='')}") or f"{self._root}{number}")
+            found.insert(0, normal(f"{self._root}{number}/{quote(name, safe='')}") or f"{self._root}{number}")
         return found
 
 

@@ -11,7 +11,9 @@ import unicodedata
 from base64 import b32encode
 from hashlib import sha256
 from typing import Final, NamedTuple
-from urllib.parse import unquote_to_bytes
+
+from absolve.urls.identity import percent_decoded
+from absolve.urls.whatwg import SURROGATES
 
 MOST_BYTES: Final = 240  # of a name
 _LETTERS: Final = 8  # of a digest
@@ -49,12 +51,8 @@ def letters(text: str, more: int = 0) -> str:
 
 def decoded(segment: str) -> str:
     """Return a segment percent-decoded as UTF-8; as it is where that is not UTF-8."""
-    if "%" not in segment:
-        return segment
-    try:
-        return unquote_to_bytes(segment).decode()
-    except UnicodeDecodeError:
-        return segment
+    text = percent_decoded(segment)
+    return segment if SURROGATES.search(text) else text
 
 
 def safe(segment: str) -> Name:

@@ -12,12 +12,13 @@ from base64 import b32encode
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.policy import Target
 from absolve.mirror.urls import Equivalences
+from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,7 +113,7 @@ WHERE typeof(path) = 'text' AND typeof(url) = 'text'"""  # noqa: S608 - our own 
         A folder is its index.html. `host` is "" for the entry page of the mirror.
         """
         before, mark, _ = target.partition("?")
-        path = unquote(before.removeprefix("/"))
+        path = percent_decoded(before.removeprefix("/"))
         if not mark and path in self.files:
             return Target(path)
         for below in self._below(host, path, target) if host else ():
@@ -174,4 +175,4 @@ def _target(url: str) -> str:
 
 def _folder(target: str) -> str:
     """Return the folder of a target, without its escapes."""
-    return unquote(target.partition("?")[0]).rpartition("/")[0].removeprefix("/")
+    return percent_decoded(target.partition("?")[0]).rpartition("/")[0].removeprefix("/")

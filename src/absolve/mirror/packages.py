@@ -20,8 +20,8 @@ from absolve.formats.zip import epub, wacz
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where
 from absolve.mirror.payloads import Broken, Payload
-from absolve.mirror.urls import key
 from absolve.run.sources import unreadable
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -128,7 +128,7 @@ class PackageReader:
                 continue
             declared = facts.media_types.get(info.filename, "")
             media_type = declared or extensions.of_file(info.filename, data[:4096])
-            url = key(self._root + quote(info.filename.replace("\\", "/").lstrip("/"), safe=_PATH))
+            url = normal(self._root + quote(info.filename.replace("\\", "/").lstrip("/"), safe=_PATH))
             if url is not None and url.startswith(self._root):
                 date = "".join(f"{part:02}" for part in info.date_time)
                 where = Where(self._number, index, 0)

@@ -27,10 +27,11 @@ from absolve.mirror.packages import PackageReader
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.urls import Equivalences, key
+from absolve.mirror.urls import Equivalences
 from absolve.mirror.warc import WarcReader
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +65,7 @@ class MirrorPlan(Mapping[str, str]):
 
     def __getitem__(self, url: str) -> str:
         query = "SELECT path FROM plan WHERE url = ? AND path IS NOT NULL"
-        row = next(self._working.rows(query, key(url) or url), None)
+        row = next(self._working.rows(query, normal(url) or url), None)
         if row is None:
             raise KeyError(url)
         path: str = row[0]
@@ -146,9 +147,9 @@ class _OneReader:
         """Yield the page, if its URL is known."""
         document = self._document
         try:
-            url = key(walk(document, self._how.settings).bases.own.url)
+            url = normal(walk(document, self._how.settings).bases.own.url)
         except DocumentError as error:
-            url = key(document.url) if document.url is not None else None
+            url = normal(document.url) if document.url is not None else None
             if url is None:
                 yield Broken(error.diagnostic)
         if url is not None:

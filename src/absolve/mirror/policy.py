@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
@@ -16,6 +16,7 @@ from absolve.mirror import browsers, security_policy
 from absolve.mirror.tags import attributes
 from absolve.rewriting.policy import absolute, absolute_of
 from absolve.urls import whatwg
+from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import scheme
 from absolve.urls.relative_path import relative_path
 
@@ -128,7 +129,7 @@ class Relatives:
         folder = self._enter(page)
         if reference not in self._leads:
             led = whatwg.parse(reference, f"{_ROOT}{quote(folder)}/" if folder else _ROOT)
-            path = unquote(led[len(_ROOT) :], errors="surrogateescape") if led is not None else None
+            path = percent_decoded(led[len(_ROOT) :]) if led is not None else None
             if len(reference) > _MOST_CHARACTERS:
                 return path
             self._leads[reference] = path

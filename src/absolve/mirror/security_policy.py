@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+
+from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +161,7 @@ def _is_at_least(scheme: str, wanted: str) -> bool:
 
 
 def _path_matches(wanted: str, path: str) -> bool:
-    wanted = unquote(wanted)
-    path = unquote(path)
+    wanted = percent_decoded(wanted)
+    path = percent_decoded(path)
     return not wanted or path == wanted or (wanted.endswith("/") and path.startswith(wanted))
 

@@ -16,7 +16,6 @@ from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import unquote
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.encodings.charsets import UTF_8, byte_order_mark
@@ -33,6 +32,7 @@ from absolve.run import outputs
 from absolve.run.output_folder import Below
 from absolve.run.results import BytesRead, Failure, FilesReady, counted, guarded
 from absolve.run.rewritten_files import unwritable
+from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -280,7 +280,7 @@ def _leads_already(how: MirrorOptions, item: Item, resolved: Resolved, policy: M
     if target is None or resolved.context.elsewhere or is_identity(resolved) or policy.is_held(target):
         return False
     above = item.path.rpartition("/")[0]
-    path = posixpath.normpath(posixpath.join(above, unquote(reference, errors="surrogateescape")))
+    path = posixpath.normpath(posixpath.join(above, percent_decoded(reference)))
     return how.folder is not None and is_file(how.folder, path)
 
 

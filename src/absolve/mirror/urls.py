@@ -1,7 +1,7 @@
-"""Compare URLs as browsers send them, and find the equivalents of one that is not held.
+"""Find the equivalents of a URL that is not held, and whether a URL is one of the public web.
 
-In: absolute URLs as str. Out: their key (URL Standard, without fragment), and other keys under which the same document
-may have been captured, in the order in which they count.
+In: absolute URLs as str, as `identity.normal` returns them. Out: other URLs and forms under which the same document may
+have been captured, in the order in which they count.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from absolve.core.errors import UsageError
-from absolve.urls import whatwg
+from absolve.urls.identity import decoded, normal, plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,8 +21,7 @@ SCHEME: Final = "scheme"
 MORE: Final = ("www", "slash", "query-order", "case")
 NONE: Final = "none"
 
-_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
-_UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_UNRESERVED: Final = re.compile(r"[/A-Za-z0-9._~-]*")
 
 # Names that no public DNS answers: RFC 6761 6.3, RFC 6762 3 and G, RFC 8375, and `internal` (ICANN, 2024-07-29).
 _PRIVATE: Final = re.compile(
@@ -32,18 +30,13 @@ _PRIVATE: Final = re.compile(
 _IN_IPV6: Final = ip_network("64:ff9b::/96")  # RFC 6052 2.1: the last 32 bits are an IPv4 address
 
 
-def key(url: str) -> str | None:
-    """Return a URL as a browser sends it, without its fragment; None if the URL Standard's parser fails."""
-    return whatwg.parse(url.partition("#")[0])
-
-
 def wanted(url: str) -> str | None:
     """Return a URL for a crawler, in printable ASCII, without user information and fragment; None if it is not public.
 
     The URL Standard's parser turns every spelling of an IPv4 address into the dotted one. Not public are loopback,
     link-local, private, shared (RFC 6598), multicast and reserved addresses, and names of local networks.
     """
-    scheme, mark, rest = (key(url) or "").partition("://")
+    scheme, mark, rest = (normal(url) or "").partition("://")
     authority, slash, path = rest.partition("/")
     authority = authority.rpartition("@")[2]
     host = authority[1:].partition("]")[0] if authority.startswith("[") else authority.partition(":")[0]
@@ -72,29 +65,16 @@ def _inside(address: IPv4Address | IPv6Address) -> Collection[IPv4Address | IPv6
     return [one for one in found if one is not None] or (address,)
 
 
-def unescaped(url: str) -> str:
-    """Return a URL with unreserved characters unescaped and other escapes in upper case (RFC 3986, 6.2.2)."""
-    return _ESCAPE.sub(_plain, url) if "%" in url else url
-
-
-def _plain(found: re.Match[str]) -> str:
-    character = chr(int(found[0][1:], 16))
-    return character if character in _UNRESERVED else found[0].upper()
-
-
 def path_forms(url: str) -> Iterator[str]:
     """Yield the form that all URLs share whose paths are one when decoded; it is no URL.
 
-    Nothing for a path of unreserved characters, which `unescaped` finds. Each segment is decoded by itself, so that an
-    escaped slash stays one.
+    Nothing for a path of unreserved characters, which `plain` finds.
     """
     before, mark, query = url.partition("?")
-    root, separator, rest = before.partition("://")
+    root, separator, rest = plain(before).partition("://")
     authority, slash, path = rest.partition("/")
-    segments = path.encode("utf-8", "surrogatepass").split(b"/")
-    plain = "/".join(quote_from_bytes(unquote_to_bytes(segment), "") for segment in segments)
-    if "%" in plain:
-        yield f"/{root}{separator}{authority}{slash}{plain}{mark}{query}"
+    if not _UNRESERVED.fullmatch(path):
+        yield f"/{root}{separator}{authority}{slash}{decoded(path)}{mark}{query}"
 
 
 def twin(url: str) -> str | None:
@@ -128,14 +108,14 @@ class Equivalences(NamedTuple):
         """
         if not self.default:
             return
-        plain = unescaped(url)
-        yield UNESCAPED, plain
+        spelled = plain(url)
+        yield UNESCAPED, spelled
         yield from ((UNESCAPED, form) for form in path_forms(url))
         other = twin(url)
         if other is not None:
             yield SCHEME, other
-            if plain != url:
-                yield SCHEME, unescaped(other)
+            if spelled != url:
+                yield SCHEME, plain(other)
             yield from ((SCHEME, form) for form in path_forms(other))
         if self.more:
             yield ",".join(self.more), self.form(url)
@@ -148,9 +128,9 @@ class Equivalences(NamedTuple):
         """
         if not self.default:
             return
-        plain = unescaped(url)
-        if plain != url:
-            yield plain
+        spelled = plain(url)
+        if spelled != url:
+            yield spelled
         if is_file:
             yield from path_forms(url)
         if self.more:
@@ -158,7 +138,7 @@ class Equivalences(NamedTuple):
 
     def form(self, url: str) -> str:
         """Return the form that all URLs share which are the same by the rules of `more`; it is no URL."""
-        scheme, _, rest = unescaped(url).partition("://")
+        scheme, _, rest = plain(url).partition("://")
         scheme = "http" if scheme == "https" else scheme
         authority, slash, path = rest.partition("/")
         path, mark, query = path.partition("?")

@@ -20,7 +20,7 @@ from absolve.mirror import browsers
 from absolve.mirror.capture import CUT, PIECE, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
 from absolve.mirror.ranges import PARTIAL, Piece, judged
-from absolve.mirror.urls import key
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -132,7 +132,7 @@ def _captures(
         return
     if headers.first(data, record.fields, "warc-segment-number") is not None:
         raise WalkError("segmented", "a record in segments is not read")
-    url = key(record.url)
+    url = normal(record.url)
     if url is None or (posted and not posted.isdisjoint(_ids(data, record))):
         return
     block = data[record.block : record.end]
@@ -163,7 +163,7 @@ def _captures(
         digest,
         record.end - record.block,
         is_revisit,
-        key(headers.first(data, record.fields, "warc-refers-to-target-uri") or "") or "",
+        normal(headers.first(data, record.fields, "warc-refers-to-target-uri") or "") or "",
         digits_of(headers.first(data, record.fields, "warc-refers-to-date") or ""),
         shown=browsers.allowed(media_type, fields, None) if media_type else "",
         fields=fields,

@@ -13,7 +13,8 @@ from absolve.core.errors import UsageError, in_short
 from absolve.core.linear_patterns import Substitution
 from absolve.rewriting.policy import absolute
 from absolve.urls.base import LOCATED, OUTSIDE
-from absolve.urls.predicates import has_scheme, host_port, is_malformed, parsed_scheme, runs_code
+from absolve.urls.identity import site
+from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +59,7 @@ def parted(url: str) -> tuple[Place, str] | None:
     scheme, authority, rest = found[1].lower(), found[2], found[3]
     if authority is None:
         return Place(scheme, "", ""), rest
-    place = Place(scheme, authority.rpartition("@")[0], host_port(url) or "")
+    place = Place(scheme, authority.rpartition("@")[0], site(url) or "")
     return place, rest if rest.startswith("/") else f"/{rest}"
 
 

@@ -152,9 +152,9 @@ def found_as(url: str) -> str:
     key = url.lower() if is_id else split_fragment(url)[0]
     if "%" not in key:
         return key
-    from urllib.parse import unquote
+    from absolve.urls.identity import percent_decoded
 
-    key = unquote(key, errors="surrogateescape")
+    key = percent_decoded(key)
     return key.lower() if is_id else key
 
 

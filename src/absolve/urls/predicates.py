@@ -1,6 +1,6 @@
 """Predicates and parts of a single URL or reference, computed without resolving it.
 
-In: a URL or reference as str. Out: its scheme, host and port, fragment; whether it is absolute (RFC 3986 3.1), runs
+In: a URL or reference as str. Out: its scheme and fragment; whether it is absolute (RFC 3986 3.1), runs
 code, or is malformed by the URL Standard (4.4).
 """
 
@@ -21,7 +21,6 @@ __all__ = [
     "CONTROL",
     "NEVER_RELATIVE",
     "has_scheme",
-    "host_port",
     "is_alone",
     "is_malformed",
     "is_plain",
@@ -32,23 +31,10 @@ __all__ = [
     "without_controls",
 ]
 
-# Default ports: those of URL Standard 4.2, and of RFC 1738 for other schemes.
-PORTS = {
-    **dict.fromkeys(("http", "ws"), "80"),
-    **dict.fromkeys(("https", "wss"), "443"),
-    "ftp": "21",
-    "gopher": "70",
-    "nntp": "119",
-    "prospero": "1525",
-    "telnet": "23",
-    "wais": "210",
-}
-
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Schemes whose URLs a browser runs as code, or opens as a document, with the origin of the linking page.
 _RUNS_CODE = frozenset(("javascript", "data", "vbscript", "vbs", "livescript", "mocha"))
 _RUNS_CODE_BEGINS = "".join(sorted({letter for name in _RUNS_CODE for letter in (name[0], name[0].upper())}))
-AUTHORITY = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*)")
 # The part of a URL that decides whether it parses, including the delimiter behind it: the URL Standard ignores extra
 # slashes (4.4), and its parser never fails in user information, path, query or fragment.
 DECISIVE = re.compile(rf"{STRICT_SCHEME.pattern}//[/\\\t\n\r]*+(?P<begins>)[^/?#\\]*+(?P<ends>)[^/?#]*+[/?#]?")
@@ -127,28 +113,6 @@ def split_fragment(url: str) -> tuple[str, str | None]:
     """Return a URL (str) without its fragment, and the fragment: None if absent, "" if empty (RFC 1808 2.4.1)."""
     rest, crosshatch, fragment = url.partition("#")
     return rest, fragment if crosshatch else None
-
-
-def host_port(url: str) -> str | None:
-    """Return the host of a URL (str) in lower case, with `:port` unless it is the scheme's default; or None.
-
-    URLs with equal `host_port` are of one site, with any schemes. None is for a URL without authority. A non-ASCII
-    authority is serialized by the URL Standard.
-    """
-    match = AUTHORITY.match(url)
-    if match is None:
-        return None
-    start, end = match.span(2)
-    at = url.rfind("@", start, end)
-    if not url.isascii() and not url[start:end].isascii():
-        host_of = whatwg.host(url[:start] + url[max(at, start) : end + 1])
-        if host_of is not None:
-            return host_of
-    authority = url[max(at + 1, start) : end].lower()
-    host, colon, port = authority.rpartition(":")
-    if not colon or "]" in port:  # no port, or the colon of an IPv6 address
-        return authority
-    return host if port in {"", PORTS.get(match[1].lower())} else authority
 
 
 @cython.ccall

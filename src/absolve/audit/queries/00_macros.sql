@@ -1,8 +1,4 @@
--- Parts of URLs, as servers compare them. URLs are those of the URL Standard's parser.
-
--- Host in lower case, with a port unless it is the default one of http or https.
-CREATE OR REPLACE MACRO site_of(url) AS rtrim(regexp_replace(
-    lower(regexp_extract(url, '^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#]*)', 1)), ':(80|443)?$', ''), '.');
+-- Parts of URLs, as servers compare them. The functions normal, site_of and decoded are those of urls/identity.
 
 CREATE OR REPLACE MACRO path_of(url) AS
     coalesce(nullif(regexp_extract(url, '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*([^?#]*)', 1), ''), '/');
@@ -16,11 +12,6 @@ CREATE OR REPLACE MACRO bare(url) AS
 
 CREATE OR REPLACE MACRO fragment_of(url) AS
     CASE WHEN contains(url, '#') THEN substr(url, instr(url, '#') + 1) END;
-
--- A path without escapes: RFC 3986 6.2.2.2, and as servers find files. An escaped slash is no slash: chr(1).
-CREATE OR REPLACE MACRO decoded(path) AS
-    CASE WHEN contains(path, '%')
-    THEN coalesce(TRY(url_decode(regexp_replace(path, '%2[Ff]', chr(1), 'g'))), path) ELSE path END;
 
 CREATE OR REPLACE MACRO key_of(path) AS
     CASE WHEN (SELECT letter_case FROM server) = 'ignore' THEN lower(decoded(path)) ELSE decoded(path) END;

@@ -9,8 +9,9 @@ import re
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import unquote
 from xml.parsers import expat
+
+from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -79,7 +80,7 @@ def facts(read: Callable[[str], bytes | None], names: Container[str]) -> Facts:
 def _path(document: str, reference: str) -> str:
     """Resolve a reference in a document to a path; both paths are relative to the root of the container."""
     steps = document.split("/")[:-1]
-    for step in unquote(reference.strip().partition("#")[0]).split("/"):
+    for step in percent_decoded(reference.strip().partition("#")[0]).split("/"):
         if step == "..":
             del steps[-1:]
         elif step != ".":
