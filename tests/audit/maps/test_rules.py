@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from moving import NEW, OLD, lead, rules
 
 from absolve.audit import maps
-from absolve.audit.maps.request import decoded, encoded, host_of
+from absolve.audit.maps.request import decoded, encoded
 from absolve.core.errors import UsageError
 
 
@@ -138,23 +138,6 @@ def test_recorded_redirects_apply_to_their_own_url_only() -> None:
     assert [lead(given, url) for url in (OLD + "a", OLD + "a?x", OLD + "a?y", "/a", "/r#q")] == ["/b", "/c", None, None, "/b#z"]
     assert given.chain(NEW + "r").rules[0].place == "r.html:3"
     assert lead(maps.Rules([maps.recorded(rows)], OLD, NEW), OLD + "a", ["/a"]) is None
-
-
-@pytest.mark.parametrize(
-    ("authority", "host"),
-    [
-        ("Old.Example", "old.example"),
-        ("u:p@old.example:443", "old.example"),
-        ("old.example:", "old.example"),
-        ("old.example:8080", "old.example:8080"),
-        ("old.example.", "old.example"),
-        ("\u00fcber.example", "xn--ber-goa.example"),
-        ("\ufdd0", "\ufdd0"),
-        ("[::1]:80", "[::1]"),
-    ],
-)
-def test_a_host_has_one_spelling(authority: str, host: str) -> None:
-    assert host_of(authority) == host
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from absolve.urls import whatwg
+from absolve.urls.identity import decoded, named
 
-_ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+__all__ = ["Request", "decoded", "encoded", "request"]
+
 _ESCAPED_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
-_WEB: Final = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
-_DEFAULT_PORTS: Final = (":80", ":443")
+_WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _RESERVED: Final = re.compile(r"[%?#]")
 
 
@@ -35,44 +35,11 @@ def request(url: str) -> Request | None:
     found = _WEB.fullmatch(url)
     if found is None:
         return None
-    scheme, authority, path, query, fragment = found.groups()
-    host = host_of(authority)
+    scheme, path, query, fragment = found.groups()
     path = path or "/"
     if fragment is not None:
-        url = url[: found.start(5) - 1]
-    return Request(url, scheme.lower(), host, path, decoded(path), query)
-
-
-def host_of(authority: str) -> str:
-    """Return the host of an authority in lower case, with its port unless that is a default port of http or https.
-
-    The default port of the other scheme counts as one, too: `http://host:443/` is the same site.
-    """
-    host = authority.rpartition("@")[2].lower()
-    for port in (":", *_DEFAULT_PORTS):
-        host = host.removesuffix(port)
-    if not host.isascii():
-        found = whatwg.host(f"http://{host}/")
-        return found if found is not None else host
-    return host.removesuffix(".")
-
-
-def decoded(path: str) -> str:
-    """Return a path with its escapes decoded as UTF-8; those of `/` and `?`, and of no UTF-8, stay in upper case."""
-    if "%" not in path:
-        return path
-    return _ESCAPES.sub(_decoded_run, path)
-
-
-def _decoded_run(found: re.Match[str]) -> str:
-    data = bytes.fromhex(found[0].replace("%", ""))
-    text = data.decode("utf-8", "surrogateescape").replace("%", "%25").replace("/", "%2F").replace("?", "%3F")
-    if not text.isascii():
-        text = "".join(f"%{ord(one) - 0xDC00:02X}" if "\udc80" <= one <= "\udcff" else one for one in text)
-    if "%25" not in text:
-        return text
-    rest = found.string[found.end() : found.end() + 2]
-    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", text + rest)[: -len(rest) or None]
+        url = url[: found.start(4) - 1]
+    return Request(url, scheme.lower(), named(url), path, decoded(path), query)
 
 
 def encoded(text: str) -> str:
