@@ -21,11 +21,10 @@ PAGES: Final = sorted(
 DOCS: Final = [page for page in PAGES if page.startswith("docs/") or page == "CONTRIBUTING.md"]
 OF_USERS: Final = {"absolve.toml", "datapackage.json", "datapackage-digest.json"}  # files of the users of absolve
 CODE: Final = re.compile(r"^ {4}.*$|`[^`]*`", re.MULTILINE)
-DECISION: Final = re.compile(r"^<a id=\"(\w+)\"></a>\*\*(\w+)\. (.+?)(?=^<a id=|^## |\Z)", re.MULTILINE | re.DOTALL)
+DECISION: Final = re.compile(r"^(?:<a id=\"\w+\"></a>)?\*\*([A-Z]\d+)\. (.+?)(?=^(?:<a id|\*\*[A-Z]\d)|^## |\Z)", re.MULTILINE | re.DOTALL)
 REFERRED: Final = re.compile(r"decisions\.md, ([A-Z]\d+(?:(?: to | and |, )[A-Z]\d+)*)")
 NUMBER: Final = re.compile(r"[A-Z]\d+")
 CONCEPT: Final = re.compile(r"^\| ([^|]+) \| [^|]+ \| (`[^|]+`) \|$", re.MULTILINE)
-ODD_WORDS: Final = re.compile(r"\b(?:stand|stands|say|says|said|tell|tells|told)\b", re.IGNORECASE)
 
 
 def text(page: str) -> str:
@@ -90,24 +89,15 @@ def test_every_file_named_by_a_page_exists(page: str) -> None:
 
 # --- decisions --------------------------------------------------------------------------------------------------------
 
-DECISIONS: Final = {anchor: (number, body) for anchor, number, body in DECISION.findall(text("docs/decisions.md"))}
+DECISIONS: Final = dict(DECISION.findall(text("docs/decisions.md")))
 
 
-def test_decisions_are_numbered_in_each_part() -> None:
-    numbers = re.findall(r'<a id="([A-Z])(\d+)">', text("docs/decisions.md"))
-    parts = list(dict.fromkeys(part for part, _ in numbers))
-    assert list(DECISIONS) == [f"{part}{number}" for part, number in numbers]
-    assert [number for _, number in numbers] == [
-        str(number) for part in parts for number in range(1, sum(other == part for other, _ in numbers) + 1)
+def test_decisions_are_numbered_in_each_part_and_have_a_clause() -> None:
+    parts = list(dict.fromkeys(number[0] for number in DECISIONS))
+    assert list(DECISIONS) == [
+        f"{part}{count}" for part in parts for count in range(1, sum(number[0] == part for number in DECISIONS) + 1)
     ]
-
-
-@pytest.mark.parametrize("anchor", DECISIONS)
-def test_every_decision_has_a_clause_and_an_existing_test(anchor: str) -> None:
-    number, body = DECISIONS[anchor]
-    assert number == anchor
-    assert re.search(r"\bStandard:\s+\S", body)
-    assert re.search(r"\bTest:\s+`tests/[\w/]+\.py::test_\w+`", body)
+    assert [number for number, body in DECISIONS.items() if not re.search(r"\bStandard:\s+\S", body)] == []
 
 
 @cache
@@ -125,12 +115,6 @@ def test_every_decision_that_the_code_refers_to_exists() -> None:
     }
     assert referred <= DECISIONS.keys()
     assert len(referred) > 5
-
-
-def test_the_code_refers_only_to_pages_in_the_repository() -> None:
-    elsewhere = re.compile(r"\b(?:design|house|style)\.md\b|\(design\b|\bthe\s+design\s+says\b")
-    found = [str(path) for path in sources() if path != Path(__file__) and elsewhere.search(path.read_text("utf-8"))]
-    assert found == []
 
 
 # --- glossary, tasks, versions ----------------------------------------------------------------------------------------
@@ -158,15 +142,8 @@ def test_pre_commit_uses_the_ruff_version_of_ci() -> None:
     assert re.findall(r"ruff-pre-commit\n +rev: v([\d.]+)$", text(".pre-commit-config.yaml"), re.MULTILINE) == pinned
 
 
-@pytest.mark.parametrize("page", DOCS)
-def test_a_page_for_developers_is_in_plain_words(page: str) -> None:
-    words = CODE.sub("", text(page))
-    assert len(ODD_WORDS.findall(words)) * 1000 <= len(words.split()), ODD_WORDS.findall(words)
-
-
 # --- lists that pages repeat ------------------------------------------------------------------------------------------
 
 
 def test_the_problem_codes_in_the_decisions_are_those_of_the_rows() -> None:
-    decision = next(found[3] for found in DECISION.finditer(text("docs/decisions.md")) if found[1] == "I2")
-    assert re.findall(r"`([a-z-]+)`", decision)[: len(PROBLEMS)] == list(PROBLEMS)
+    assert re.findall(r"`([a-z-]+)`", DECISIONS["I2"])[: len(PROBLEMS)] == list(PROBLEMS)
