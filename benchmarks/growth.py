@@ -33,6 +33,7 @@ ENOUGH = 0.01  # seconds: shorter jobs are repeated for this long, and the minim
 SETTLED = 0.1  # seconds: shapes that are judged are measured repeatedly for this long
 PATIENCE = 30.0  # seconds: the same for shapes that seem not to be linear, but at most about `AGAIN` times
 AGAIN = 4
+WORST = 20  # shapes in the table: the others are faster
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # <malloc.h>
 
 
@@ -204,7 +205,7 @@ def _settled(growth: Growth, work: Callable[[Shape, bytes], object], documents: 
 
 
 def growth_table(found: Sequence[Growth]) -> str:
-    """Return tables: shapes with a steep doubling, also without garbage collection; then all, slowest first.
+    """Return tables: shapes with a steep doubling, also without garbage collection; then the slowest ones.
 
     `!` marks a shape that is not linear.
     """
@@ -216,7 +217,7 @@ def growth_table(found: Sequence[Growth]) -> str:
     parts = [_summary(found, counted=counted)]
     if steep:
         parts.append(_ratios_table(steep, sizes, [*kinds, _NO_GC]))
-    parts.append(_ratios_table(ordered, sizes, kinds))
+    parts.append(_ratios_table(ordered[:WORST], sizes, kinds))
     return "\n\n".join(parts)
 
 

@@ -7,6 +7,7 @@ still no types of later rooms.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,16 @@ def test_a_room_imports_only_rooms_before_it() -> None:
     imports = [item for name in MODULES for item in imported_by(name)]
     faults = {f"{item.importer}:{item.line} imports {item.imported}: {why}" for item in imports if (why := fault(item))}
     assert not faults, "\n".join(sorted(faults))
+
+
+def test_the_page_of_the_architecture_has_the_rooms_in_their_order() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text("utf-8")
+    order = [names.split(" | ") for names in ORDER["absolve"].split(" < ") if not names.startswith("__")]
+    drawn = " ".join(re.findall(r"^ {4}(.+)$", page, re.MULTILINE))
+    assert [names.split(" | ") for names in drawn.split(" < ")] == order
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == [name for names in order for name in names]
+    top = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert {name for names in order for name in names} == {name for name in top if not name.startswith("__")}
 
 
 @pytest.mark.parametrize(
