@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.audit import judge, servers
-from absolve.audit.fix import in_form, relative
 from absolve.core.errors import UsageError
 from absolve.urls import whatwg
+from absolve.urls.relative_path import in_form, relative
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from made_tables import HOSTILE, made
 from absolve.audit import outputs, report
 from absolve.audit.outputs import baseline
 from absolve.audit.report import data
-from absolve.audit.report.columns import MOST_TEXT, shown
-from absolve.audit.report.source_lines import SourceLines
+from absolve.audit.report.data import MOST_TEXT, SourceLines, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve import __version__
 from absolve.audit import tables
 from absolve.audit.judge import each, insert, locate, one, run
-from absolve.audit.near import suggest
+from absolve.audit.near_misses import suggest
 from absolve.urls import identity
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit.fix import in_form
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import arrow_batches
 from absolve.urls import identity
+from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

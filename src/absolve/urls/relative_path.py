@@ -1,10 +1,19 @@
-"""The relative path from a folder to a file, for relative references (RFC 3986 4.2).
+"""Relative references (RFC 3986 4.2): from a folder to a file, and in the form that an older reference has.
 
-In: two paths below the same root. Out: a path with `..` for each folder to leave. Nothing is escaped or unescaped.
+In: two paths below the same root; or a reference, its base URL, the new target (all str). Out: a path with `..` for
+each folder to leave; the reference to write. Nothing is escaped or unescaped.
 """
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.urls import whatwg
+from absolve.urls.predicates import has_scheme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 def relative_path(folder: str, path: str) -> str:
     """Return the path that leads from a folder to `path`; both begin below the root, without a slash.
@@ -17,3 +26,40 @@ def relative_path(folder: str, path: str) -> str:
     while same < min(len(above), len(parts) - 1) and above[same] == parts[same]:
         same += 1
     return "../" * (len(above) - same) + "/".join(parts[same:])
+
+
+_PARTS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(//[^/?#]*)([^?#]*)((?:\?[^#]*)?(?:#.*)?)", re.DOTALL)
+
+
+def in_form(reference: str, base: str, target: str) -> str:
+    """Return the reference to write for an absolute target URL."""
+    for form in _forms(reference, base, target):
+        if form and whatwg.parse(form, base) == target:
+            return form
+    return target
+
+
+def _forms(reference: str, base: str, target: str) -> Iterator[str]:
+    """Yield the target in the form of the reference, then in forms that need less of the base."""
+    parts = _PARTS.fullmatch(target)
+    if parts is None or has_scheme(reference.strip()):
+        return
+    scheme, authority, path, rest = parts.groups()
+    own = _PARTS.match(base)
+    slashes = reference.strip().replace("\\", "/")
+    if slashes.startswith("//"):
+        yield authority + path + rest
+        return
+    if own is None or (own[1], own[2]) != (scheme, authority):
+        return
+    if not slashes.startswith("/"):
+        yield relative(own[3], path, is_dotted=slashes.startswith("./")) + rest
+    yield path + rest
+
+
+def relative(base: str, path: str, *, is_dotted: bool = False) -> str:
+    """Return the relative reference (RFC 3986 4.2) from one absolute path to another."""
+    found = relative_path(base.rpartition("/")[0][1:], path[1:])
+    if not found or found.startswith("/") or ":" in found.partition("/")[0] or (is_dotted and found[:3] != "../"):
+        return f"./{found}"
+    return found

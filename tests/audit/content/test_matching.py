@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.audit.content import Match, PageText, Pair, match
-from absolve.audit.content.score import Score, Scorer
+from absolve.audit.content.matching import Score, Scorer
 
 if TYPE_CHECKING:
     from absolve.audit.content.pages import Page
@@ -210,7 +210,7 @@ def test_matches_are_the_same_in_each_process() -> None:
 from test_matching import edited, found, page, text
 old = [page(f"o{seed}", text(seed, 400)) for seed in range(30)]
 new = [page(f"n{seed}", edited(text(seed, 400), 5)) for seed in range(30)]
-from absolve.audit.content.candidates import _signature
+from absolve.audit.content.matching import _signature
 from absolve.audit.content.pages import Site
 signatures = [_signature(one).hashvalues.tolist() for one in Site(old).pages]
 print(found(old, new), signatures)

@@ -5,7 +5,7 @@ URLs are opaque keys here; it knows no maps and no links.
 """
 
 from absolve.audit.content.matching import match
-from absolve.audit.content.model import Match, PageText, Pair
+from absolve.audit.content.pages import Match, PageText, Pair
 from absolve.audit.content.text_blocks import blocks
 
 __all__ = ["Match", "PageText", "Pair", "blocks", "match"]

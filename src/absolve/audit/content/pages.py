@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from math import log
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.content.text_blocks import HEADING, LINKS, MARKS, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from absolve.audit.content.model import PageText
 
 _FEWEST: Final = 3  # pages that must have a block before it is taken for a part of the template
 _SHARE: Final = 0.5
@@ -104,3 +102,38 @@ class Weights:
 def rest_words(page: Page, common: Sequence[int] | set[int]) -> list[str]:
     """Return the words of a page outside the blocks that it has in common with another."""
     return words(text for hashed, (text, _, _) in page.blocks.items() if hashed not in common)
+
+
+class PageText(NamedTuple):
+    """A page: a key of the caller's choice (its URL), the digest of its bytes, its title, its blocks of text."""
+
+    url: str
+    digest: str | None
+    title: str | None
+    blocks: Sequence[str]
+
+
+class Match(NamedTuple):
+    """The new page that has the content of an old one. `second` is another that is close in score, None without one.
+
+    `method`: digest (equal bytes) or content. A score is between 0 and 1; 1 means equal text.
+    """
+
+    old: str
+    new: str
+    score: float
+    second: str | None = None
+    second_score: float | None = None
+    method: str = "content"
+
+
+class Pair(NamedTuple):
+    """The score of a pair that the caller asked for, and whether both have a title or heading in common.
+
+    `names`: 2 for one that no other page has, 1 for one that few other pages have, 0 for none.
+    """
+
+    old: str
+    new: str
+    score: float
+    names: int = 0

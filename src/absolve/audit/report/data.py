@@ -6,18 +6,19 @@ In: a `Source`. Out: a JSON value. Findings are sorted by cause, so a cause is a
 
 from __future__ import annotations
 
+import os
+import re
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.findings import placed, section_of_path
 from absolve.audit.outputs.words import words
-from absolve.audit.report.columns import Texts, deltas, shown
-from absolve.audit.report.source_lines import SourceLines
 from absolve.audit.tables import FINE, QUIET, UNREAD, VERDICTS, WRONG
+from absolve.core.printable import MASK, masked, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from absolve.audit.outputs.source import Rows, Source
 
@@ -241,3 +242,100 @@ def largest(data: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
         found = {name: texts[numbers[name][at]] for name in names}
         counts = {"count": columns["count"][at], "pages": columns["pages"][at]}
         yield {**found, **counts, "verdict": data["verdicts"][number]}
+
+
+MOST_TEXT: Final = 600  # characters of a text that are shown
+
+
+class Texts:
+    """A list of distinct texts; 0 is the empty one, and None."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {"": 0}
+        self._size = 0
+
+    def number(self, text: str | None) -> int:
+        """Return the number of a text, which is added if it is new."""
+        if not text:
+            return 0
+        found = self._numbers.get(text)
+        if found is None:
+            found = self._numbers[text] = len(self._numbers)
+            self._size += len(text)
+        return found
+
+    @property
+    def size(self) -> int:
+        """The characters of all texts."""
+        return self._size
+
+    def shown(self) -> list[str]:
+        """Return the texts in their order, printable and not too long."""
+        return [shown(text) for text in self._numbers]
+
+
+def shown(text: str | None) -> str:
+    """Return a text for the page: no invisible character, at most MOST_TEXT characters."""
+    found = printable(text or "")
+    return found if len(found) <= MOST_TEXT else f"{found[: MOST_TEXT - 1]}…"
+
+
+def deltas(numbers: list[int]) -> list[int]:
+    """Return the first number, and the differences of the others: small numbers compress well."""
+    return [number - before for number, before in zip(numbers, [0, *numbers], strict=False)]
+
+
+BEFORE: Final = 60  # bytes before and behind the reference
+BEHIND: Final = 60
+MOST: Final = 300  # bytes of a reference
+# User information whose beginning, or whose end, is outside what is shown.
+_BEGUN: Final = re.compile(r"\A[^\s\"'<>/]*@")
+_OPEN: Final = re.compile(r"(?<=//)[^\s\"'<>/@]*\Z")
+
+
+class SourceLines:
+    """The lines of documents below these roots; others are not opened, since an inventory may name any file.
+
+    User information in URLs is masked, unless `credentials`.
+    """
+
+    def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
+        self._credentials = credentials
+        self._roots = [os.path.realpath(root) for root in roots]
+        self._path = ""
+        self._data: bytes | None = None
+
+    def line(self, document: str, start: int, end: int, reference: str) -> str:
+        """Return the line around a span of bytes, without what is far from it; "" where it cannot be read.
+
+        A file that has changed since it was read has another line there: the reference must be in it.
+        """
+        data = self._read(document)
+        if data is None or not 0 <= start <= end <= len(data):
+            return ""
+        left = max(start - BEFORE, data.rfind(b"\n", 0, start) + 1)
+        right = min(end, start + MOST) + BEHIND
+        newline = data.find(b"\n", start, right)
+        piece = data[left : newline if newline >= start else right]
+        text = piece.decode("utf-8", "replace").replace("\ufffd", "·")
+        if reference.isascii() and "&" not in reference and reference[:MOST] not in text:
+            return ""
+        is_cut = left > 0 and data[left - 1 : left] != b"\n"
+        if not self._credentials:
+            text = masked(_BEGUN.sub(f"{MASK}@", text, count=1) if is_cut else text)
+            text = _OPEN.sub(MASK, text) if newline < start else text
+        return printable(f"{'…' if is_cut else ''}{text.strip()}")
+
+    def _read(self, document: str) -> bytes | None:
+        if document != self._path:
+            self._path, self._data = document, self._contents(document)
+        return self._data
+
+    def _contents(self, document: str) -> bytes | None:
+        real = os.path.realpath(document)
+        if not any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in self._roots):
+            return None
+        try:
+            return Path(real).read_bytes() if Path(real).is_file() else None
+        except OSError:
+            return None

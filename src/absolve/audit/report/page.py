@@ -16,8 +16,7 @@ import jinja2
 
 from absolve.audit.outputs.findings import news_of
 from absolve.audit.outputs.markdown import can_switch, reason
-from absolve.audit.report.columns import shown
-from absolve.audit.report.data import MOST_FINDINGS, largest
+from absolve.audit.report.data import MOST_FINDINGS, largest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from absolve.audit.suggest import Asked, NearMisses, Suggestion
+from absolve.audit.near_misses import Asked, NearMisses, Suggestion
 
 SITE = "https://new.example/"
 KNOWN = [
