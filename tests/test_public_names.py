@@ -77,6 +77,7 @@ MISSING = {
     "from absolve.inventory.sinks import parquet": ("pyarrow", "absolve[parquet]"),
     "from absolve.inventory.sinks import duckdb": ("duckdb", "absolve[duckdb]"),
     "from absolve.run import where": ("duckdb", "absolve[duckdb]"),
+    "from absolve.core.patterns import matcher; matcher('a')": ("re2", "absolve[regex]"),
     "from absolve.run import remote_outputs": ("pyarrow", "absolve[parquet]"),
 }
 

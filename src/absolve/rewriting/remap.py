@@ -9,8 +9,8 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import UsageError, in_short
-from absolve.core.linear_patterns import Substitution
+from absolve.core.errors import MissingPackageError, UsageError, in_short
+from absolve.core.patterns import Substitution
 from absolve.rewriting.policy import absolute
 from absolve.urls.base import LOCATED, OUTSIDE
 from absolve.urls.identity import site
@@ -34,8 +34,8 @@ class Change(NamedTuple):
     A prefix matches only up to the end of a URL part: `http://old.example` does not match `http://old.example.org/`,
     nor `/doc` `/docs`. `//host` matches http and https, and a new URL in this form keeps the scheme. A regular
     expression is matched against the URL with scheme and host in lower case; `\1` in the new URL is its first group.
-    Its syntax is Python's without constructs that need more than linear time: look-around, back-references, repetition
-    of a pattern that matches the empty string.
+    Its syntax is that of RE2 (github.com/google/re2/wiki/Syntax), without look-around and back-references; it needs the
+    package google-re2 (`absolve[regex]`).
     """
 
     old: str
@@ -90,6 +90,8 @@ class Remapping:
                 raise UsageError(f"the result {in_short(new)!r} of a regex rule is never an absolute URL")
             try:
                 self._regexes[number] = Substitution(old, new)
+            except MissingPackageError:
+                raise
             except UsageError as error:
                 rule = f"{in_short(old)!r} to {in_short(new)!r}"
                 raise UsageError(f"the regex rule {rule} cannot be used: {error.message}") from error

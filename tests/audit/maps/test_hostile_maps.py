@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from moving import NEW, OLD, lead, problems, rules
 
 from absolve.audit import maps
-from absolve.audit.maps import exact_table, patterns
-from absolve.core.errors import UsageError
+from absolve.audit.maps import exact_table
 
 
 class Steps:
@@ -158,47 +157,6 @@ def test_any_bytes_are_a_map_with_unread_rules_at_worst(name: str, data: bytes) 
     lead(made, "/a/b?a=b")
     for found in made.sets:
         assert all(rule.line >= 1 for rule in found.rules)
-
-
-WITHOUT_RE2 = [
-    (r"^/(a+)+b$", "/aaab", ("/aaab", "aaa")),
-    (r"b", "abc", ("b",)),
-    (r"^/(?<year>\d+)/", "/20/x", ("/20/", "20")),
-    (r"x", "abc", None),
-]
-
-
-@pytest.mark.parametrize(("pattern", "text", "groups"), WITHOUT_RE2)
-def test_without_re2_patterns_match_in_the_same_way(monkeypatch: pytest.MonkeyPatch, pattern: str, text: str, groups: tuple[str, ...] | None) -> None:
-    found = [patterns.matcher(pattern)(text)]
-    names = [patterns.names(pattern)]
-    monkeypatch.setattr(patterns, "_library", lambda: None)
-    found.append(patterns.matcher(pattern)(text))
-    names.append(patterns.names(pattern))
-    assert found == [groups, groups]
-    assert names[0] == names[1]
-    assert patterns.groups(pattern) == pattern.count("(")
-    assert patterns.PatternSet([(pattern, False)] * 5).candidates(text) == [0, 1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("pattern", ["(", "(?=a)", r"(a)\1", "(?<=b)a"])
-def test_without_re2_a_pattern_that_cannot_be_matched_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
-    with pytest.raises(UsageError):
-        patterns.matcher(pattern)
-    monkeypatch.setattr(patterns, "_library", lambda: None)
-    with pytest.raises(UsageError):
-        patterns.matcher(pattern)
-
-
-def test_without_the_package_re2_there_is_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "re2", None)
-    assert patterns._library.__wrapped__() is None
-
-
-def test_patterns_that_need_more_memory_than_a_set_has_are_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    large = [(f"^/{letter}(x{{500}}){{2}}$", False) for letter in "abcdefgh"]
-    monkeypatch.setattr(patterns, "_ALL_SETS", 1)
-    assert 1 in patterns.PatternSet(large).candidates("/b" + "x" * 1000)
 
 
 def test_a_pattern_that_is_nested_too_deep_is_read_or_a_problem() -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps import apache_rewrite, patterns
+from absolve.audit.maps import apache_rewrite
 from absolve.audit.maps.apache_config import Directive, Section, directives, words
 from absolve.audit.maps.apache_engine import Rewriting
 from absolve.audit.maps.model import PREFIX, PROGRAM, REGEX, Found, Rule, RuleSet
 from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.servers import Server, by_host
 from absolve.audit.maps.sources import source, target_fault
+from absolve.core import patterns
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import APPEND, DROP, KEEP, Found
 from absolve.audit.maps.ordered import with_query
-from absolve.audit.maps.patterns import PatternSet
 from absolve.audit.maps.request import decoded, encoded
+from absolve.core.patterns import PatternSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

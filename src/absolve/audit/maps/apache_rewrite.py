@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps import patterns
 from absolve.audit.maps.apache_config import words
 from absolve.audit.maps.model import EXACT, REGEX
+from absolve.core import patterns
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from absolve.audit.maps.model import Rule
-    from absolve.audit.maps.patterns import Matcher
+    from absolve.core.patterns import Matcher
 
 # Variables whose value follows from the URL that is requested. Those of files have a value for file tests only.
 VARIABLES: Final = frozenset(

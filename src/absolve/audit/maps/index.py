@@ -15,14 +15,14 @@ from absolve.audit.maps import exact_table
 from absolve.audit.maps.exact_table import HashTable
 from absolve.audit.maps.line_rules import LineRules
 from absolve.audit.maps.model import EXACT, NONE, PREFIX
-from absolve.audit.maps.patterns import PatternSet, matcher
+from absolve.core.patterns import PatternSet, matcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.audit.maps.model import Rule
-    from absolve.audit.maps.patterns import Matcher
     from absolve.audit.maps.request import Request
+    from absolve.core.patterns import Matcher
 
 _START: Final = 1469598103934665603
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps import patterns
 from absolve.audit.maps.model import APPEND, DROP, EXACT, PROGRAM, REGEX, Rule, RuleSet
 from absolve.audit.maps.nginx_config import Directive, directives
 from absolve.audit.maps.nginx_engine import Action, Actions, Engine, Location, Locations, Test
 from absolve.audit.maps.nginx_general import labelled, simple
 from absolve.audit.maps.nginx_values import Entry, Part, Table, parts
 from absolve.audit.maps.servers import Server, by_host
+from absolve.core import patterns
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from absolve.audit.maps.model import Mover
-    from absolve.audit.maps.patterns import Matcher
+    from absolve.core.patterns import Matcher
 
 _IGNORED: Final = frozenset({"volatile", "hostnames"})
 _STANDARD: Final = ("mime.types", "_params", "fastcgi.conf", "ssl", "nginx.conf.default")

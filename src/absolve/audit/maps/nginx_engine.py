@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit.maps.model import APPEND, Found
 from absolve.audit.maps.nginx_values import State
 from absolve.audit.maps.ordered import with_query
-from absolve.audit.maps.patterns import PatternSet
 from absolve.audit.maps.request import decoded, encoded
+from absolve.core.patterns import PatternSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from absolve.audit.maps.model import Rule
     from absolve.audit.maps.nginx_values import Part, Table
-    from absolve.audit.maps.patterns import Matcher
     from absolve.audit.maps.request import Request
+    from absolve.core.patterns import Matcher
 
 _MOST_ROUNDS: Final = 10
 

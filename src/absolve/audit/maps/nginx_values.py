@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from absolve.audit.maps.index import Groups
     from absolve.audit.maps.model import Rule
-    from absolve.audit.maps.patterns import Matcher
     from absolve.audit.maps.request import Request
+    from absolve.core.patterns import Matcher
 
 KNOWN: Final = frozenset(
     "uri document_uri request_uri host http_host server_name scheme args query_string is_args request_method"

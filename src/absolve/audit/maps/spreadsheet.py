@@ -14,12 +14,12 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps import patterns
 from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.sources import SHEET_ERROR, scheme, source, target_fault
 from absolve.audit.maps.text import decoded, line
+from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.inventory.sinks.spreadsheets import quoted
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
-_GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
 _STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
 # Two paths of ASCII that need no decoding, and perhaps a status.
 _SIMPLE: Final = (
@@ -240,27 +239,16 @@ def _of_pattern(rule: Rule, old: str) -> Rule:
     whole = f"^(?:{old})$"
     try:
         patterns.matcher(whole)
-        names = patterns.names(whole)
     except UsageError as error:
         return rule._replace(problem=f"the regular expression cannot be used: {error.message}")
-    target: list[str | int] = []
-    place = 0
-    new = str(rule.target[0]) if rule.target is not None else ""
-    for found in _GROUP.finditer(new):
-        target.append(new[place : found.start()])
-        place = found.end()
-        if found[3] is not None:
-            target.append(found[3])
-        else:
-            number = int(found[2]) if found[2] else names.get(found[1], int(found[1]) if found[1].isdigit() else -1)
-            if not 0 <= number <= patterns.groups(whole):
-                return rule._replace(problem=f"the target names a group that is not there: {found[0]}")
-            target.append(number)
-    target.append(new[place:])
+    try:
+        target = None if rule.target is None else patterns.template(str(rule.target[0]), whole)
+    except UsageError as error:
+        return rule._replace(problem=error.message)
     is_path = old.removeprefix("^").startswith(("/", "\\/"))
     return rule._replace(
         source=whole,
-        target=None if rule.target is None else tuple(part for part in target if part != ""),
+        target=target,
         whole_url=not is_path,
         forced=not is_path,
     )

@@ -14,12 +14,12 @@ from absolve.audit.maps import forms
 from absolve.audit.maps.flattening import Flat, Flattening
 from absolve.audit.maps.in_place import edited
 from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, REGEX, Rule
-from absolve.audit.maps.patterns import backtracks
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
 from absolve.audit.maps.text import UTF8, charset_of, decoded
 from absolve.core.errors import UsageError
+from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
 from absolve.urls.predicates import parsed_scheme
 

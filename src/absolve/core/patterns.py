@@ -1,7 +1,7 @@
-"""Regular expressions of maps, matched in linear time: by google-re2, else by the automaton of `core`.
+r"""Regular expressions that match in linear time, by google-re2: for a user's rules over hostile text.
 
-In: patterns in the common syntax of PCRE and RE2. Out: matchers, and sets that find all matching patterns of many in
-one pass. Raise UsageError for a pattern that neither can match: look-around, back-references.
+In: patterns in the common syntax of PCRE, Python and RE2. Out: matchers, substitutions, and sets that find all
+matching patterns of many in one pass. Look-around and back-references, which no automaton can match, raise UsageError.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from absolve.core.errors import UsageError
-from absolve.core.linear_patterns import Automaton
+from absolve.core.errors import MissingPackageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,14 +20,21 @@ _ALL_SETS: Final = 512 << 20  # bytes that all sets may use together
 _MOST_COMPILED: Final = 4096
 _AT_ONCE: Final = 256  # patterns in a set: the automaton of more is too large
 _MOST_GROUPS: Final = 99  # RE2 copies all groups at each character of a text
-_GROUP_NAME: Final = re.compile(r"\(\?<(?=[A-Za-z_])")
 _NAMES: Final = {
     "(?!": "look-ahead",
     "(?=": "look-ahead",
     "(?<!": "look-behind",
     "(?<=": "look-behind",
     "(?>": "an atomic group",
+    "(?(": "a condition on a group",
+    "(?P=": "a back-reference",
 }
+_GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
+# For `backtracks`, in a pattern whose escapes and classes are one letter.
+_ONE_CHARACTER: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_OPENING: Final = re.compile(r"\(\?(?:P?<\w+>|[a-zA-Z-]*:)")
+_REPEAT: Final = r"(?:[*+]|\{\d*,(?!1\})\d*\})[?+]?"
+_OPEN: Final = re.compile(rf"{_REPEAT}\)*(?:\(*[^()|]\?\)*)*\(*[^()|]{_REPEAT}|\){_REPEAT}")
 
 
 class Matcher(Protocol):
@@ -41,8 +47,8 @@ class Matcher(Protocol):
 def _library() -> Any:
     try:
         import re2
-    except ImportError:
-        return None
+    except ImportError as error:
+        raise MissingPackageError("regular expressions need google-re2: pip install 'absolve[regex]'") from error
     return re2
 
 
@@ -60,13 +66,14 @@ def matcher(pattern: str, *, ignores_case: bool = False) -> Matcher:
 
     Compiled patterns are cached: a map may have more of them than memory can hold.
     """
-    if _library() is None:
-        return _automaton(pattern, ignores_case=ignores_case)
     if _compiled(pattern, ignores_case).groups > _MOST_GROUPS:
         raise UsageError(f"it has more than {_MOST_GROUPS} groups")
 
     def search(text: str) -> tuple[str | None, ...] | None:
-        found = _compiled(pattern, ignores_case).search(text)
+        try:
+            found = _compiled(pattern, ignores_case).search(text)
+        except UnicodeEncodeError:  # a lone surrogate is no character that a pattern can name
+            return None
         return None if found is None else (found[0], *found.groups())
 
     return search
@@ -77,79 +84,77 @@ def _compiled(pattern: str, ignores_case: bool) -> Any:
     library = _library()
     try:
         return library.compile(pattern, options=_options(ignores_case=ignores_case))
-    except library.error as error:
+    except (library.error, UnicodeEncodeError) as error:
         raise UsageError(_reason(pattern, error)) from error
 
 
-def names(pattern: str, *, ignores_case: bool = False) -> dict[str, int]:
+def names(pattern: str) -> dict[str, int]:
     """Return the numbers of the named groups of a pattern that `matcher` accepts."""
-    if _library() is None:
-        return dict(re.compile(_GROUP_NAME.sub("(?P<", pattern)).groupindex)
-    return dict(_compiled(pattern, ignores_case).groupindex)
+    return dict(_compiled(pattern, False).groupindex)
 
 
 def groups(pattern: str) -> int:
     """Return the number of groups of a pattern that `matcher` accepts."""
-    if _library() is None:
-        return re.compile(_GROUP_NAME.sub("(?P<", pattern)).groups
     number: int = _compiled(pattern, False).groups
     return number
+
+
+def template(text: str, pattern: str) -> tuple[str | int, ...]:
+    r"""Return the texts and group numbers of a template in Python's syntax: `\1`, `\g<1>`, `\g<name>`, `\\`.
+
+    Raise UsageError for a group that the pattern does not have, and for any other letter behind a backslash.
+    """
+    parts: list[str | int] = []
+    place = 0
+    for found in _GROUP.finditer(text):
+        parts.append(text[place : found.start()])
+        place = found.end()
+        if found[3] is not None:
+            if found[3].isalpha():
+                raise UsageError(f"the target has an escape that means nothing: {found[0]}")
+            parts.append(found[3])
+            continue
+        name = found[1] or found[2]
+        number = int(name) if name.isdigit() else names(pattern).get(name, -1)
+        if not 0 <= number <= groups(pattern):
+            raise UsageError(f"the target names a group that is not there: {found[0]}")
+        parts.append(number)
+    parts.append(text[place:])
+    return tuple(part for part in parts if part != "")
+
+
+class Substitution:
+    """A substitution of whole texts by a template. Raise UsageError with the reason if one of them cannot be used."""
+
+    def __init__(self, pattern: str, new: str) -> None:
+        self._pattern = pattern
+        self.template = new
+        matcher(pattern)  # raises for `a)(b`, which is right in parentheses
+        self._matcher = matcher(f"^(?:{pattern})$")
+        self._parts = template(new, pattern)
+
+    def __reduce__(self) -> tuple[type[Substitution], tuple[str, str]]:
+        return Substitution, (self._pattern, self.template)
+
+    @property
+    def rule(self) -> str:
+        """The pattern and the template, as PATTERN=TEMPLATE."""
+        return f"{self._pattern}={self.template}"
+
+    def __call__(self, text: str) -> str | None:
+        """Return the expanded template, None if the pattern does not match the whole text."""
+        found = self._matcher(text)
+        if found is None:
+            return None
+        return "".join(part if isinstance(part, str) else found[part] or "" for part in self._parts)
 
 
 def backtracks(pattern: str) -> bool:
     """Return whether a pattern that `matcher` accepts may take PCRE more than linear time.
 
-    It may with a repetition in a repetition, alternatives in one that begin alike, and two repetitions in a row.
+    It may with a repetition of a group, and with two repetitions in a row.
     """
-    parser: Any = __import__("re._parser", fromlist=["parse"])
-    try:
-        return _backtracks(parser.parse(_GROUP_NAME.sub("(?P<", pattern)), is_repeated=False)
-    except (re.error, OverflowError, RecursionError):
-        return True  # syntax of RE2 alone, or nested too deep
-
-
-def _backtracks(tree: Iterable[tuple[Any, Any]], *, is_repeated: bool) -> bool:
-    follows = False  # a repetition, without anything in between
-    for name, argument in tree:
-        operation = str(name)
-        is_open = operation.endswith("REPEAT") and argument[1] > max(argument[0], 1)
-        if is_open and (is_repeated or follows):
-            return True
-        inner = argument[-1] if operation.endswith("REPEAT") or operation == "SUBPATTERN" else ()
-        if inner and (_backtracks(inner, is_repeated=is_repeated or is_open) or (follows and _ends_open(inner))):
-            return True
-        if operation == "BRANCH":
-            firsts = [one[0] if len(one) and str(one[0][0]) == "LITERAL" else None for one in argument[1]]
-            if is_repeated and (None in firsts or len(set(firsts)) < len(firsts)):
-                return True
-            if any(_backtracks(one, is_repeated=is_repeated) for one in argument[1]):
-                return True
-        follows = is_open or _ends_open(inner)
-    return False
-
-
-def _ends_open(tree: Any) -> bool:
-    """Return whether a group is nothing but a repetition."""
-    return len(tree) == 1 and str(tree[0][0]).endswith("REPEAT") and tree[0][1][1] > 1
-
-
-def _automaton(pattern: str, *, ignores_case: bool) -> Matcher:
-    parser: Any = __import__("re._parser", fromlist=["parse"])
-    pattern = _GROUP_NAME.sub("(?P<", pattern)
-    flags = re.IGNORECASE if ignores_case else 0
-    try:
-        tree = parser.parse(rf"(?s:.*?)({pattern})(?s:.*)", flags)
-        automaton = Automaton(tree)
-    except (re.error, OverflowError) as error:
-        raise UsageError(str(error)) from error
-    except RecursionError:
-        raise UsageError("it is nested too deep") from None
-
-    def search(text: str) -> tuple[str | None, ...] | None:
-        found = automaton.fullmatch(text)
-        return None if found is None else found[1:]
-
-    return search
+    return _OPEN.search(_OPENING.sub("(", _ONE_CHARACTER.sub("x", pattern))) is not None
 
 
 def _reason(pattern: str, error: Exception) -> str:
@@ -165,17 +170,14 @@ def _reason(pattern: str, error: Exception) -> str:
 
 
 class PatternSet:
-    """Many patterns, each with a number: `candidates` are those that match a text, in one pass where RE2 is there."""
+    """Many patterns, each with a number: `candidates` are those that match a text, found in one pass."""
 
     def __init__(self, patterns: Iterable[tuple[str, bool]]) -> None:
         """Take patterns that `matcher` accepts, each with whether it ignores case."""
         self._sets: list[tuple[Any, list[int]]] = []
         self._others: list[int] = []
-        self._count = 0
         given = list(patterns)
-        self._count = len(given)
-        library = _library()
-        if library is None or len(given) < 4:
+        if len(given) < 4:
             self._others = list(range(len(given)))
             return
         memory = max(_ALL_SETS // (len(given) // _AT_ONCE + 1), 1 << 20)
@@ -205,8 +207,6 @@ class PatternSet:
 
     def candidates(self, text: str) -> list[int]:
         """Return the numbers of the patterns that may match, in ascending order: all that do are among them."""
-        if not self._count:
-            return []
         found = list(self._others)
         for made, numbers in self._sets:
             matched = made.Match(text)
