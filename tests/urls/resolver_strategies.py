@@ -11,18 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PIECES = ["a", "b.c", ".", "..", "/", "//", ";", "?", "#", ":", "x:", "%2e", "\\", " ", "é", "\udce9", "@", "..g", "1:"]
-ABSOLUTE = [
-    "http:",
-    "http://",
-    "http://h",
-    "https://o.example/p",
-    "mailto:u",
-    "tel:1",
-    "app:",
-    "app:/",
-    "app://h",
-    "file:///",
-]
+ABSOLUTE = ["http:", "http://", "http://h", "https://o.example/p", "mailto:u", "tel:1", "app:", "app:/", "app://h", "file:///"]
 
 references = st.builds(
     "{}{}".format,
@@ -35,9 +24,9 @@ bases = st.builds(
     st.lists(st.sampled_from(PIECES), max_size=6).map("".join),
 )
 
-HOSTS = ["h", "é@h", "é.b", "a.b", "a-1.example", "A.b", "1.2", "a..b", "xn--a", "h:8", "u@h", "", "%61", "a_b", "[::1]", "0x7f", "é"]
+HOSTS = ["h", "é@h", "é.b", "a.b", "a-1.example", "A.b", "1.2", "a..b", "xn--a", "h:8", "u@h", "", "%61", "a_b", "[::1]", "0x7f", "é", "-a", "h.", "1.2.3.4", "a.xn--a"]
 SCHEMES = ["http://", "https://", "ftp://", "http:", "http:/", "https:///", "mailto:", "javascript:", "file:", "x:", "ws:", "Http://", "//", ""]
-WORDS = ["/", "//", "/x", "x", ".", "..", "/.", "/..", "%2e", "%41", "?", "#", "&", "&amp;", "=", ":", "@", ";", "'", '"', "<", "\\", "|", "^", " ", "\t", "{", "~", "é"]
+WORDS = ["/", "//", "/x", "x", ".", "..", ".x", "1:", "/.", "/..", "%2e", "%41", "?", "#", "&", "&amp;", "=", ":", "@", ";", "'", '"', "<", "\\", "|", "^", " ", "\t", "{", "~", "é"]
 
 
 def references_of_parts(count: int) -> Iterator[str]:

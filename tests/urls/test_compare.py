@@ -62,74 +62,25 @@ def test_references_that_climb_above_the_root_of_the_base_are_found(base: str, r
     assert compare.climbs_above_root(base, reference) == climbs
 
 
-DIVERGENT = [
-    ("http://a/b/c/d;p?q", "g", False),
-    ("http://a/b/c/d;p?q", ";x", True),
-    ("http://a/b/c/d;p?q", "../../../g", False),  # the URL Standard's parser removes the ".." that RFC 1808 keeps
-    ("http://a/b/c/d;p?q#f", "", True),
-    ("http://a/b/c/d;p?q", "", False),
-    ("http://a/b/c/d;p?q", "?", True),
-    ("http://a/b/c/d;p?q", "http:g", True),
-    ("http://a/b/c/d;p?q", "G g|é", False),  # only the spelling differs
-    ("http://a/b/c/d", "", False),
-    ("http://a/b/c/d", "g g?h i#j k", False),
-    ("http://a/b/c/d", " g", True),
-    ("http://a/b/c/d", "g ", False),
-    ("http://a/b/c/d", "//h", False),
-    ("http://a/b/c/d", "\\y\\z", True),
-    ("http://a/b/c/d", "..;x", True),  # RFC 1808: the path is .. and has params
-    ("http://a/b;v/c", "g", True),
-    ("http://a/b\\c", "g", True),
-    ("http://a/b/..", "g", True),
-    ("http://u:p@a/b", "g", False),
-    ("http://:é[@a/b", "//h", False),
-    ("http://u?@a/b", "g", True),
-    ("http://u\\@a/b", "g", False),
-    ("http://a/b/%2e%2E", "g", True),
-    ("http://a/b/c/d", "%2e%2e/../x", True),
-    ("http://a/b", "//h?q", False),
-    ("http://a/b", "///h/q", True),
-    ("http://a/b", "http://h/a\\b/../c", True),
-    ("file:///C:/a", "/x", True),
-    ("file:///a/b", "/x", False),
-    ("mailto:u", "#x", True),  # a target in one profile only
-    ("http://a/b", "12:30.html", True),  # a scheme may begin with a digit in RFC 1808 alone
-    ("http://a/b", "+1:2", True),
-    ("http://a/b", "host:8080/x", False),  # a scheme for all
-    ("http://a/b", "\\\\my server\\x", True),  # no target in a browser
-    ("http://a/b", "//my server/x", False),  # none that a browser can use
-    ("", "12:30.html", False),
-    ("http://a/b", "http://[x", False),
-    ("http://a/b", "mailto:u@h", False),
-    ("", "g", False),
-    # The presence of these components matters, not their length: a query, a fragment, user information.
-    ("http://a/b;c?q", "?", True),
-    ("http://a/b?c ", "#f", True),
-    ("http://a/b?c\n ", "#f", True),
-    ("http://a/b?c\t", "#f", False),
-    ("http://a/b;c?\t ", "?", False),  # the URL Standard strips trailing white space
-    ("http://a/b;c", "?  ", False),
-    ("http://a?b/c;d", "g", True),  # RFC 1808: a?b is the host
-    ("http://a/b;c#f", "", True),
-    ("http://a/b;c#", "", True),
-    ("http://a/b;c  #f", "", True),
-    ("http://a/b", "c:d?e#f", False),
-    ("http://u:p@a/b;c", "", False),
-    ("http://u@v@a/b;c", ";g", True),
-    ("http://u@v\\w@a/b", "/g", True),
-    ("http://a/b", "//u@v\\w@a/b", False),
-    ("http://a/b", "//@/c", False),
-    ("http://a/b", "x://u@h/../c", False),
-    ("http://a/b", "x:c/../d", True),  # an opaque path in one of the profiles
-    ("http://a/b", "x:c?d/../e", False),
-    ("file:///a/b", "file:c", True),
-    ("http://a/b", "https:c", False),
+BASES = [
+    "http://a/b/c/d;p?q", "http://a/b/c/d;p?q#f", "http://a/b/c/d", "http://a/b;v/c", "http://a/b\\c",
+    "http://a/b/..", "http://u:p@a/b", "http://:é[@a/b", "http://u?@a/b", "http://u\\@a/b", "http://a/b/%2e%2E",
+    "http://a/b", "file:///C:/a", "file:///a/b", "mailto:u", "", "http://a/b;c?q", "http://a/b?c ", "http://a/b?c\n ",
+    "http://a/b?c\t", "http://a/b;c?\t ", "http://a/b;c", "http://a?b/c;d", "http://a/b;c#f", "http://a/b;c#",
+    "http://a/b;c  #f", "http://u:p@a/b;c", "http://u@v@a/b;c", "http://u@v\\w@a/b",
+]
+REFERENCES = [
+    "g", ";x", "../../../g", "", "?", "http:g", "G g|é", "g g?h i#j k", " g", "g ", "//h", "\\y\\z", "..;x",
+    "%2e%2e/../x", "//h?q", "///h/q", "http://h/a\\b/../c", "/x", "#x", "12:30.html", "+1:2", "host:8080/x",
+    "\\\\my server\\x", "//my server/x", "http://[x", "mailto:u@h", "#f", "?  ", "c:d?e#f", ";g", "/g",
+    "//u@v\\w@a/b", "//@/c", "x://u@h/../c", "x:c/../d", "x:c?d/../e", "file:c", "https:c",
 ]
 
 
-@pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
-def test_profiles_diverge_if_their_parsed_targets_differ(base: str, reference: str, divergent: bool) -> None:
-    assert compare.divergent(base, reference) == divergent
+@pytest.mark.parametrize("base", BASES)
+def test_profiles_diverge_if_their_parsed_targets_differ(base: str) -> None:
+    for reference in REFERENCES:
+        assert compare.divergent(base, reference) == judged(base, reference), reference
 
 
 def test_a_query_encoded_in_another_charset_is_no_divergence() -> None:
@@ -148,22 +99,8 @@ def judged(base: str, reference: str) -> bool:
     return len(parsed) > 1
 
 
-@pytest.mark.parametrize(("base", "reference", "divergent"), DIVERGENT)
-def test_the_divergence_table_agrees_with_the_three_resolvers(base: str, reference: str, divergent: bool) -> None:
-    assert judged(base, reference) == divergent
-
-
 @given(bases, references)
 def test_the_divergence_shortcuts_agree_with_the_three_resolvers(base: str, reference: str) -> None:
-    assert compare.divergent(base, reference) == judged(base, reference)
-
-
-@given(
-    st.lists(st.sampled_from(["a", ":", "@", "%", "é", "[", "<", "|", "?", "\\", "%40", ";", "\udce9"])).map("".join),
-    st.sampled_from(["g", "/g", "../g", "?g", "#g", "", "//i/g", "//i", "g:h"]),
-)
-def test_the_divergence_shortcuts_agree_for_bases_with_user_information(user: str, reference: str) -> None:
-    base = f"http://{user}@h/d/e"
     assert compare.divergent(base, reference) == judged(base, reference)
 
 
@@ -209,19 +146,6 @@ def test_divergence_of_names_beyond_the_length_limit_agrees_with_the_resolvers(b
         patch.setattr(compare, "LONGEST", 0)
         assert compare.divergent(base + rest, name) == judged(base + rest, name)
         assert compare.divergent("http://g/d/e;p", base + name) == judged("http://g/d/e;p", base + name)
-
-
-@given(
-    st.lists(st.sampled_from(["a", ".", "..", "/", "?", "%2e", "%", "é", "b.c", ":81"]), max_size=7).map("".join),
-    st.lists(
-        st.sampled_from(["a", ".", "..", "/", "?", "#", ";", ":", "//", "%2E", "%", "@", "b.c", "é", "http://h"]),
-        max_size=7,
-    ).map("".join),
-)
-@example("", "//h:x")
-def test_the_divergence_shortcuts_agree_for_ordinary_bases(path: str, reference: str) -> None:
-    base = f"http://h/{path}"
-    assert compare.divergent(base, reference) == judged(base, reference)
 
 
 def test_divergence_of_a_base_with_a_long_host_takes_linear_time() -> None:

@@ -33,6 +33,24 @@ def test_a_scheme_with_two_slashes_is_hierarchical_in_every_profile(profile: Pro
     assert resolve(f"{scheme}://h/a/b/c?q", "../y?z#f", profile) == f"{scheme}://h/a/y?z#f"
 
 
+OPAQUE = ["mailto:u@h", "data:,x", "urn:a:b", "telnet://h/"]
+RELATIVE = ["g", "/g", "//g", "?y", "#s", ";x", "."]
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986"])
+@pytest.mark.parametrize("base", [*OPAQUE, "news:a.b", "TELNET://h/"])
+def test_an_opaque_or_non_generic_base_resolves_only_the_empty_and_the_absolute(profile: Profile, base: str) -> None:
+    assert [resolve(base, reference, profile) for reference in RELATIVE] == [None] * 7
+    assert (resolve(base, "", profile), resolve(base, "x:y", profile)) == (base, "x:y")
+
+
+@pytest.mark.parametrize(("profile", "target"), [("rfc1808", "http://h/../g"), ("rfc3986", "http://h/g"), ("whatwg", "http://h/g")])
+@pytest.mark.parametrize("base", ["", "g", "/g", "//h/g", "?y", "#s"])
+def test_without_an_absolute_base_only_the_absolute_is_resolved(profile: Profile, base: str, target: str) -> None:
+    assert [resolve(base, reference, profile) for reference in ("", *RELATIVE)] == [None] * 8
+    assert resolve(base, "http://h/../g", profile) == target
+
+
 def test_ada_url_is_loaded_only_by_the_whatwg_profile() -> None:
     program = (
         "import sys; from absolve.urls import compare, predicates, resolve; resolve('http://h/a', 'b');"

@@ -3,11 +3,9 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from resolver_strategies import bases, references
 from resolver_tables import ABNORMAL_1808, BASE_1808, NORMAL_1808
 
 from absolve.urls import rfc1808
-from absolve.urls.parse import split
 
 
 @pytest.mark.parametrize(("reference", "target"), NORMAL_1808)
@@ -64,33 +62,8 @@ def test_rfc1808_is_followed_literally(base: str, reference: str, target: str) -
     assert rfc1808.profile(base)(reference) == target
 
 
-@pytest.mark.parametrize(
-    "base", ["mailto:u@h#f", "news:a.b", "data:,x", "telnet://h/", "TELNET://h/", "urn:a:b", "http:g"]
-)
-def test_an_opaque_or_non_generic_base_resolves_only_empty_and_absolute_references(base: str) -> None:
-    resolve = rfc1808.profile(base)
-    assert [resolve(reference) for reference in ("g", "/g", "//g", "?y", "#s", ";x", ".")] == [None] * 7
-    assert resolve("") == base
-    assert resolve("x:y") == "x:y"
-
-
-@pytest.mark.parametrize("base", ["", "g", "/g", "//h/g", "?y", "#s"])
-def test_without_an_absolute_base_only_the_absolute_is_resolved(base: str) -> None:
-    resolve = rfc1808.profile(base)
-    assert [resolve(reference) for reference in ("", "g", "/g", "//g", "?y", "#s", ".")] == [None] * 7
-    assert resolve("http://h/../g") == "http://h/../g"
-
-
 def test_lone_surrogates_pass_through_the_resolver() -> None:
     assert rfc1808.profile("http://h/\udce9/a")("\udce8?\udce7") == "http://h/\udce9/\udce8?\udce7"
-
-
-@given(bases, references)
-@example("app:/a/b", "..//x")
-@example("app:/.//a", "x")
-@example("http://h", "./;x")
-def test_prefix_resolver_gives_the_target_of_the_steps_of_rfc1808(base: str, reference: str) -> None:
-    assert rfc1808.profile(base)(reference) == rfc1808.steps(base, split(base), reference)
 
 
 def test_a_long_climb_takes_linear_time() -> None:

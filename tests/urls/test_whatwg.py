@@ -6,13 +6,11 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from hypothesis import example, given
 from material import SHARED, missing
-from resolver_strategies import bases, references
 from vectors import check
 
 from absolve.core.errors import UsageError
-from absolve.urls import resolve, whatwg
+from absolve.urls import whatwg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,36 +41,6 @@ def test_every_query_of_the_web_platform_tests_has_the_expected_encoding() -> No
 def is_encoded_alike(query: Query) -> None:
     found = {charset: whatwg.profile("http://h/", charset)(f"?{query.text}") for charset in query.encoded}
     assert found == {charset: f"http://h/?{encoded}" for charset, encoded in query.encoded.items()}
-
-
-# The web-platform-tests of hosts are in tests/conformance/test_url_suites.py: they test ada-url more than absolve.
-HOSTS = [
-    ("//EXAMPLE.com", "http://example.com/"),  # lower case
-    ("//ex%41mple.com", "http://example.com/"),  # percent-decoded before anything else
-    ("//b\u00fccher.example", "http://xn--bcher-kva.example/"),  # Punycode
-    ("//fa\u00df.example", "http://xn--fa-hia.example/"),  # nontransitional processing: sharp s is kept
-    ("//\uff45xample\u3002com", "http://example.com/"),  # full-width forms and the ideographic full stop are mapped
-    ("//ex\u00adample.com", "http://example.com/"),  # a soft hyphen is ignored
-    ("//xn--a", "http://xn--a/"),  # a host in ASCII is not validated,
-    ("//xn--a.\u00df", None),  # any other is, label by label
-    ("//a..b", "http://a..b/"),  # empty labels are left to DNS
-    ("//h.", "http://h./"),
-    ("//a b", None),  # a forbidden host code point
-    ("//a%00b", None),
-    ("//%ff.example", None),  # no UTF-8
-    ("//0x7f.1", "http://127.0.0.1/"),  # an IPv4 address in hexadecimal and in two parts
-    ("//1.2.3.256", None),
-    ("//1.2.3.4.5", None),
-    ("//[1:0:0:0:0:0:0:2]", "http://[1::2]/"),  # the longest run of zeros is compressed
-    ("//[::127.0.0.1]", "http://[::7f00:1]/"),
-    ("//[::1", None),
-    ("//h:80", "http://h/"),  # the default port
-]
-
-
-@pytest.mark.parametrize(("reference", "target"), HOSTS)
-def test_a_host_is_serialized_as_in_the_url_standard(reference: str, target: str | None) -> None:
-    assert resolve("http://base/", reference, "whatwg") == target
 
 
 QUERIES = [
@@ -114,19 +82,3 @@ def test_an_unknown_charset_is_an_error(charset: str) -> None:
 
 def test_lone_surrogates_become_replacement_characters() -> None:
     assert whatwg.profile("http://h/\udce9/a")("\udce8") == "http://h/%EF%BF%BD/%EF%BF%BD"
-
-
-@pytest.mark.parametrize("base", ["", "http://[x", "g", "//h/g"])
-def test_without_a_usable_base_only_the_absolute_is_resolved(base: str) -> None:
-    resolve = whatwg.profile(base)
-    assert [resolve(reference) for reference in ("", "g", "/g", "//g", "?y", "#s", ".")] == [None] * 7
-    assert resolve("http://H/../g") == "http://h/g"
-
-
-@given(bases, references)
-@example("http://h/a", "a/%2e%2e/b")
-@example("file:///C:/a", "/x")
-@example("http://h?q", "x")
-def test_prefix_resolver_gives_the_target_of_the_whatwg_parser(base: str, reference: str) -> None:
-    outer = whatwg.parse(base)
-    assert whatwg.profile(base)(reference) == whatwg.parse(reference, outer)
