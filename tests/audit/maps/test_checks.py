@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from moving import NEW, OLD, full, rules
 
 from absolve.audit import maps
-from absolve.audit.maps import checks, exact_table
+from absolve.audit.maps import checks
 from tests.shapes.scale import scaled
 
 
@@ -82,35 +80,12 @@ def test_rules_that_follow_each_other_are_judged_in_linear_time(name: str, line:
     assert steps(scaled(8_000)) < 12 * max(steps(scaled(2_000)), 0.05)
 
 
-NAMES = [f"/{letter}" for letter in "abcdefx"]
-PAIRS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=10)
-
-
-@pytest.mark.parametrize(("name", "line"), [("map.csv", "{},{}\n"), ("_redirects", "{} {}\n"), ("_redirects", "{}/ {} 301!\n")])
-@settings(max_examples=100)
-@given(pairs=PAIRS, odd=st.booleans(), many=st.booleans())
-def test_exact_rules_have_the_same_findings_in_bulk(name: str, line: str, pairs: list[tuple[str, str]], odd: bool, many: bool) -> None:
-    text = "".join(line.format(*pair) for pair in pairs) + ("/caf%C3%A9 /b\n/caf%C3%A9,/b\n" if odd else "")
-
-    def found(*, in_bulk: bool) -> list[maps.Checked]:
-        made = rules(text, name)
-        if not in_bulk:
-            made.only_index = lambda: None  # type: ignore[method-assign]
-        for url in NAMES[:3]:
-            made.chain(NEW[:-1] + url, {NEW + "x"}.__contains__)
-        return list(maps.checked(made))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact_table, "_MANY", 0 if many else 10**6)
-        one, other = found(in_bulk=True), found(in_bulk=False)
-    assert [row for row in one if row.text[:2] != "/x"] == [row for row in other if row.text[:2] != "/x"]
-
-
 def test_of_a_very_large_map_of_patterns_only_the_first_and_the_used_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "MOST_COMPARED", 2)
-    made = rules("/p,/x,prefix\n/a,/no\n/b,/b\n/c,/c\n", "map.csv")
+    made = rules("/p.*,/x,regex\n/a,/no\n/b,/b\n/c,/c\n", "map.csv")
     assert findings(made, ("/c",), ("/x",)) == ["unused", "leads to nothing", "unused", "loop"]
     assert made.notes == ["map.csv: of 4 rules, the first 2 and those used are compared"]
+    assert findings(rules("/a,/no\n/b,/b\n/c,/c\n", "map.csv"), ()) == ["leads to nothing", "loop", "loop"]
 
 
 def test_a_map_says_whether_it_has_forced_rules() -> None:

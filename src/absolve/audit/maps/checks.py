@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.bulk_checks import BulkChecks
-from absolve.audit.maps.line_rules import LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from absolve.audit.maps.index import Index
     from absolve.audit.maps.model import Outcome, Rule
     from absolve.audit.maps.rules import Rules
 
-MOST_COMPARED: Final = 50_000  # rules of a map with prefixes or patterns, or of one among several
+MOST_COMPARED: Final = 50_000  # rules of a map with patterns
 _PROBE: Final = "absolve-probe"
 HIDDEN: Final = "hidden by a file"
 
@@ -38,47 +35,23 @@ class Checked(NamedTuple):
 def checked(rules: Rules, exists: Callable[[str], bool] | None = None) -> Iterator[Checked]:
     """Yield each rule of all maps with its finding. `exists` is that of the last `chain`, if it is not given.
 
-    Of a very large map with other than exact rules only those at its beginning and those that moved a URL are compared
-    with others, which `Rules.notes` reports.
+    Of a very large map with patterns only the rules at its beginning and those that moved a URL are compared with
+    others, which `Rules.notes` reports.
     """
     there = exists if exists is not None else rules.exists
-    index = rules.only_index()
     for found in rules.sets:
-        if index is not None and isinstance(found.rules, LineRules):
-            yield from _in_bulk(rules, found.file, found.rules, index, there)
-            continue
-        for number, rule in enumerate(found.rules):
+        is_limited = len(found.rules) > MOST_COMPARED and any(rule.how == REGEX for rule in found.rules)
+        for number, rule in enumerate(sorted(found.rules, key=lambda rule: rule.line)):
             used = rules.used[rule.file, rule.line]
             finding = None
             if rule.problem is None:
-                is_compared = used or number < MOST_COMPARED
+                is_compared = used or number < MOST_COMPARED or not is_limited
                 finding = _finding(rules, rule, used, there) if is_compared else "unused"
             yield Checked(rule.file, rule.line, rule.text, used, rule.problem, finding)
-        if len(found.rules) > MOST_COMPARED:
+        if is_limited:
             rules.notes.append(
                 f"{found.file}: of {len(found.rules)} rules, the first {MOST_COMPARED} and those used are compared"
             )
-
-
-def _in_bulk(
-    rules: Rules, file: str, lines: LineRules, index: Index, exists: Callable[[str], bool]
-) -> Iterator[Checked]:
-    """Yield the rules of a map with exact rules only."""
-    site = rules.url(None, "/", None) or ""
-    bulk = BulkChecks(lines, index, lambda path: exists(site[:-1] + path))
-    for number in range(len(lines)):
-        line, text = lines.line(number)
-        used = rules.used.get((file, line), 0)
-        if not bulk.is_simple(number):
-            rule = lines[number]
-            finding = None if rule.problem is not None else _finding(rules, rule, used, exists)
-            yield Checked(file, line, rule.text, used, rule.problem, finding)
-            continue
-        earlier = bulk.earlier(number)
-        finding = _of_two(lines[earlier], lines[number]) if earlier is not None else None
-        if finding is None and lines.is_unforced(number) and _is_hidden(rules, lines[number], exists):
-            finding = HIDDEN
-        yield Checked(file, line, text, used, None, finding or bulk.finding(number) or ("unused" if not used else None))
 
 
 def _finding(rules: Rules, rule: Rule, used: int, exists: Callable[[str], bool]) -> str | None:

@@ -7,13 +7,9 @@ prefixes: exact paths are in a dictionary, prefixes in one by the hash of their 
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
-from absolve.audit.maps import exact_table
-from absolve.audit.maps.exact_table import HashTable
-from absolve.audit.maps.line_rules import LineRules
 from absolve.audit.maps.model import EXACT, NONE, PREFIX
 from absolve.core.patterns import PatternSet, matcher
 
@@ -39,25 +35,16 @@ class Match(NamedTuple):
 class Index:
     """Rules by what they match. `is_slash_ignored`: a slash at the end of a path makes no difference."""
 
-    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_first: bool = False) -> None:
+    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False) -> None:
         self._rules = rules
         self._is_slash_ignored = is_slash_ignored
-        self._queries_first = queries_first
         self._exact: dict[str, int | list[int]] = {}
         self._prefixes: dict[int, int | list[int]] = {}
         self._patterns: list[int] = []
         self._matchers: dict[int, Matcher] = {}
         self._has_conditions = False
-        self._many = HashTable()
         hosts: set[str] = set()
-        path_of = rules.exact_path if isinstance(rules, LineRules) else None
-        is_large = exact_table.is_large(len(rules))
-        for number in range(len(rules)):
-            path = path_of(number) if path_of is not None else None
-            if path is not None and is_large:
-                self._many.add(self._bare(path), number)
-                continue
-            rule = rules[number]
+        for number, rule in enumerate(rules):
             if rule.problem is not None:
                 continue
             if rule.host is not None:
@@ -72,17 +59,9 @@ class Index:
         self._hosts = frozenset(hosts)
         self._sets = self._pattern_sets()
 
-    @property
-    def hosts(self) -> frozenset[str]:
-        """The hosts that rules name."""
-        return self._hosts
-
     def matches(self, request: Request) -> Iterator[Match]:
         """Yield the rules that match a request, in their order."""
-        numbers = sorted(self._candidates(request))
-        if self._queries_first and len(numbers) > 1:
-            numbers.sort(key=lambda number: self._rules[number].how != EXACT or "?" not in self._rules[number].source)
-        for number in numbers:
+        for number in sorted(self._candidates(request)):
             rule = self._rules[number]
             if rule.host != request.host and (rule.host is not None or not request.is_home):
                 continue
@@ -92,26 +71,8 @@ class Index:
             if groups is not None:
                 yield Match(rule, groups)
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether all rules are exact, without hosts and conditions."""
-        return not (self._prefixes or self._patterns or self._hosts or self._has_conditions)
-
-    def first_numbers(self, hashes: array[int], paths: Iterable[str]) -> Sequence[int]:
-        """Return the first rule for each of many paths, -1 for none: by their hashes, where rules are found by hash."""
-        found = self._many.first_numbers(hashes) if not self._is_slash_ignored else None
-        if found is not None and not self._exact:
-            return found
-        numbers = array("q")
-        for place, path in enumerate(paths):
-            first = _numbers(self._exact.get(self._bare(path)))
-            second = found[place] if found is not None else next(iter(self._many.get(self._bare(path))), -1)
-            given = [number for number in (*first[:1], second) if number >= 0]
-            numbers.append(min(given, default=-1))
-        return numbers
-
     def _bare(self, source: str) -> str:
-        if not self._is_slash_ignored:
+        if not self._is_slash_ignored or not ("?" in source or source.endswith("/")):
             return source
         path, mark, query = source.partition("?")
         return f"{path.rstrip('/') or '/'}{mark}{query}"
@@ -151,8 +112,6 @@ class Index:
         for host in hosts:
             for key in keys:
                 yield from _numbers(self._exact.get(_exact_key(host, key)))
-            if not host:
-                yield from self._many.get(path)
             if self._prefixes:
                 for hashed in _prefix_keys(host, request.decoded):
                     yield from _numbers(self._prefixes.get(hashed))

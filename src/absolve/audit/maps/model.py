@@ -89,7 +89,7 @@ class Mover(Protocol):
 
 
 class RuleSet(NamedTuple):
-    """One map: its rules in the order of the file, also those that could not be read.
+    """One map: its rules in the order in which they apply, also those that could not be read.
 
     `mover` compiles the rules, given the tables of other maps by the name of their file; None for the rules in order.
     `table` has the pairs of a RewriteMap text file. `data` are the bytes of the file.

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Ordered:
-    """A mover for rules in their order; `queries_first`: exact ones with a query precede all others."""
+    """A mover for rules in their order."""
 
-    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False, queries_first: bool = False) -> None:
-        self.index = Index(rules, is_slash_ignored=is_slash_ignored, queries_first=queries_first)
+    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False) -> None:
+        self.index = Index(rules, is_slash_ignored=is_slash_ignored)
 
     def __call__(self, request: Request, exists: Callable[[str], bool]) -> Found | None:
         """Return what the first rule makes of a request that applies to it."""

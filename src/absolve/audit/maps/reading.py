@@ -32,6 +32,7 @@ _IN_WORDS: Final = (
     "CSV (old URL, new URL), _redirects, a configuration of Apache (.htaccess) or nginx, or the text of a RewriteMap"
 )
 _LOOKED_AT: Final = 1 << 18
+_MOST_LINES: Final = 1 << 20  # rules of 600 bytes
 _SECTION: Final = (
     "<(?:VirtualHost|(?:Directory|Files|Location|Proxy)(?:Match)?|If(?:Define|Directive|File|Module|Section|Version)?"
     "|Else(?:If)?|Limit(?:Except)?|Macro|Require(?:All|Any|None)|Auth[nz]ProviderAlias)"
@@ -48,10 +49,12 @@ _NGINX: Final = re.compile(
 def read(path: Path, data: bytes, *, format: str | None = None) -> RuleSet:  # noqa: A002 - the option has this name
     """Return the rules of a map file. A line that cannot be read is a rule with a problem.
 
-    Raise UsageError for an unknown format.
+    Raise UsageError for an unknown format, and for more lines than have room in memory as rules.
     """
     if format is not None and format not in _READERS:
         raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {format!r}")
+    if max(data.count(b"\n"), data.count(b"\r")) > _MOST_LINES:
+        raise UsageError(f"{path}: this map has more than {_MOST_LINES:,} lines: one prefix may be many rules")
     return _READERS[format or recognised(path.name, data)](str(path), data)._replace(data=data)
 
 

@@ -14,10 +14,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
 from absolve.audit.maps.sources import Source, scheme, short, source, target_fault
-from absolve.audit.maps.text import Line, decoded, line, lines, with_line_feeds
+from absolve.audit.maps.text import Line, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +26,6 @@ _PLACEHOLDER: Final = re.compile(r":([A-Za-z]\w*)", re.ASCII)
 _PARAMETER: Final = re.compile(r"([^=\s:/?#]+)=(\S*)")
 _CONDITIONS: Final = frozenset({"country", "language", "role", "cookie"})
 _SOURCE_PART: Final = re.compile(r"\*|:[A-Za-z]\w*", re.ASCII)
-# Two paths of ASCII that need no decoding, without placeholders, and perhaps a status.
-_SIMPLE: Final = re.compile(
-    r"(/(?:[\w.~-][\w./~-]*)?)[ \t]+(/(?:[\w.~-][\w./~-]*)?)(?:[ \t]+(30[12378])(!?))?", re.ASCII
-)
 _STATIC: Final = 2000
 _DYNAMIC: Final = 100
 _CHARACTERS: Final = 1000
@@ -38,19 +33,7 @@ _CHARACTERS: Final = 1000
 
 def read_netlify(name: str, data: bytes) -> RuleSet:
     """Return the rules of a `_redirects` file for Netlify."""
-
-    def read_line(number: int, text: str) -> Rule:
-        simple = _SIMPLE.fullmatch(text) if len(text) <= LONGEST else None
-        if simple is not None:
-            status = int(simple[3] or 301)
-            return Rule(
-                name, number, text, source=simple[1], target=(simple[2],), status=status, forced=bool(simple[4])
-            )
-        found = line(number, text)
-        found = found._replace(text=_without_comment(found.text.strip()))
-        return _netlify(Rule(name, *found), found.text.split())
-
-    rules = LineRules(with_line_feeds(decoded(data)), read_line, _SIMPLE)
+    rules = [_netlify(Rule(name, *found), found.text.split()) for found in _rule_lines(data)]
     return RuleSet(name, "netlify", rules, is_slash_ignored=True)
 
 

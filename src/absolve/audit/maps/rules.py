@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.line_rules import LineRules
 from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, Move, Outcome
 from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.request import Request, encoded, request
@@ -17,9 +16,8 @@ from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable
 
-    from absolve.audit.maps.index import Index
     from absolve.audit.maps.model import Found, Mover, Rule, RuleSet
 
 _MOST_KNOWN: Final = 1 << 16
@@ -28,13 +26,6 @@ _MOST_RULES: Final = 8  # of one outcome
 
 def _never(_url: str) -> bool:
     return False
-
-
-def forced_first(rules: Sequence[Rule]) -> Iterator[Rule]:
-    """Yield the rules of a map that may be forced: not those of lines that surely are not."""
-    for number in range(len(rules)):
-        if not isinstance(rules, LineRules) or not rules.is_unforced(number):
-            yield rules[number]
 
 
 class Seen(NamedTuple):
@@ -71,12 +62,7 @@ class Rules:
     @property
     def is_forced(self) -> bool:
         """Whether a rule applies where a file exists, too."""
-        return any(rule.forced and rule.problem is None for one in self.sets for rule in forced_first(one.rules))
-
-    def only_index(self) -> Index | None:
-        """Return the index of the only map, if it has exact rules only; None in any other case."""
-        (mover,) = self._movers if len(self._movers) == 1 else (None,)
-        return mover.index if isinstance(mover, Ordered) and mover.index.is_exact else None
+        return any(rule.forced and rule.problem is None for one in self.sets for rule in one.rules)
 
     def move(self, url: str, exists: Callable[[str], bool] = _never) -> Move | None:
         """Return the step that the first rule makes from an absolute URL, None if no rule applies.

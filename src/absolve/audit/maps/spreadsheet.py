@@ -14,11 +14,9 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.line_rules import LONGEST, LineRules
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
-from absolve.audit.maps.ordered import Ordered
 from absolve.audit.maps.sources import SHEET_ERROR, scheme, source, target_fault
-from absolve.audit.maps.text import decoded, line
+from absolve.audit.maps.text import cut, decoded, line
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 from absolve.inventory.sinks.spreadsheets import quoted
@@ -28,52 +26,22 @@ if TYPE_CHECKING:
 
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
 _STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
-# Two paths of ASCII that need no decoding, and perhaps a status.
-_SIMPLE: Final = (
-    r"(/(?:[!$&'()*+\-.0-9:=@A-Z_a-z~][!$&'()*+\-./0-9:=@A-Z_a-z~]*)?),(/(?:[\w.~-][\w./~-]*)?)(?:,(30[12378]))?"
-)
-_LOOKED_AT: Final = 100  # lines in which the header may be, behind comments
 _SNIFFED: Final = 1 << 16
 # Comments and quoted cells, whose characters separate nothing.
 _NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
-_ERROR_ROW: Final = re.compile(rf"(?m)^[ \t]*{SHEET_ERROR}[ \t]*[,;\t]")  # not a comment
 _TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
 
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a map in CSV."""
-    text = decoded(data)
-    by_line = '"' not in text and "\r" not in text.replace("\r\n", "") and _ERROR_ROW.search(text) is None
-    rules: Sequence[Rule] = _by_line(name, text) if by_line else list(_rules(name, text))
-    return RuleSet(name, "csv", rules, lambda _tables: Ordered(rules, queries_first=True))
-
-
-def _by_line(name: str, text: str) -> LineRules:
-    """Return the rules of a map without quotes: each has a line of its own."""
-    text = text.replace("\r\n", "\n")
-    delimiter = delimiter_of(text)
-
-    def read_line(number: int, line: str) -> Rule:
-        found = simple.fullmatch(line) if len(line) <= LONGEST else None
-        if found is not None:
-            return Rule(
-                name, number, line, source=found[1], target=(found[2],), status=int(found[3] or 301), forced=False
-            )
-        return _rule(name, number, _cells(line.split(delimiter)), delimiter)
-
-    simple = re.compile(_SIMPLE.replace(",", re.escape(delimiter)), re.ASCII)
-    header = 0
-    for number, head in enumerate(text.split("\n", _LOOKED_AT)[:_LOOKED_AT], start=1):
-        cells = _cells(head.split(delimiter))
-        if cells and not cells[0].startswith("#"):
-            header = number if _is_header(cells) else 0
-            break
-    return LineRules(text, read_line, simple, header + 1, empty=delimiter)
+    rules = list(_rules(name, decoded(data)))
+    rules.sort(key=lambda rule: rule.how != EXACT or "?" not in rule.source)
+    return RuleSet(name, "csv", rules)
 
 
 def _rules(name: str, text: str) -> Iterator[Rule]:
     delimiter = delimiter_of(text)
-    rows = csv.reader(io.StringIO(text, newline="") if "\r" in text else text.split("\n"), delimiter=delimiter)
+    rows = csv.reader(io.StringIO(text, newline="") if "\r" in text else cut(text), delimiter=delimiter)
     is_first = True
     while True:
         number = rows.line_num + 1

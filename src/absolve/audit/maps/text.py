@@ -70,17 +70,17 @@ def _errors(charset: str) -> str:
 
 def lines(data: bytes) -> Iterator[Line]:
     """Yield the lines of a map file."""
-    text = with_line_feeds(decoded(data))
-    text = text.removesuffix("\n")
-    number = start = 0
-    end = -1
-    while end < len(text):
+    for number, text in enumerate(cut(with_line_feeds(decoded(data)).removesuffix("\n")), start=1):
+        yield line(number, text)
+
+
+def cut(text: str) -> Iterator[str]:
+    """Yield the lines of a text without their line feeds, one at a time: a list of all would take as much memory."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
         start = end + 1
-        end = text.find("\n", start)
-        if end < 0:
-            end = len(text)
-        number += 1
-        yield line(number, text[start:end])
+    yield text[start:]
 
 
 def with_line_feeds(text: str) -> str:

@@ -118,8 +118,6 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     is_joined = form == "csv" and len(rules.sets) > 1
     for found in rules.sets:
         flat = flattening.of_set(found)
-        if found.format == "csv" != form:
-            flat.sort(key=lambda one: one.rule.how != EXACT or "?" not in one.rule.source)
         keeps = found.format == form and bool(found.data)
         if keeps and (not is_joined or may_be_joined(decoded(found.data), is_first=not texts)):
             texts.append(edited(found, flat, _LINES[form], first))
