@@ -6,7 +6,6 @@ for each name of TEXTS, and the pages of the commands. `tests/test_site.py` chec
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import json
 import os
@@ -28,8 +27,7 @@ from markdown_text import code, escaped, fenced, table
 import absolve
 from absolve.audit import tables
 from absolve.cli import COMMANDS
-from absolve.cli.parsing import is_discovered
-from absolve.cli.running import parser
+from absolve.cli.parsing import Parser, parser
 from absolve.core.model import Layer
 from absolve.document.settings import CHOICES
 from absolve.inventory import PROBLEMS
@@ -38,6 +36,7 @@ from absolve.inventory.documents import DocumentRow
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable
 
 ROOT: Final = Path(__file__).parents[1]
@@ -76,14 +75,10 @@ def command_page(name: str) -> str:
         fenced("text", command.format_usage().removeprefix("usage: ")),
         f"```{{program}} absolve {name}\n```\n",
     ]
-    for group in command._action_groups:  # noqa: SLF001 - argparse has no other way
-        actions = [
-            action
-            for action in group._group_actions  # noqa: SLF001
-            if action.help is not argparse.SUPPRESS
-        ]
+    for group in command.groups():
+        actions = group._group_actions  # noqa: SLF001 - argparse has no other way
         if actions:
-            title = "Arguments" if group.title == "positional arguments" else group.title or ""
+            title = group.title or ""
             parts.append(f"## {title[:1].upper()}{title[1:]}\n")
             parts += [described(command, action) for action in actions]
     if command.epilog:
@@ -91,14 +86,15 @@ def command_page(name: str) -> str:
     return "\n".join(parts)
 
 
-def described(command: argparse.ArgumentParser, action: argparse.Action) -> str:
+def described(command: Parser, action: argparse.Action) -> str:
     """Return the description of one argument or option."""
     text = escaped(_expanded(command, action))
     if not action.option_strings:
         return f"`{action.metavar or action.dest}`\n: {text}\n"
     value = "" if action.nargs == 0 else f" {_value(action)}"
     names = ", ".join(f"{name}{value}" for name in action.option_strings)
-    found = " A configuration file that is merely found may set it." if is_discovered(action) else ""
+    is_harmless = action in command.rows and command.rows[action].is_harmless
+    found = " A configuration file that is merely found may set it." if is_harmless else ""
     return f"```{{option}} {names}\n\n{text[:1].upper()}{text[1:]}.{found}\n```\n"
 
 

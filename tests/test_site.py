@@ -12,7 +12,7 @@ import reference_pages
 
 from absolve.audit import tables
 from absolve.cli import COMMANDS
-from absolve.cli.running import parser
+from absolve.cli.parsing import parser
 from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import Row
 from absolve.inventory.documents import DocumentRow
@@ -160,7 +160,7 @@ def test_every_column_of_a_mirror_is_described() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_page_of_a_command_has_every_option(name: str) -> None:
     page = reference_pages.command_page(name)
-    for option, _ in parser((name,)).commands[name].options():
+    for option in parser((name,)).commands[name].options():
         assert re.search(rf"^```\{{option\}}.*--{option}\b", page, re.MULTILINE), option
 
 

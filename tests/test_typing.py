@@ -17,6 +17,8 @@ from typing import Final, get_args, get_type_hints
 
 import pytest
 
+from absolve.cli.option import called
+from absolve.cli.option_table import OPTIONS
 from absolve.core import options
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, CHOICES, FRAGMENTS
@@ -74,6 +76,19 @@ def test_the_typed_options_are_those_that_the_code_takes() -> None:
     for name, default in CHOICES.items():
         hint = get_type_hints(options.Choices)[name]
         assert isinstance(default, hint if isinstance(hint, type) else str)
+
+
+def words_of(hint: object) -> set[str]:
+    """Return the words of the literals in a type."""
+    return {hint} if isinstance(hint, str) else {word for one in get_args(hint) for word in words_of(one)}
+
+
+def test_a_typed_option_takes_the_words_of_the_command_line() -> None:
+    rows = {row.dest.rstrip("_"): row for rows in OPTIONS.values() for row in rows if row.names}
+    for kind in (options.Choices, options.MirrorOptions, options.FileOptions, options.WalkOptions, options.ClusterOptions):
+        for name, hint in get_type_hints(kind).items():
+            if name not in {"headers", "on_diagnostic"}:
+                assert words_of(hint) in ({*called(rows[name].choices or rows[name].words)}, set()), name
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------

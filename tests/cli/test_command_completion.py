@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import shtab
 
-from absolve.cli.completion import SHELLS
-from absolve.cli.running import parser
+from absolve.cli.option_table import SHELLS
+from absolve.cli.parsing import parser
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.urls import PROFILES

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from command_runner import PROFILE_WORDS
 
-from absolve.cli.running import configured, found_for, parser
+from absolve.cli.configuration import configure, found_for
+from absolve.cli.parsing import parser
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -172,8 +173,8 @@ def test_an_option_that_takes_several_values_takes_a_list(
     place = Path("mine.toml").resolve()
     place.write_text(f"[{command}]\n{option} = {values}\n")
     whole = parser((command,))
-    configured(whole.commands[command], command, (), found_for(["--config", str(place)]))
-    action = dict(whole.commands[command].options())[option]
+    configure(whole.commands[command], command, (), found_for(["--config", str(place)]))
+    _, action = whole.commands[command].options()[option]
     wanted = json.loads(json.dumps(expected).replace("{}", str(place.parent)))
     assert whole.commands[command].get_default(action.dest) == wanted
 

@@ -10,37 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from absolve.cli import COMMANDS, configuration
-from absolve.cli.parsing import is_discovered
-from absolve.cli.running import parser
+from absolve.cli import configuration
+from absolve.cli.parsing import parser
 
 if TYPE_CHECKING:
     from command_runner import Runner
 
 PAGE = b"<a href=';x'>x</a>"
 ABSOLUTE = b"<a href='http://h/;x'>x</a>"
-READING = (
-    "url default-url media-type charset profile lazy conditional-comments recover max-depth max-size max-links max-decompressed"
-    " max-url max-rows-bytes"
-)
-CHANGING = "fragments base json-ld"
-CHOOSING = "include exclude mirror-layout kind scope problem"
-RUNNING = "jobs quiet verbose no-progress"
-
-# All options that a discovered file may set. Options that are not listed here are not trusted.
-TRUSTED = {
-    "rewrite": f"{READING} {CHANGING} {CHOOSING} {RUNNING} verify dry-run diff csv-safe",
-    "links": f"{READING} {CHANGING} {CHOOSING} {RUNNING} format columns unique count csv-safe",
-    "documents": f"{READING} {CHANGING} include exclude mirror-layout {RUNNING} format columns unique count csv-safe",
-    "audit": f"{READING} include exclude mirror-layout {RUNNING} map-format similar entry server index extensions"
-    " bare-folder case queries-of-files format verify diff",
-    "mirror": f"{READING} include exclude mirror-layout {RUNNING} dry-run",
-    "base": f"{READING} all format",
-    "verify": f"{READING} {CHANGING} kind scope problem",
-    "browser": "url default-url media-type charset max-depth max-size max-links max-decompressed max-url max-rows-bytes compare timeout",
-    "resolve": "profile",
-}
-
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine master".split(),
@@ -48,9 +25,7 @@ UNTRUSTED = {
     *"old old-url map fail-on sql queries baseline memory fix write-map".split(),
     *"remap where resume log man mkdirs break-signatures file-urls show-credentials".split(),
 }
-OPTIONS = [
-    (command, name, action) for command, one in parser().commands.items() for name, action in one.options()
-]
+OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]
 
 
 @pytest.fixture(autouse=True)
@@ -70,25 +45,11 @@ def tree() -> dict[str, bytes]:
 # --- options ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_only_the_listed_options_may_come_from_a_discovered_file(command: str) -> None:
-    trusted = {name for of, name, action in OPTIONS if of == command and is_discovered(action)}
-    assert trusted == {"color", *TRUSTED.get(command, "").split()}
-
-
-def test_no_option_that_writes_runs_or_connects_is_trusted() -> None:
-    assert {name for _, name, action in OPTIONS if not is_discovered(action)} == UNTRUSTED
-    assert not [name for _, name, action in OPTIONS if is_discovered(action) and name in UNTRUSTED]
+def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
+    assert {row.name for row in OPTIONS if not row.is_harmless} == UNTRUSTED
+    assert not [row.name for row in OPTIONS if row.is_harmless and row.name in UNTRUSTED]
     places = {"FILE", "OUT", "PROGRAM", "SUFFIX", "CONDITION"}
-    assert not [name for _, name, action in OPTIONS if is_discovered(action) and action.metavar in places]
-
-
-def test_an_option_is_trusted_only_if_its_declaration_allows_it() -> None:
-    command = parser([]).commands["rewrite"]
-    assert not is_discovered(command.add_argument("--new"))
-    assert not is_discovered(command.add_argument("--other", action="store_true"))
-    assert not is_discovered(command.add_argument("--number", action="count"))
-    assert is_discovered(command.add_argument("--trusted", action="append", discovered=True))
+    assert not [row.name for row in OPTIONS if row.is_harmless and row.metavar in places]
 
 
 @pytest.mark.parametrize("place", ["absolve.toml", "../absolve.toml", "pyproject.toml", "../pyproject.toml"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from command_runner import PAGE
 
-from absolve.cli.running import parser
+from absolve.cli.parsing import parser
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,7 @@ REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"check", "serve"}}
 OPTIONS: Final = {
     name: options
     for name, command in parser().commands.items()
-    if "dry-run" in (options := dict(command.options()))
+    if "dry-run" in (options := command.options())
 }
 MORE: Final = {  # what an option needs, or what else it would write
     "backup": ["--in-place"], "csv-safe": ["--log", "new/log.csv"], "log": ["--errors", "new/errors.jsonl"],
@@ -85,7 +85,7 @@ def tried(absolve: Runner, command: str, name: str) -> bool:
     before = tree()
     statuses = []
     for run in RUNS[command]:
-        done = absolve(command, *run, *given(name, OPTIONS[command][name]), *MORE.get(name, []))
+        done = absolve(command, *run, *given(name, OPTIONS[command][name][1]), *MORE.get(name, []))
         assert tree() == before, (name, run, done)
         statuses.append(done.status)
     return min(statuses) < 2

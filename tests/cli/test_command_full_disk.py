@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from test_command_kills import capture, temporary
 
-from absolve.cli.running import parser
+from absolve.cli.parsing import parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import pytest
 from command_runner import ABSOLUTE, Runner
 
 from absolve.cli import COMMANDS, usage
-from absolve.cli.running import parser
+from absolve.cli.parsing import parser
 
 if TYPE_CHECKING:
     from pathlib import Path

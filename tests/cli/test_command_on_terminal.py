@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from absolve.cli.running import parser
+from absolve.cli.parsing import parser
 from absolve.core.drawing import SEQUENCES
 from tests.terminals import in_terminal
 
@@ -125,8 +125,7 @@ def cases(command: str) -> list[tuple[list[str], dict[str, str]]]:
     runs: list[list[str]] = RUNS[command]
     found: list[tuple[list[str], dict[str, str]]] = [([command, *run], {}) for run in runs]
     found += [([command, *run], one) for run in runs[:1] for one in ENVIRONMENTS]
-    options = dict(parser().commands[command].options())
-    for name, action in options.items():
+    for name, (_, action) in parser().commands[command].options().items():
         found += [([command, *runs[0], *more], {}) for more in given(name, action)]
     found += [([command, *runs[0], f"--{EVIL}"], {}), ([command, *runs[0], "--config", NAME], {})]
     return found

@@ -80,7 +80,6 @@ from absolve.cli import running
 running.COMMANDS = {"state": "say whether garbage is collected"}
 import sys, types
 sys.modules["absolve.cli.state"] = state = types.ModuleType("state")
-state.configure = lambda parser: None
 state.run = lambda options, report: print(gc.isenabled(), gc.get_freeze_count() > 1000)
 gc.disable() if sys.argv[2:] else None
 given = None if len(sys.argv) == 2 else ["state"]

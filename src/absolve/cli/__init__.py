@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in absolve/__init__.py
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Command -> summary. The module of the same name has EPILOG, configure(parser) and run(options, report).
+# Command -> summary. The module of the same name has EPILOG and run(options, report).
 COMMANDS = {
     "rewrite": "write documents with every link made absolute",
     "links": "list every link with its base URL, its absolute URL and its problems",

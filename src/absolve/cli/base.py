@@ -44,20 +44,6 @@ examples:
 _LISTED: Final = 20  # documents of a container
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    shared.add_inputs(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument("--all", discovered=True, action="store_true", help="also show the documents inside each input")
-    group.add_argument(
-        "--format",
-        discovered=True,
-        choices=("text", "json"),
-        default="text",
-        help="a drawing (text, default), or an array of objects (json)",
-    )
-    shared.add_settings(parser)
-
-
 def run(options: argparse.Namespace, report: Report) -> None:
     how = shared.reading(options)
     write = _as_json if options.format == "json" else _as_text

@@ -5,7 +5,6 @@ Output: JSON lines, one for each page; with --compare a verdict for each page, a
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from absolve.run import load, special_files
 from absolve.verifying import browser as browsing
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator
 
     from absolve.cli.reporting import Report
@@ -54,42 +54,6 @@ from them, on Linux or macOS. Run by root, it has no sandbox.
 
 exit status: 0 success, or all pages equal; 1 completed, but an input failed or
 a page differs; 2 usage error, or no browser found"""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    shared.add_inputs(parser)
-    ways = parser.add_argument_group("output").add_mutually_exclusive_group()
-    shared.add_output(ways)
-    ways.add_argument(
-        "--compare", discovered=True, action="store_true", help="report where absolve differs, instead of listing"
-    )
-    group = parser.add_argument_group("the browser")
-    shared.completes_files(
-        group.add_argument(
-            "--browser",
-            metavar="PROGRAM",
-            help="program to run (default: $ABSOLVE_BROWSER, or the first browser found)",
-        )
-    )
-    group.add_argument(
-        "--timeout",
-        discovered=True,
-        type=_seconds,
-        default=30.0,
-        metavar="SECONDS",
-        help="time limit for each page (default: %(default)g)",
-    )
-    shared.add_limits(parser)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0
-    if not 0 < seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 to 86400, not {text!r}")
-    return seconds
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

@@ -26,17 +26,6 @@ ENGINES: Final = ("local", "spark")
 _FORMATS: Final = tuple(filter(sinks.is_for_clusters, sinks.FORMATS))  # that tasks write
 
 
-def add_engine(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--engine",
-        choices=ENGINES,
-        default="local",
-        help="local (default): processes on this machine; spark: a cluster (needs absolve[spark]). OUT is then the path"
-        f" or URL of a new folder, to which each task writes a file: {' or '.join(f'*.{name}' for name in _FORMATS)}",
-    )
-    group.add_argument("--master", metavar="URL", help="with --engine spark, the cluster: spark://host:7077, yarn, ...")
-
-
 def is_wanted(options: argparse.Namespace) -> bool:
     """Return whether to run on Spark. Raise UsageError if another option excludes the engine."""
     if options.engine == "local":

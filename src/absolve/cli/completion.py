@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import shtab
 
-from absolve.cli.running import parser as whole_parser
-from absolve.run.links_task import columns_of
+from absolve.cli.option import called
+from absolve.cli.parsing import parser
 
 if TYPE_CHECKING:
     import argparse
@@ -22,21 +22,13 @@ examples:
   absolve completion powershell >> $PROFILE        (in PowerShell)
   absolve completion tcsh > ~/.absolve.csh         (then source it in ~/.tcshrc)"""
 
-SHELLS = ("bash", "zsh", "fish", "powershell", "tcsh")
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="shell for which to print the script")
-
 
 def run(options: argparse.Namespace, report: Report) -> None:
     del report  # no input, so no diagnostics
-    whole = whole_parser()
-    for name, command in whole.commands.items():
-        for action in (*command.all_options(), *command.positionals()):
-            if getattr(action, "completes_files", False):
+    whole = parser()
+    for command in whole.commands.values():
+        for action, row in command.rows.items():
+            if row.completes_files:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
-            action.choices = action.choices or getattr(action, "completes_words", None)
-            if action.dest == "columns":
-                action.choices = columns_of(name)
+            action.choices = action.choices or called(row.words) or None
     print(shtab.complete(whole, options.shell))

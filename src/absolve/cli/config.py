@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from absolve.cli import COMMANDS
+from absolve.cli.configuration import configure, found_for
+from absolve.cli.parsing import parser
 from absolve.core import printable
 from absolve.core.errors import UsageError
 
@@ -37,13 +39,7 @@ only options that cannot write files, run programs or use the network. Ignored
 files and options are marked."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="only these commands (default: all)")
-
-
 def run(options: argparse.Namespace, report: Report) -> None:
-    from absolve.cli.running import configured, found_for, parser
-
     found = found_for(["--config", options.config] if options.config is not None else [])
     names = options.commands or list(COMMANDS)
     for name in names:
@@ -53,9 +49,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
     blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []
     for name in names:
         command = whole.commands[name]
-        configured(command, name, (), found)
+        configure(command, name, (), found)
         lines = [f"[{name}]"]
-        for option, action in sorted(command.options()):
+        for option, (_, action) in sorted(command.options().items()):
             value = command.get_default(action.dest)
             if value is None or value == []:
                 continue

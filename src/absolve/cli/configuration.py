@@ -1,7 +1,7 @@
 """Configuration files: find and parse the TOML file that sets options by their long names; the command line overrides.
 
 A file that the user names may set every option. A file found in the working folder or above may come from a download
-or from another user: it sets only options that cannot write files, run programs or connect (`parsing.is_discovered`).
+or from another user: it sets only options that cannot write files, run programs or connect (`option.Option`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.cli import COMMANDS, option_table
 from absolve.core.errors import UsageError, similar
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from absolve.cli.parsing import Parser
 
 NAME: Final = "absolve.toml"
 PYPROJECT: Final = "pyproject.toml"
@@ -268,3 +271,28 @@ def _unusable(path: Path, error: OSError | ValueError) -> UsageError:
     if found := _PLACE.search(text):
         return UsageError(f"{path}:{found[1]}:{found[2]}: {text[: found.start()]}")
     return UsageError(f"{path}: {text}")
+
+
+def configure(command: Parser, name: str, arguments: Sequence[str], found: Configuration) -> None:
+    """Use a configuration file for the defaults of a command. Raise UsageError for an unknown option in it."""
+    if found.path is None:
+        return
+    known = option_table.names()
+    for option in command.default_to(found.of(name), arguments, named=found.named):
+        hint = similar(option.name, command.options() if option.table else known)
+        if option.table:
+            raise UsageError(f"{option.place}: {name} has no option {option.key!r}", hint)
+        if option.name not in known:
+            raise UsageError(f"{option.place}: unknown option {option.key!r}", hint)
+
+
+def found_for(arguments: Sequence[str]) -> Configuration:
+    """Return the configuration file named by --config or $ABSOLVE_CONFIG, or found in the working folder or above."""
+    named = None
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        option, equals, value = argument.partition("=")
+        if option == "--config":
+            named = value if equals else next(iter(arguments[place + 1 :]), None)  # if missing, argparse reports it
+    return find(tuple(COMMANDS), named)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.cli import cluster, filters, listing, many
-from absolve.cli import options as shared
+from absolve.cli import listing
 from absolve.run.links_task import DOCUMENTS
 
 if TYPE_CHECKING:
@@ -27,15 +26,6 @@ examples:
 columns: document, entity, url, url_source, status, date, media_type, charset,
 size, digest, title, lang, canonical, robots, base, base_layer, links, problems,
 anchors, alternates"""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    many.add_inputs(parser)
-    listing.add_format(parser)
-    filters.add_table(parser.add_argument_group("selection of documents and columns"))
-    shared.add_settings(parser)
-    shared.add_changes(parser)
-    cluster.add_engine(many.add_run(parser))
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.cli.options import completes_files, completes_words
 from absolve.cli.totals import Table
 from absolve.core.errors import DocumentError, UsageError, similar
-from absolve.core.model import KINDS, SCOPES
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import absolute
 from absolve.run import inputs
@@ -23,67 +21,6 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.filters import Selection
-
-
-def add_selection(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
-    """Add --kind, --scope and --problem; each takes words separated by commas, and may be repeated."""
-    group = parser.add_argument_group(title)
-    for option, meaning, words in (
-        ("--kind", "of these kinds", sorted(KINDS)),
-        ("--scope", "whose target has one of these scopes, relative to the document", SCOPES),
-        ("--problem", "with any of these problems", PROBLEMS),
-    ):
-        argument = group.add_argument(
-            option,
-            discovered=True,
-            action="append",
-            default=[],
-            metavar="WORD,...",
-            help=f"only links {meaning}: {', '.join(words)}",
-        )
-        completes_words(argument, words)
-    return group
-
-
-def add_table(group: argparse._ActionsContainer) -> None:
-    """Add --columns, --where, --unique and --count."""
-    group.add_argument("--columns", discovered=True, metavar="NAME,...", help="only these columns, in this order")
-    group.add_argument(
-        "--where",
-        metavar="CONDITION",
-        help="only rows for which this SQL condition is true (DuckDB; needs absolve[duckdb])",
-    )
-    group.add_argument(
-        "--unique",
-        discovered=True,
-        action="store_true",
-        help="with --columns: drop rows that repeat an earlier one",
-    )
-    group.add_argument(
-        "--count",
-        discovered=True,
-        action="store_true",
-        help="with --unique: add a column with the number of equal rows, and list the most frequent ones first",
-    )
-
-
-def add_remapping(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("mapping old URLs to new ones, after links are made absolute")
-    group.add_argument(
-        "--remap",
-        action="append",
-        default=[],
-        metavar="FROM=TO",
-        help="replace the prefix FROM of a URL by TO; //host matches http and https. The longest matching FROM applies;"
-        " it must end at the end of a path segment or parameter",
-    )
-    completes_files(
-        group.add_argument(
-            "--remap-file",
-            metavar="FILE",
-            help="read such rules from CSV: from, to, and prefix (the default), exact or regex",
-        )
-    )
 
 
 def selection(options: argparse.Namespace) -> Selection:
@@ -186,3 +123,14 @@ def _checked(change: Change, name: str, line: int) -> None:
         Remapping([change])
     except UsageError as error:
         raise UsageError(f"{name}:{line}: {error.message}") from error
+
+
+def selecting(options: argparse.Namespace) -> str:
+    """Return the options that select rows, as given; empty if there are none."""
+    from shlex import quote
+
+    given = vars(options)
+    words = [f"--{name} {quote(','.join(given[name]))}" for name in ("kind", "scope", "problem") if given.get(name)]
+    if given.get("where") is not None:
+        words.append(f"--where {quote(given['where'])}")
+    return " ".join(words)

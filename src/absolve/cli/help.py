@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.cli import COMMANDS
+from absolve.cli.parsing import parser
 
 if TYPE_CHECKING:
     import argparse
@@ -21,17 +21,8 @@ examples:
   absolve help --man > ~/.local/share/man/man1/absolve.1    then man absolve"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("about", nargs="?", choices=tuple(COMMANDS), metavar="COMMAND", help="one of the commands")
-    parser.add_argument_group("output").add_argument(
-        "--man", action="store_true", help="print the manual page of absolve (roff) with all commands"
-    )
-
-
 def run(options: argparse.Namespace, report: Report) -> None:
     del report  # no input, so no diagnostics
-    from absolve.cli.running import parser
-
     if options.man:
         from absolve.cli.manual import page
 

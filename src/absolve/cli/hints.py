@@ -10,15 +10,13 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from absolve.cli import COMMANDS
+from absolve.cli import COMMANDS, option_table
 from absolve.core.errors import UsageError, closest, in_short, similar
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable
 
     from absolve.cli.parsing import Parser
-    from absolve.cli.reporting import Report
     from absolve.core.errors import Diagnostic
 
 # By the code of a warning that inputs share: the options that help all of them. It is printed for one of them only.
@@ -178,50 +176,20 @@ _MEANT: Final = {
 
 def option(name: str, parser: Parser) -> str:
     """Return the hint for an unknown option: a similar one, or the commands that have it."""
-    own = [known for action in parser.options() for known in action[1].option_strings]
+    own = [known for row, _ in parser.options().values() for known in row.names]
     meant = _MEANT.get(name)
     if meant is not None and not meant.startswith("-"):
         return meant
     if meant is not None and meant.split()[0] in own:
         return f"did you mean {meant}?"
-    if found := _having(name):
+    if found := option_table.having(name):
         if parser.prog == _PROGRAM:
             return f"options follow the command: absolve COMMAND {name}"
         return f"{name} is an option of {' and '.join(found)}"
     return similar(name, own)
 
 
-def _having(name: str) -> list[str]:
-    """Return the commands that have an option."""
-    from absolve.cli.running import parser
-
-    found = parser().commands.items()
-    return [command for command, one in found if any(name in action.option_strings for _, action in one.options())]
-
-
 def surplus(parser: Parser) -> str:
     """Return the hint for an argument that a command does not take."""
     taken = " ".join(str(action.metavar or action.dest) for action in parser.positionals())
     return f"{parser.prog} takes {taken}" if taken else f"{parser.prog} takes options only"
-
-
-def selecting(options: argparse.Namespace) -> str:
-    """Return the options that select rows, as given; empty if there are none."""
-    from shlex import quote
-
-    given = vars(options)
-    words = [f"--{name} {quote(','.join(given[name]))}" for name in ("kind", "scope", "problem") if given.get(name)]
-    if given.get("where") is not None:
-        words.append(f"--where {quote(given['where'])}")
-    return " ".join(words)
-
-
-def interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
-    """Print how far a run over several inputs came, and that --resume goes on where a journal is kept."""
-    if total is not None and total < 2:
-        return
-    given = vars(options)
-    writes = given.get("in_place") or given.get("output") not in {None, "-"}
-    resumes = "resume" in given and writes and not (given.get("dry_run") or given.get("diff"))
-    text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
-    report.note("interrupted", f"{text}; --resume goes on" if resumes else text)

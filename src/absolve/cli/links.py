@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.cli import cluster, filters, listing, many, resuming
-from absolve.cli import options as shared
+from absolve.cli import listing
 from absolve.run.links_task import LINKS
 
 if TYPE_CHECKING:
@@ -34,19 +33,6 @@ columns: document, entity, line, column, start, end, element, attribute, kind,
 rel, text, reference, base, base_layer, base_source, target, scope, problems
 
 A database (.sqlite, .duckdb) gets the table documents, too: see absolve documents."""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    many.add_inputs(parser)
-    listing.add_format(parser)
-    group = filters.add_selection(parser, "selection of links and columns")
-    filters.add_table(group)
-    listing.add_fail_on(group)
-    shared.add_settings(parser)
-    shared.add_changes(parser)
-    run_ = many.add_run(parser)
-    resuming.add_list_resume(run_)
-    cluster.add_engine(run_)
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

@@ -16,7 +16,7 @@ from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
-from absolve.inventory import PROBLEMS, sinks
+from absolve.inventory import sinks
 from absolve.run import special_files
 from absolve.run.filters import Selection
 from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
@@ -33,33 +33,6 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Sink
     from absolve.run.inputs import Input
     from absolve.run.list_journal import ListJournal
-
-
-def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add -o OUT, --format and --csv-safe."""
-    group = parser.add_argument_group("output")
-    shared.add_output(group)
-    group.add_argument(
-        "-f",
-        "--format",
-        discovered=True,
-        choices=sinks.FORMATS,
-        metavar="FORMAT",
-        help=f"{', '.join(sinks.FORMATS)} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)",
-    )
-    shared.add_csv_safe(group)
-
-
-def add_fail_on(group: argparse._ActionsContainer) -> None:
-    """Add --fail-on, for the list of links."""
-    argument = group.add_argument(
-        "--fail-on",
-        action="append",
-        default=[],
-        metavar="WORD,...",
-        help="exit with status 1 if a listed link has one of these problems (words as for --problem, or any)",
-    )
-    shared.completes_words(argument, (*PROBLEMS, "any"))
 
 
 def run(options: argparse.Namespace, report: Report, table: str) -> None:
@@ -124,11 +97,8 @@ def _list(
             sinks.writer_of_tables(how.format)(how.tables, chunks, out)
         else:
             _write(how, sink, (chunk for _, chunk in chunks), out, options)
-    if not found_rows.number:
-        from absolve.cli import hints
-
-        if selecting := hints.selecting(options):
-            report.note("empty-selection", f"no row is selected by {selecting}")
+    if not found_rows.number and (selecting := filters.selecting(options)):
+        report.note("empty-selection", f"no row is selected by {selecting}")
 
 
 class Rows:

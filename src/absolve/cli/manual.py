@@ -15,8 +15,7 @@ from absolve.cli.configuration import NAME, PYPROJECT, VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.cli.parsing import Parser
-    from absolve.cli.running import Whole
+    from absolve.cli.parsing import Parser, Whole
 
 _ESCAPES = str.maketrans({"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"})
 _STATUSES = (

@@ -6,7 +6,6 @@ a summary on the standard error.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from contextlib import closing, contextmanager
@@ -28,6 +27,7 @@ from absolve.run.results import BytesRead, ChangeCounts, Counts, Failure
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from absolve.cli.totals import Totals
@@ -40,93 +40,6 @@ if TYPE_CHECKING:
 WORTH_A_POOL = 4 << 20  # bytes of inputs: fewer are done sooner than worker processes start
 _MOMENT = 0.5  # seconds in which the inputs are counted after an interrupt
 SCREEN = 20  # lines: after more messages than this the summary repeats the failures
-
-
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add INPUT..., the options for folders and lists, and those of `options.add_known`."""
-    shared.completes_files(
-        parser.add_argument(
-            "inputs",
-            nargs="*",
-            metavar="INPUT",
-            help="file, folder (with its subfolders), or - for the standard input (default)",
-        )
-    )
-    group = parser.add_argument_group("folders and lists")
-    shared.completes_files(
-        group.add_argument(
-            "--from",
-            dest="from_",
-            metavar="FILE",
-            help="read names of inputs from FILE (- is the standard input), one per line or separated by NUL",
-        )
-    )
-    group.add_argument(
-        "--include",
-        discovered=True,
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="in folders, only matching files: '*.html' by name, 'docs/**' by path",
-    )
-    group.add_argument(
-        "--exclude",
-        discovered=True,
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="in folders, skip matching files and folders",
-    )
-    group.add_argument(
-        "--mirror-layout",
-        discovered=True,
-        action="store_true",
-        help="a folder contains host/path, as written by wget and HTTrack: use that as the URL of a page that records"
-        " no other",
-    )
-    shared.add_url_map(shared.add_known(parser))
-
-
-def add_run(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add --jobs, --errors, --quiet and --verbose; return their group."""
-    group = parser.add_argument_group("run")
-    group.add_argument(
-        "-j",
-        "--jobs",
-        discovered=True,
-        type=_jobs,
-        default=None,
-        metavar="N",
-        help="number of processes (default: one per core; one for a few small inputs)",
-    )
-    shared.completes_files(
-        group.add_argument("--errors", metavar="FILE", help="also write failures to FILE, as JSON lines")
-    )
-    group.add_argument(
-        "--no-progress", discovered=True, action="store_true", help="show no progress on the standard error"
-    )
-    verbosity = group.add_mutually_exclusive_group()
-    verbosity.add_argument(
-        "-q",
-        "--quiet",
-        discovered=True,
-        action="store_true",
-        help="report failures only, without the line that ends a run",
-    )
-    verbosity.add_argument(
-        "-v",
-        "--verbose",
-        discovered=True,
-        action="store_true",
-        help="report every diagnostic (default: what inputs share once, with the number of the others)",
-    )
-    return group
-
-
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"must be a number from 1 to 1024, not {text!r}")
-    return int(text)
 
 
 def names(options: argparse.Namespace) -> list[str]:
@@ -278,10 +191,19 @@ def _interruptible(course: _Course, options: argparse.Namespace, report: Report)
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
         if not options.quiet and (isinstance(error, KeyboardInterrupt) or interrupts.received() is not None):
-            from absolve.cli import hints
-
-            hints.interrupted(course.number, _total(options), options, report)
+            _tell_interrupted(course.number, _total(options), options, report)
         raise
+
+
+def _tell_interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
+    """Print how far a run over several inputs came, and that --resume goes on where a journal is kept."""
+    if total is not None and total < 2:
+        return
+    given = vars(options)
+    writes = given.get("in_place") or given.get("output") not in {None, "-"}
+    resumes = "resume" in given and writes and not (given.get("dry_run") or given.get("diff"))
+    text = f"{done:,} done" if total is None else f"{done:,} of {total:,} done"
+    report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
 
 
 def _total(options: argparse.Namespace) -> int | None:

@@ -21,11 +21,11 @@ from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import map as maps
 from absolve.mirror import write
 from absolve.mirror.capture import latest_of
-from absolve.mirror.paths import LAYOUTS, MAP
+from absolve.mirror.paths import MAP
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions, made
-from absolve.mirror.urls import MORE, NONE, Equivalences, wanted
+from absolve.mirror.urls import Equivalences, wanted
 from absolve.run import journal, leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
@@ -59,49 +59,6 @@ where it does not. mirror.sqlite has every URL with its file, what is missing,
 and a note for every edit that is no link."""
 
 _SMALL = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    many.add_inputs(parser)
-    where = parser.add_argument_group("output")
-    place = where.add_mutually_exclusive_group()
-    shared.completes_files(place.add_argument("-o", "--output", metavar="DIR", help="write the mirror into DIR"))
-    shared.completes_files(place.add_argument("--zip", metavar="FILE", help="write it into one ZIP file, or to -"))
-    shared.completes_files(
-        place.add_argument("--check", metavar="DIR", help="check any mirror: dead links, changed files, names")
-    )
-    shared.completes_files(
-        place.add_argument("--serve", metavar="DIR", help="show a mirror on this machine, with its media types")
-    )
-    shared.add_mkdirs(where)
-    where.add_argument("--port", type=int, default=0, metavar="N", help="with --serve: the port (default: a free one)")
-    where.add_argument("--network", action="store_true", help="with --serve: let pages reach the web")
-    where.add_argument("--by", choices=LAYOUTS, default="host", help="host/path (default), path, DATE/host/path")
-    where.add_argument(
-        "--relative-only", action="store_true", help="make the links of a folder of pages relative, in place"
-    )
-    where.add_argument("--prune", action="store_true", help="remove files of an earlier run that no longer belong")
-    where.add_argument(
-        "-n", "--dry-run", discovered=True, action="store_true", help="write no file; print the path of each URL"
-    )
-    what = parser.add_argument_group("what is held")
-    what.add_argument("--at", metavar="DATE", help="of several captures, the newest not later than this one")
-    what.add_argument("--keep-errors", action="store_true", help="hold error pages, too")
-    what.add_argument(
-        "--same", metavar="WORD,...", help=f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
-    )
-    links = parser.add_argument_group("links and edits")
-    links.add_argument(
-        "--absent", choices=("keep", "sever"), default="keep", help="what a page fetches and lacks: keep, or inert"
-    )
-    links.add_argument("--for", dest="for_", choices=("file", "server"), default="file", help="how it will be read")
-    shared.completes_files(
-        links.add_argument("--missing", metavar="FILE", help="write the URLs that are missing, one a line")
-    )
-    links.add_argument("--missing-kind", metavar="KIND,...", help="only these kinds: image,stylesheet")
-    shared.add_settings(parser)
-    parser.set_defaults(profile="whatwg")
-    many.add_run(parser).add_argument("--resume", action="store_true", help="go on with a run that was killed")
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

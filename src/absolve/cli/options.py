@@ -5,7 +5,6 @@ Input: argparse parsers and namespaces. Raises UsageError for values that argpar
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
@@ -13,68 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.document.base_layers import retrieval_claim
-from absolve.document.settings import BASES, CHOICES, DEEPEST, FRAGMENTS, Settings
+from absolve.document.settings import CHOICES, Settings
 from absolve.encodings import charsets
 from absolve.run import inputs, outputs, sources, special_files
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions
-from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
     from contextlib import AbstractContextManager
-
-
-def completes_files(argument: argparse.Action) -> None:
-    """Complete file names for this argument: `completion` reads this attribute."""
-    argument.completes_files = True  # type: ignore[attr-defined]
-
-
-def completes_words(argument: argparse.Action, words: Iterable[str]) -> None:
-    """Complete these words for an argument that takes several of them, separated by commas: as `completes_files`."""
-    argument.completes_words = tuple(words)  # type: ignore[attr-defined]
-
-
-def add_configuration(parser: argparse.ArgumentParser) -> None:
-    """Add --config; `running.found_for` reads it before argparse does."""
-    completes_files(
-        parser.add_argument_group("run").add_argument(
-            "--config",
-            metavar="FILE",
-            help="read options from FILE (default: $ABSOLVE_CONFIG, or absolve.toml in this folder or above)",
-        )
-    )
-
-
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add INPUT... and the options of `add_known`."""
-    completes_files(
-        parser.add_argument(
-            "inputs", nargs="*", metavar="INPUT", help="file, or - for the standard input (default)"
-        )
-    )
-    add_known(parser)
-
-
-def add_output(parser: argparse._ActionsContainer) -> None:
-    """Add -o OUT, for one list of all inputs."""
-    text = "write to OUT, completely or not at all (default: the standard output)"
-    completes_files(parser.add_argument("-o", "--output", metavar="OUT", help=text))
-
-
-def add_csv_safe(group: argparse._ActionsContainer) -> None:
-    """Add --csv-safe, for tables of links and the log of a rewrite."""
-    group.add_argument(
-        "--csv-safe",
-        discovered=True,
-        action="store_true",
-        help="in CSV and other formats for spreadsheets, put ' before text that begins with =, +, -, @, a tab or a line"
-        " end, at the start of a cell or behind ; or a line break in it, so that no spreadsheet runs it as a formula",
-    )
-
-
-def add_mkdirs(group: argparse._ActionsContainer) -> None:
-    group.add_argument("--mkdirs", action="store_true", help="also make the folders above OUT that do not exist")
 
 
 def check_above(out: str, *, makes: bool) -> None:
@@ -88,169 +35,6 @@ def check_above(out: str, *, makes: bool) -> None:
 
 
 _MKDIRS: Final = "--mkdirs makes it; the last folder of a path needs no option"
-
-
-def add_known(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add --url, --default-url, --file-urls, --media-type and --charset; return their group."""
-    known = parser.add_argument_group("facts about the inputs")
-    known.add_argument(
-        "-u", "--url", discovered=True, metavar="URL", help="URL from which they were retrieved (RFC 1808, section 3.3)"
-    )
-    known.add_argument(
-        "--default-url", discovered=True, metavar="URL", help="that URL for inputs that record none of their own"
-    )
-    known.add_argument(
-        "--file-urls",
-        action="store_true",
-        help="use the path of a file (file:///...) as that URL if no other is known",
-    )
-    known.add_argument(
-        "--media-type", discovered=True, metavar="TYPE", help="media type (default: by name and content)"
-    )
-    known.add_argument(
-        "--charset", discovered=True, metavar="LABEL", help="character encoding, unless a byte order mark gives it"
-    )
-    return known
-
-
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that decide how links are found and resolved, and the limits."""
-    group = parser.add_argument_group("finding and resolving links")
-    add_profile(group)
-    group.add_argument(
-        "--lazy", discovered=True, action="store_true", help="also find links in data-src, data-href and the like"
-    )
-    group.add_argument(
-        "--conditional-comments",
-        discovered=True,
-        action="store_true",
-        help="also find links in <!--[if IE]> comments",
-    )
-    recovers = "read XML that is not well-formed, or nested too deep, as HTML"
-    group.add_argument("--recover", discovered=True, action="store_true", help=recovers)
-    add_limits(parser)
-
-
-def add_limits(parser: argparse.ArgumentParser) -> None:
-    """Add the limits of a document: nesting, sizes, number of links."""
-    group = parser.add_argument_group("limits")
-    group.add_argument(
-        "--max-depth",
-        discovered=True,
-        type=_depth,
-        default=Settings().max_depth,
-        metavar="N",
-        help="leave documents nested deeper than N levels unchanged (default: %(default)s)",
-    )
-    group.add_argument(
-        "--max-size",
-        discovered=True,
-        type=_size,
-        default=Settings().max_size,
-        metavar="BYTES",
-        help="leave larger documents unchanged; K, M or G may follow the number (default: 1G)",
-    )
-    group.add_argument(
-        "--max-links",
-        discovered=True,
-        type=_number,
-        default=Settings().max_links,
-        metavar="N",
-        help="leave documents with more links unchanged (default: %(default)s)",
-    )
-    group.add_argument(
-        "--max-decompressed",
-        discovered=True,
-        type=_size,
-        default=Settings().max_decompressed,
-        metavar="BYTES",
-        help="leave content with more bytes after decompression, and larger WARC records, unchanged (default: 128M)",
-    )
-    group.add_argument(
-        "--max-url",
-        discovered=True,
-        type=_size,
-        default=Settings().max_url,
-        metavar="LENGTH",
-        help="make no URL of more characters: leave such a link, and links relative to such a base, unchanged"
-        " (default: 2M)",
-    )
-    group.add_argument(
-        "--max-rows-bytes",
-        discovered=True,
-        type=_size,
-        default=Settings().max_rows_bytes,
-        metavar="BYTES",
-        help="list no document whose rows have more bytes of URLs and text in total (default: 2G)",
-    )
-
-
-CREDENTIALS: Final = "--show-credentials"
-
-
-def add_credentials(parser: argparse.ArgumentParser) -> None:
-    """Add --show-credentials, for every command that prints messages or URLs."""
-    parser.add_argument_group("run").add_argument(
-        CREDENTIALS, action="store_true", help="print user:password@ of URLs in messages and lists, instead of ***@"
-    )
-
-
-def add_profile(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--profile",
-        discovered=True,
-        choices=tuple(PROFILES),
-        default=Settings().profile,
-        help="resolve by " + "; by ".join(f"{row.summary} ({name})" for name, row in PROFILES.items()),
-    )
-
-
-def add_changes(parser: argparse.ArgumentParser) -> None:
-    """Add the options that extend or limit the changes of a rewrite."""
-    group = parser.add_argument_group("changes")
-    group.add_argument(
-        "--fragments",
-        discovered=True,
-        choices=FRAGMENTS,
-        default=Settings().fragments,
-        help="#fragment links within the document: leave unchanged (keep, default) or make absolute",
-    )
-    group.add_argument(
-        "--base",
-        discovered=True,
-        choices=BASES,
-        default=Settings().base,
-        help="URL of the base element: make absolute (keep, default) or make empty",
-    )
-    group.add_argument(
-        "--break-signatures",
-        action="store_true",
-        help="also change signed parts of messages (multipart/signed, DKIM)",
-    )
-    group.add_argument("--json-ld", discovered=True, action="store_true", help="also change references in JSON-LD")
-
-
-def _depth(text: str) -> int:
-    if not text.isdecimal() or int(text) > DEEPEST:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to {DEEPEST}, not {text!r}")
-    return int(text)
-
-
-_UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def _size(text: str) -> int:
-    unit = text[-1:].upper()
-    number = text[:-1] if unit in _UNITS else text
-    if not number.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be a number, optionally followed by K, M or G, not {text!r}")
-    return int(number) * _UNITS.get(unit, 1)
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be a number, not {text!r}")
-    return int(text)
 
 
 def settings(options: argparse.Namespace) -> Settings:
@@ -363,12 +147,6 @@ def _check_not_led_out(path: Path, names: list[str]) -> None:
     """Raise UsageError for an output that a symbolic link in an input folder leads to: it may be anywhere."""
     if (folder := inputs.led_out_of(path, names)) is not None:
         raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
-
-
-def add_url_map(group: argparse._ActionsContainer) -> None:
-    completes_files(
-        group.add_argument("--url-map", metavar="FILE", help="CSV file with retrieval URLs of single files: path, URL")
-    )
 
 
 def url_map(options: argparse.Namespace) -> inputs.UrlMap:

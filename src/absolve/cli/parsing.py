@@ -8,24 +8,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib import import_module
 from reprlib import repr  # noqa: A004 - for values that may be nested deep
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from absolve.cli import COMMANDS, option_table, version
 from absolve.core import printable
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from absolve.cli.configuration import Setting
+    from absolve.cli.option import Option
 
-_PATHS = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})  # metavars of options whose value is a path
-LIST = ",..."  # the end of the metavar of an option that takes several words, separated by commas
-HELP = "help"
-# Titles of groups of options, in the order of the help of every command; the other groups come between.
-_FIRST = ("commands", "arguments", "folders and lists", "facts about the inputs", "output")
-_LAST = ("finding and resolving links", "limits", "run", HELP)
 _WIDTH = 80  # columns if the terminal's width is unknown
 
 
@@ -47,24 +44,6 @@ def _width() -> int:
         return _WIDTH
 
 
-def _marked(kind: type[argparse.Action]) -> type[argparse.Action]:
-    """Return a subclass of an argparse action with the attribute `discovered` (see `is_discovered`)."""
-
-    class Marked(kind):  # type: ignore[misc, valid-type]
-        def __init__(self, *arguments: Any, discovered: bool = False, **settings: Any) -> None:
-            super().__init__(*arguments, **settings)
-            self.discovered = discovered
-
-    return Marked
-
-
-_KINDS = {
-    None: _marked(argparse._StoreAction),  # noqa: SLF001 - as argparse registers them
-    "store_true": _marked(argparse._StoreTrueAction),  # noqa: SLF001
-    "append": _marked(argparse._AppendAction),  # noqa: SLF001
-}
-
-
 class _HelpAction(argparse.Action):
     """Print the help, whole or short, and exit."""
 
@@ -83,25 +62,6 @@ class _HelpAction(argparse.Action):
         parser.exit()
 
 
-def is_discovered(option: argparse.Action) -> bool:
-    """Return whether a configuration file that was found, not named, may set an option: it may come with a download.
-
-    Declare an option with `discovered=True` only if it cannot write files, run programs or use the network, change the
-    targets of absolute links, lift a protection, or name a file of this machine.
-    """
-    return getattr(option, "discovered", False)
-
-
-def is_limit(option: argparse.Action) -> bool:
-    """Return whether the value of an option bounds time or memory, so that a higher one lifts a protection."""
-    return any(name.startswith("--max-") or name == "--timeout" for name in option.option_strings)
-
-
-def takes_words(option: argparse.Action) -> bool:
-    """Return whether the value of an option is several words, separated by commas."""
-    return isinstance(option.metavar, str) and option.metavar.endswith(LIST)
-
-
 class Parser(argparse.ArgumentParser):
     """An argument parser that keeps the layout of examples, accepts no abbreviated options, and gives hints in errors.
 
@@ -110,17 +70,28 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *, has_help: bool = True, **settings: object) -> None:
         super().__init__(formatter_class=_Help, allow_abbrev=False, add_help=False, **settings)  # type: ignore[arg-type]
-        for name, kind in _KINDS.items():
-            self.register("action", name, kind)
-        self._positionals.title, self._optionals.title = "arguments", HELP
+        self._positionals.title, self._optionals.title = option_table.ARGUMENTS, option_table.HELP
         if has_help:
             self.add_argument("-h", action=_HelpAction, short=True, help="print the most used options, and exit")
             self.add_argument("--help", action=_HelpAction, help="print this help, and exit")
+        self.rows: dict[argparse.Action, Option] = {}
         self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
         self.settings: dict[str, Setting] = {}  # likewise -> its setting in the file
         self.raised: dict[str, Any] = {}  # name -> value in the file, of limits that the file may not raise
         self.credentials = False  # whether errors show user information of URLs
         self.ignored: dict[str, Any] = {}  # name -> value in the file, of options that the file may not set
+
+    def add_options(self, command: str) -> None:
+        """Add the options of a command, and its defaults."""
+        rivals: dict[str, argparse._ActionsContainer] = {}
+        for title, option in option_table.of(command):
+            place: argparse._ActionsContainer = self.add_argument_group(title)
+            if option.rivals:
+                place = rivals.get(option.rivals) or place.add_mutually_exclusive_group()
+                rivals[option.rivals] = place
+            action = place.add_argument(*(option.names or [option.dest]), **option.settings())
+            self.rows[action] = option
+        self.set_defaults(**option_table.DEFAULTS.get(command, {}))
 
     def add_argument_group(self, title: str | None = None, *rest: Any, **settings: Any) -> argparse._ArgumentGroup:
         """Return the group of a title; it is added if there is none."""
@@ -183,12 +154,7 @@ class Parser(argparse.ArgumentParser):
 
     def groups(self) -> list[argparse._ArgumentGroup]:
         """Return the groups of options in the order of the help."""
-
-        def place(group: argparse._ArgumentGroup) -> int:
-            title = (group.title or "").partition(" (")[0]
-            return _FIRST.index(title) - 9 if title in _FIRST else 1 + _LAST.index(title) if title in _LAST else 0
-
-        return sorted(self._action_groups, key=place)
+        return [*(group for group in self._action_groups if group is not self._optionals), self._optionals]
 
     def positionals(self) -> list[argparse.Action]:
         """Return the arguments without a name."""
@@ -199,11 +165,9 @@ class Parser(argparse.ArgumentParser):
         words = [formatter._format_args(action, action.metavar or action.dest) for action in self.positionals()]  # type: ignore[arg-type] # noqa: SLF001
         formatter.add_usage(" ".join((self.prog, "[OPTION ...]", *words)), [], [])
 
-    def options(self) -> Iterator[tuple[str, argparse.Action]]:
-        """Yield the options by their names in a file, without those that print and exit."""
-        for action in self._actions:
-            if action.option_strings and action.dest not in {argparse.SUPPRESS, "help", "version", "config"}:
-                yield next(name for name in action.option_strings if name.startswith("--")).removeprefix("--"), action
+    def options(self) -> dict[str, tuple[Option, argparse.Action]]:
+        """Return the options that a file may name, by their names there."""
+        return {row.name: (row, action) for action, row in self.rows.items() if row.names and row.dest != "config"}
 
     def all_options(self) -> list[argparse.Action]:
         """Return all options, those that print and exit too."""
@@ -213,7 +177,7 @@ class Parser(argparse.ArgumentParser):
         """Use the values of a file as defaults for options not in the arguments; return those of unknown options.
 
         Values are checked as argparse checks arguments; UsageError names the place of a wrong one. A file that is not
-        `named` sets only options that `is_discovered` accepts; the others are added to `ignored`. It may lower limits;
+        `named` sets only harmless options; the others are added to `ignored`. It may lower limits;
         those that it would raise are added to `raised`.
         """
         present = {action.dest for action in self._present(arguments)}
@@ -221,24 +185,24 @@ class Parser(argparse.ArgumentParser):
             dests = {action.dest for action in group._group_actions}  # noqa: SLF001 - argparse has no other way
             if dests & present:
                 present |= dests
-        options = dict(self.options())
+        options = self.options()
         for setting in given:
-            action = options.get(setting.name)
-            if action is None:
+            if setting.name not in options:
                 continue
-            if not (named or is_discovered(action)):
+            row, action = options[setting.name]
+            if not (named or row.is_harmless):
                 if action.dest not in present:
                     self.ignored[setting.name] = setting.value
                 continue
             try:
-                converted = self._converted(action, setting.value, setting.path)
+                converted = self._converted(row, action, setting.value, setting.path)
             except argparse.ArgumentError as error:
                 from absolve.cli.hints import reworded
 
                 raise UsageError(f"{setting.place}: {reworded(str(error))}") from error
             except UsageError as error:
                 raise UsageError(f"{setting.place}: {error.message}", error.hint) from error
-            if not named and is_limit(action) and converted > action.default:
+            if not named and row.is_limit and converted > action.default:
                 if action.dest not in present:
                     self.raised[setting.name] = setting.value
             elif action.dest not in present:
@@ -265,31 +229,82 @@ class Parser(argparse.ArgumentParser):
                     yield self._option_string_actions[name]
                     break
 
-    def _converted(self, action: argparse.Action, value: Any, path: Path) -> Any:
+    def _converted(self, row: Option, action: argparse.Action, value: Any, path: Path) -> Any:
         """Convert a value of a file to the option's type. Raise argparse.ArgumentError."""
-        if action.nargs == 0:  # a switch
+        if row.is_switch:
             if not isinstance(value, bool):
                 raise argparse.ArgumentError(action, f"must be true or false, not {repr(value)}")
             return value
+        folder = path.parent if row.is_path else None
         values = value if isinstance(value, list) else [value]
-        if isinstance(action.default, list):  # it may be repeated
-            found = [self._one(action, one, path) for one in values]
-            return [[one] for one in found] if action.nargs == argparse.ONE_OR_MORE else found
+        if row.repeats:
+            found = [self._one(action, one, folder) for one in values]
+            return [[one] for one in found] if row.nargs else found
         if isinstance(value, list):
-            if not takes_words(action):
+            if not row.takes_words:
                 raise argparse.ArgumentError(action, f"takes one value, not the list {repr(value)}")
-            return self._one(action, ",".join(str(self._one(action, one, path)) for one in values), path)
-        return self._one(action, value, path)
+            return self._one(action, ",".join(str(self._one(action, one, folder)) for one in values), folder)
+        return self._one(action, value, folder)
 
-    def _one(self, action: argparse.Action, value: Any, path: Path) -> Any:
+    def _one(self, action: argparse.Action, value: Any, folder: Path | None) -> Any:
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise argparse.ArgumentError(action, f"must be a string or a number, not {repr(value)}")
         try:
             text = str(value)
         except ValueError as error:  # a number of more than 4,300 digits
             raise argparse.ArgumentError(action, "the number is too large") from error
-        if action.metavar in _PATHS and value != "-":
-            text = str(path.parent / text)
+        if folder is not None and value != "-":
+            text = str(folder / text)
         converted = self._get_value(action, text)
         self._check_value(action, converted)
         return converted
+
+
+# --- the whole command line -------------------------------------------------------------------------------------------
+
+_DESCRIPTION = """\
+Find the base URL of each document by RFC 1808 section 3, resolve every link,
+and rewrite the links in place or list them. Only link bytes change."""
+
+_EPILOG = """\
+examples:
+  absolve rewrite page.html --url http://example.com/page.html > absolute.html
+  absolve rewrite --in-place --backup .orig saved/*.html
+  absolve links page.html -o links.csv
+  absolve base page.html
+
+absolve COMMAND -h lists the options of a command that are used most, --help all.
+exit status: 0 success; 1 completed, but some inputs failed; 2 usage error"""
+
+
+class Whole(Parser):
+    """The parser of the whole command line; `commands` has the parser of each command."""
+
+    commands: dict[str, Parser]
+
+
+def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
+    """Return the parser of the whole command line; only `wanted` commands are imported and have their options.
+
+    If a command is wanted there is no parser of the others: each takes as long as 1 KB of a page takes to rewrite.
+    """
+    alone = {*wanted} & {*COMMANDS}
+    whole = Whole(prog="absolve", description=_DESCRIPTION, epilog=_EPILOG)
+    whole.add_argument("-V", "--version", action="version", version=version(), help="print the version, and exit")
+    commands = whole.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser
+    )
+    whole.commands = commands.choices
+    for name, summary in COMMANDS.items():
+        if alone and name not in alone:
+            continue
+        module = import_module(f"absolve.cli.{name}") if name in wanted else None
+        described = f"{summary[0].upper()}{summary[1:]}."
+        epilog = getattr(module, "EPILOG", "")
+        command = commands.add_parser(
+            name, help=summary, description=described, epilog=epilog, has_help=module is not None
+        )
+        if module is not None:
+            command.add_options(name)
+            command.set_defaults(run=module.run, parser=command)
+    return whole

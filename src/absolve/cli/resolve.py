@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve import urls
-from absolve.cli import options as shared
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.run import outputs
@@ -28,12 +27,6 @@ examples:
   absolve resolve http://a/b/c/d ../../../g                   http://a/../g
   absolve resolve --profile whatwg http://a/b/c/d ../../../g  http://a/g
   absolve resolve http://a/b/c/d -- --g                       (-- ends options)"""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("base", metavar="BASE", help="base URL; '' for none")
-    parser.add_argument("references", nargs="+", metavar="REFERENCE", help="reference to resolve against BASE")
-    shared.add_profile(parser.add_argument_group("finding and resolving links"))
 
 
 def run(options: argparse.Namespace, report: Report) -> None:

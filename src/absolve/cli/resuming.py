@@ -35,24 +35,6 @@ _ASIDE: Final = frozenset(
 )
 
 
-def add_resume(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--resume",
-        action="store_true",
-        help="continue an earlier run with the same inputs and output, which ended or was killed: skip inputs that are"
-        " done, unless they, their results or the options have changed",
-    )
-
-
-def add_list_resume(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--resume",
-        action="store_true",
-        help="keep the rows of inputs that are done until OUT is complete, and continue an earlier run with this option"
-        " that was interrupted; OUT must be a text format",
-    )
-
-
 @contextmanager
 def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[ListJournal | None]:
     """Yield the journal of a list, with --resume; it is removed if the block ends. Raise UsageError as `journal`."""

@@ -56,60 +56,6 @@ Symbolic links in an output folder are not followed. A page in which the scanner
 had to guess is always verified (see absolve verify --help)."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    many.add_inputs(parser)
-    where = parser.add_argument_group("output")
-    place = where.add_mutually_exclusive_group()
-    shared.completes_files(
-        place.add_argument(
-            "-o",
-            "--output",
-            metavar="OUT",
-            help="write to this file, or into this folder under the inputs' names (default: the standard output)",
-        )
-    )
-    place.add_argument("--in-place", action="store_true", help="replace the input files")
-    shared.add_mkdirs(where)
-    where.add_argument(
-        "--backup",
-        metavar="SUFFIX",
-        help="with --in-place, keep the original as NAME + SUFFIX, with a number added if that file exists",
-    )
-    where.add_argument(
-        "--verify",
-        discovered=True,
-        action="store_true",
-        help="check that only links change before writing a file; leave it unchanged if the check fails",
-    )
-    show = where.add_mutually_exclusive_group()
-    show.add_argument(
-        "-n",
-        "--dry-run",
-        discovered=True,
-        action="store_true",
-        help="write no file, not even --log and --errors; print the number of links, and of those that would change",
-    )
-    show.add_argument(
-        "--diff",
-        discovered=True,
-        action="store_true",
-        help="write no file, not even --log and --errors; print a diff for patch",
-    )
-    shared.completes_files(
-        where.add_argument(
-            "--log",
-            metavar="FILE",
-            help="also write each changed link to FILE (.csv, .tsv, .json, .jsonl): document, line, old, new, rule",
-        )
-    )
-    shared.add_csv_safe(where)
-    shared.add_changes(parser)
-    filters.add_selection(parser, "selection of links to change")
-    filters.add_remapping(parser)
-    shared.add_settings(parser)
-    resuming.add_resume(many.add_run(parser))
-
-
 def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     log = None

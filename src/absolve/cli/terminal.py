@@ -17,28 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from absolve.core import printable
 
 if TYPE_CHECKING:
-    import argparse
 
     from _typeshed import ReadableBuffer
 
     from absolve.core.drawing import Screen
 
-CHOICES: Final = ("auto", "always", "never")
 _MOVES: Final = r"\x1b\[\??[0-9;]*[A-Za-z]|\r"  # ECMA-48 5.4
 WIDTH: Final = 80  # columns if the terminal does not give its width
-_chosen = CHOICES[0]
-
-
-def add_color(parser: argparse.ArgumentParser) -> None:
-    """Add --color, for every command."""
-    parser.add_argument(
-        "--color",
-        discovered=True,
-        choices=CHOICES,
-        default=CHOICES[0],
-        help="colours and hyperlinks: auto (default: on a terminal, unless $NO_COLOR is set or $TERM is dumb), always"
-        " (as with $FORCE_COLOR) or never",
-    )
+_chosen = "auto"
 
 
 def choose(choice: str) -> None:
@@ -137,7 +123,7 @@ def is_dumb() -> bool:
 
 def colours(stream: TextIO | None) -> bool:
     """Return whether a stream may get escape sequences (no-color.org, force-color.org)."""
-    if _chosen != CHOICES[0]:
+    if _chosen != "auto":
         return _chosen == "always"
     if os.environ.get("NO_COLOR"):
         return False

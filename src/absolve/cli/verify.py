@@ -57,18 +57,6 @@ codes:
 exit status: 0 equal (prints nothing); 1 different; 2 usage error"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    for name, words in (("before", "the document before the rewrite"), ("after", "the document after it")):
-        shared.completes_files(
-            parser.add_argument(name, metavar=name.upper(), help=f"{words}: file, or - for the standard input")
-        )
-    shared.add_url_map(shared.add_known(parser))
-    shared.add_changes(parser)
-    filters.add_selection(parser, "selection of links that change")
-    filters.add_remapping(parser)
-    shared.add_settings(parser)
-
-
 def run(options: argparse.Namespace, report: Report) -> None:
     how = shared.reading(options)
     policy = filters.policy(options)

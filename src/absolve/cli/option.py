@@ -1,0 +1,156 @@
+"""What an option is: a row of `option_table`, and the types of values.
+
+In: the text of a row. Out: what argparse, a configuration file, completion and the documentation need to know.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from absolve.document.settings import CHOICES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Words: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+
+# Words for values that are paths: of those in a file that begin in its folder, and of the others.
+_PATHS: Final = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})
+_OTHER_PATHS: Final = frozenset({"INPUT", "BEFORE", "AFTER", "PROGRAM"})
+_LIST: Final = ",..."  # the end of the word for a value of several words, separated by commas
+_KEYWORDS: Final = frozenset({"from", "for"})
+
+
+class Option(NamedTuple):
+    """An option, or an argument without a name, of some `commands`.
+
+    `usage` has its names and the word for its value, as in `-o --output OUT`; a switch has no such word. A file that
+    was found, not named, may set it only if it `is_harmless`: it can neither write files, run programs or use the
+    network, nor change the targets of absolute links, lift a protection, or name a file of this machine. It may be
+    given several times if it `repeats`. Of the `rivals` of one name, one may be given. `words` are completed.
+    """
+
+    usage: str
+    commands: str
+    help: str | Callable[[], str]
+    is_harmless: bool = False
+    type: Callable[[str], Any] | None = None
+    default: Any = None
+    choices: Words = ()
+    words: Words = ()
+    repeats: bool = False
+    nargs: str | None = None
+    rivals: str = ""
+    attribute: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The names that begin with hyphens; none for an argument."""
+        return [word for word in self.usage.split() if word.startswith("-")]
+
+    @property
+    def name(self) -> str:
+        """The long name without hyphens, as in a configuration file; that of an argument."""
+        return next((name for name in self.names if name.startswith("--")), self.usage.split()[0]).removeprefix("--")
+
+    @property
+    def dest(self) -> str:
+        """The attribute of parsed options that has the value."""
+        name = self.name.replace("-", "_")
+        return self.attribute or (f"{name}_" if name in _KEYWORDS else name)
+
+    @property
+    def metavar(self) -> str | None:
+        """The word for the value; None for a switch, and for one of the `choices`."""
+        *names, last = self.usage.split()
+        return last if names and not last.startswith("-") else None
+
+    @property
+    def is_switch(self) -> bool:
+        return bool(self.names) and self.metavar is None and not self.choices
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the value in a file is a path relative to its folder."""
+        return self.metavar in _PATHS
+
+    @property
+    def completes_files(self) -> bool:
+        return self.is_path or self.metavar in _OTHER_PATHS
+
+    @property
+    def takes_words(self) -> bool:
+        """Whether the value is several words, separated by commas."""
+        return (self.metavar or "").endswith(_LIST)
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether the value bounds time or memory, so that a higher one lifts a protection."""
+        return self.name.startswith("max-") or self.name == "timeout"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the keyword arguments of argparse's `add_argument`. An option of a document has its default there."""
+        found: dict[str, Any] = {"help": self.help if isinstance(self.help, str) else self.help()}
+        if self.names:
+            found["dest"] = self.dest
+        if self.is_switch:
+            return found | {"action": "store_true"}
+        default = CHOICES.get(self.dest, self.default) if self.names else None
+        found |= {"default": default, "metavar": self.metavar, "nargs": self.nargs, "type": self.type}
+        found["choices"] = called(self.choices) or None
+        found |= {"action": "append", "default": []} if self.repeats else {}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def called(words: Words) -> tuple[str, ...]:
+    """Return words that may need an import."""
+    return tuple(words() if callable(words) else words)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    def value(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ArgumentTypeError(f"must be a number from {least} to {most}, not {text!r}")
+        return int(text)
+
+    return value
+
+
+def number(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"must be a number, not {text!r}")
+    return int(text)
+
+
+_UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def size(text: str) -> int:
+    unit = text[-1:].upper()
+    digits = text[:-1] if unit in _UNITS else text
+    if not digits.isdecimal():
+        raise ArgumentTypeError(f"must be a number, optionally followed by K, M or G, not {text!r}")
+    return int(digits) * _UNITS.get(unit, 1)
+
+
+def share(text: str) -> float:
+    if not 0 <= _real(text) <= 1:
+        raise ArgumentTypeError(f"must be a number from 0 to 1, not {text!r}")
+    return float(text)
+
+
+def seconds(text: str) -> float:
+    if not 0 < _real(text) <= 86_400:
+        raise ArgumentTypeError(f"must be a number of seconds from 0 to 86400, not {text!r}")
+    return float(text)
+
+
+def _real(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0

@@ -1,0 +1,487 @@
+"""The options of all commands, each declared once: names, value, help, commands, and whether a found file may set it.
+
+In: nothing. Out: `OPTIONS`, of which `parsing` makes the parsers; configuration files, completion, the manual page and
+the site follow them. Words and texts that need an import are functions, called for the command that runs.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from absolve.cli.option import Option, number, seconds, share, size, whole
+from absolve.core.model import KINDS, SCOPES
+from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
+from absolve.inventory import PROBLEMS
+from absolve.urls import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ARGUMENTS: Final = "arguments"  # titles of groups that argparse makes
+HELP: Final = "help"
+CREDENTIALS: Final = "--show-credentials"
+COLORS: Final = ("auto", "always", "never")
+SHELLS: Final = ("bash", "zsh", "fish", "powershell", "tcsh")
+
+# --- words that need an import ----------------------------------------------------------------------------------------
+
+
+def _formats() -> Sequence[str]:
+    from absolve.inventory import sinks
+
+    return sinks.FORMATS
+
+
+def _columns(table: str) -> Sequence[str]:
+    from absolve.run.links_task import columns_of
+
+    return columns_of(table)
+
+
+def _servers() -> Sequence[str]:
+    from absolve.audit import servers
+
+    return tuple(servers.SERVERS)
+
+
+def _layouts() -> Sequence[str]:
+    from absolve.mirror.paths import LAYOUTS
+
+    return LAYOUTS
+
+
+def _commands() -> Sequence[str]:
+    from absolve.cli import COMMANDS
+
+    return tuple(COMMANDS)
+
+
+def _same() -> str:
+    from absolve.mirror.urls import MORE, NONE
+
+    return f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
+
+
+def _failing() -> str:
+    from absolve.audit.tables import TOLERATED
+
+    return f"verdicts that make the exit status 1, none for never (default: all but {', '.join(TOLERATED)})"
+
+
+def _engines() -> str:
+    from absolve.inventory import sinks
+
+    files = " or ".join(f"*.{name}" for name in sinks.FORMATS if sinks.is_for_clusters(name))
+    return (
+        "local (default): processes on this machine; spark: a cluster (needs absolve[spark]). OUT is then the path or"
+        f" URL of a new folder, to which each task writes a file: {files}"
+    )
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+_READING: Final = "rewrite links documents base mirror audit verify browser"
+_FINDING: Final = "rewrite links documents base mirror audit verify"
+_RUNS: Final = "rewrite links documents mirror audit"  # over many inputs
+_LISTS: Final = "links documents"
+_CHANGING: Final = f"rewrite {_LISTS} verify"
+_TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
+_ALL: Final = f"{_TELLING} completion help"
+
+_harmless = partial(Option, is_harmless=True)
+
+
+def _selecting(command: str) -> Iterator[Option]:
+    """Yield the options that select links; each takes words separated by commas, and may be repeated."""
+    for name, meaning, words in (
+        ("kind", "of these kinds", sorted(KINDS)),
+        ("scope", "whose target has one of these scopes, relative to the document", SCOPES),
+        ("problem", "with any of these problems", PROBLEMS),
+    ):
+        text = f"only links {meaning}: {', '.join(words)}"
+        yield _harmless(f"--{name} WORD,...", command, text, words=words, repeats=True)
+
+
+def _choosing(command: str) -> Iterator[Option]:
+    """Yield the options that select columns and rows."""
+    columns = partial(_columns, command)
+    yield _harmless("--columns NAME,...", command, "only these columns, in this order", words=columns)
+    yield Option(
+        "--where CONDITION", command, "only rows for which this SQL condition is true (DuckDB; needs absolve[duckdb])"
+    )
+    yield _harmless("--unique", command, "with --columns: drop rows that repeat an earlier one")
+    text = "with --unique: add a column with the number of equal rows, and list the most frequent ones first"
+    yield _harmless("--count", command, text)
+
+
+# Title of a group -> its options, both in the order of the help of every command.
+OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
+    ARGUMENTS: (
+        Option(
+            "inputs INPUT",
+            _RUNS,
+            "file, folder (with its subfolders), or - for the standard input (default)",
+            nargs="*",
+        ),
+        Option("inputs INPUT", "base browser", "file, or - for the standard input (default)", nargs="*"),
+        Option("before BEFORE", "verify", "the document before the rewrite: file, or - for the standard input"),
+        Option("after AFTER", "verify", "the document after it: file, or - for the standard input"),
+        Option("base BASE", "resolve", "base URL; '' for none"),
+        Option("references REFERENCE", "resolve", "reference to resolve against BASE", nargs="+"),
+        Option("about COMMAND", "help", "one of the commands", choices=_commands, nargs="?"),
+        Option("commands COMMAND", "config", "only these commands (default: all)", nargs="*"),
+        Option("shell", "completion", "shell for which to print the script", choices=SHELLS),
+    ),
+    "folders and lists": (
+        Option(
+            "--from FILE",
+            _RUNS,
+            "read names of inputs from FILE (- is the standard input), one per line or separated by NUL",
+        ),
+        _harmless(
+            "--include GLOB",
+            _RUNS,
+            "in folders, only matching files: '*.html' by name, 'docs/**' by path",
+            repeats=True,
+        ),
+        _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders", repeats=True),
+        _harmless(
+            "--mirror-layout",
+            _RUNS,
+            "a folder contains host/path, as written by wget and HTTrack: use that as the URL of a page that records no"
+            " other",
+        ),
+    ),
+    "facts about the inputs": (
+        _harmless("-u --url URL", _READING, "URL from which they were retrieved (RFC 1808, section 3.3)"),
+        _harmless("--default-url URL", _READING, "that URL for inputs that record none of their own"),
+        Option("--file-urls", _READING, "use the path of a file (file:///...) as that URL if no other is known"),
+        _harmless("--media-type TYPE", _READING, "media type (default: by name and content)"),
+        _harmless("--charset LABEL", _READING, "character encoding, unless a byte order mark gives it"),
+        Option("--url-map FILE", f"{_RUNS} verify", "CSV file with retrieval URLs of single files: path, URL"),
+    ),
+    "output": (
+        Option(
+            "-o --output OUT",
+            "rewrite",
+            "write to this file, or into this folder under the inputs' names (default: the standard output)",
+            rivals="place",
+        ),
+        Option("--in-place", "rewrite", "replace the input files", rivals="place"),
+        Option(
+            "-o --output OUT",
+            f"{_LISTS} browser",
+            "write to OUT, completely or not at all (default: the standard output)",
+            rivals="place",
+        ),
+        Option(
+            "-o --output OUT",
+            "audit",
+            "write to OUT, in the format of its suffix; may be repeated",
+            repeats=True,
+            attribute="outputs",
+        ),
+        Option("-o --output DIR", "mirror", "write the mirror into DIR", rivals="place"),
+        Option("--zip FILE", "mirror", "write it into one ZIP file, or to -", rivals="place"),
+        Option("--check DIR", "mirror", "check any mirror: dead links, changed files, names", rivals="place"),
+        Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),
+        Option("--mkdirs", "rewrite mirror", "also make the folders above OUT that do not exist"),
+        Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=int, default=0),
+        Option("--network", "mirror", "with --serve: let pages reach the web"),
+        Option("--by", "mirror", "host/path (default), path, DATE/host/path", choices=_layouts, default="host"),
+        Option("--relative-only", "mirror", "make the links of a folder of pages relative, in place"),
+        Option("--prune", "mirror", "remove files of an earlier run that no longer belong"),
+        _harmless("-n --dry-run", "mirror", "write no file; print the path of each URL"),
+        Option(
+            "--backup SUFFIX",
+            "rewrite",
+            "with --in-place, keep the original as NAME + SUFFIX, with a number added if that file exists",
+        ),
+        _harmless(
+            "--verify",
+            "rewrite",
+            "check that only links change before writing a file; leave it unchanged if the check fails",
+        ),
+        _harmless(
+            "-n --dry-run",
+            "rewrite",
+            "write no file, not even --log and --errors; print the number of links, and of those that would change",
+            rivals="shown",
+        ),
+        _harmless(
+            "--diff", "rewrite", "write no file, not even --log and --errors; print a diff for patch", rivals="shown"
+        ),
+        Option(
+            "--log FILE",
+            "rewrite",
+            "also write each changed link to FILE (.csv, .tsv, .json, .jsonl): document, line, old, new, rule",
+        ),
+        _harmless("--compare", "browser", "report where absolve differs, instead of listing", rivals="place"),
+        _harmless("--all", "base", "also show the documents inside each input"),
+        _harmless(
+            "--format",
+            "base",
+            "a drawing (text, default), or an array of objects (json)",
+            choices=("text", "json"),
+            default="text",
+        ),
+        _harmless(
+            "-f --format FORMAT",
+            _LISTS,
+            lambda: (
+                f"{', '.join(_formats())} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)"
+            ),
+            choices=_formats,
+        ),
+        _harmless(
+            "--csv-safe",
+            f"rewrite {_LISTS}",
+            "in CSV and other formats for spreadsheets, put ' before text that begins with =, +, -, @, a tab or a line"
+            " end, at the start of a cell or behind ; or a line break in it, so that no spreadsheet runs it as a"
+            " formula",
+        ),
+        _harmless("-f --format FORMAT", "audit", "format of all outputs; without -o, of the standard output"),
+        Option("--sql QUERY", "audit", "print the result of a query over the tables of results"),
+        Option("--queries DIR", "audit", "a folder with changed copies of queries"),
+        Option("--baseline FILE", "audit", "an earlier output: report what is new, what is healed"),
+        Option("--fail-on VERDICT,...", "audit", _failing),
+        Option(
+            "--memory SIZE",
+            "audit",
+            "memory that the queries use before they use the disk (default: %(default)s)",
+            default="1GB",
+        ),
+        Option("--man", "help", "print the manual page of absolve (roff) with all commands"),
+    ),
+    "selection of links and columns": (
+        *_selecting("links"),
+        *_choosing("links"),
+        Option(
+            "--fail-on WORD,...",
+            "links",
+            "exit with status 1 if a listed link has one of these problems (words as for --problem, or any)",
+            words=(*PROBLEMS, "any"),
+            repeats=True,
+        ),
+    ),
+    "selection of documents and columns": tuple(_choosing("documents")),
+    "changes": (
+        _harmless(
+            "--fragments",
+            _CHANGING,
+            "#fragment links within the document: leave unchanged (keep, default) or make absolute",
+            choices=FRAGMENTS,
+        ),
+        _harmless(
+            "--base", _CHANGING, "URL of the base element: make absolute (keep, default) or make empty", choices=BASES
+        ),
+        Option("--break-signatures", _CHANGING, "also change signed parts of messages (multipart/signed, DKIM)"),
+        _harmless("--json-ld", _CHANGING, "also change references in JSON-LD"),
+    ),
+    "selection of links to change": tuple(_selecting("rewrite")),
+    "selection of links that change": tuple(_selecting("verify")),
+    "mapping old URLs to new ones, after links are made absolute": (
+        Option(
+            "--remap FROM=TO",
+            "rewrite verify",
+            "replace the prefix FROM of a URL by TO; //host matches http and https. The longest matching FROM applies;"
+            " it must end at the end of a path segment or parameter",
+            repeats=True,
+        ),
+        Option(
+            "--remap-file FILE",
+            "rewrite verify",
+            "read such rules from CSV: from, to, and prefix (the default), exact or regex",
+        ),
+    ),
+    "what is held": (
+        Option("--at DATE", "mirror", "of several captures, the newest not later than this one"),
+        Option("--keep-errors", "mirror", "hold error pages, too"),
+        Option("--same WORD,...", "mirror", _same),
+    ),
+    "links and edits": (
+        Option(
+            "--absent",
+            "mirror",
+            "what a page fetches and lacks: keep, or inert",
+            choices=("keep", "sever"),
+            default="keep",
+        ),
+        Option("--for", "mirror", "how it will be read", choices=("file", "server"), default="file"),
+        Option("--missing FILE", "mirror", "write the URLs that are missing, one a line"),
+        Option("--missing-kind KIND,...", "mirror", "only these kinds: image,stylesheet"),
+    ),
+    "the old site, and the maps between the sites": (
+        Option(
+            "--old OLD",
+            "audit",
+            "the old site: folders, archives, inventories, sitemaps, lists of URLs",
+            repeats=True,
+            nargs="+",
+        ),
+        Option("--old-url URL", "audit", "the URL of its root"),
+        Option(
+            "--map MAP",
+            "audit",
+            "redirects: CSV, _redirects, .htaccess, configuration of Apache or nginx, text of a RewriteMap",
+            repeats=True,
+            nargs="+",
+            attribute="maps",
+        ),
+        _harmless("--map-format FORMAT", "audit", "the form of all maps (default: by name and content)"),
+        _harmless(
+            "--similar SHARE",
+            "audit",
+            "how similar two texts must be to be the same page, 0 to 1 (default: %(default)s)",
+            type=share,
+            default=0.8,
+        ),
+        _harmless("--entry URL", "audit", "a page that needs no link to it; may be repeated", repeats=True),
+    ),
+    "how URLs find files": (
+        _harmless("--server", "audit", "like which server", choices=_servers, default="plain"),
+        _harmless("--index NAME,...", "audit", "names of the file that a folder's URL leads to"),
+        _harmless("--extensions NAME,...", "audit", "extensions that a URL may leave out: html"),
+        _harmless("--bare-folder WORD", "audit", "a folder without its slash: redirect or nothing"),
+        _harmless("--case WORD", "audit", "letter case of paths: exact or ignore"),
+        _harmless("--queries-of-files WORD", "audit", "a query behind the name of a file: ignore or exact"),
+    ),
+    "repairs": (
+        Option("--fix", "audit", "write the repairs that are sure into the files of NEW"),
+        _harmless("--diff", "audit", "with --fix: change no file, print a diff"),
+        _harmless("--verify", "audit", "with --fix: check that only links change"),
+        Option(
+            "--write-map FILE",
+            "audit",
+            "write the maps as one, without chains, with the sure rules added; - for the standard output, in the format"
+            " of the first map",
+        ),
+    ),
+    "the browser": (
+        Option(
+            "--browser PROGRAM", "browser", "program to run (default: $ABSOLVE_BROWSER, or the first browser found)"
+        ),
+        _harmless(
+            "--timeout SECONDS",
+            "browser",
+            "time limit for each page (default: %(default)g)",
+            type=seconds,
+            default=30.0,
+        ),
+    ),
+    "finding and resolving links": (
+        _harmless(
+            "--profile",
+            f"{_FINDING} resolve",
+            "resolve by " + "; by ".join(f"{row.summary} ({name})" for name, row in PROFILES.items()),
+            choices=tuple(PROFILES),
+        ),
+        _harmless("--lazy", _FINDING, "also find links in data-src, data-href and the like"),
+        _harmless("--conditional-comments", _FINDING, "also find links in <!--[if IE]> comments"),
+        _harmless("--recover", _FINDING, "read XML that is not well-formed, or nested too deep, as HTML"),
+    ),
+    "limits": (
+        _harmless(
+            "--max-depth N",
+            _READING,
+            "leave documents nested deeper than N levels unchanged (default: %(default)s)",
+            type=whole(0, DEEPEST),
+        ),
+        _harmless(
+            "--max-size BYTES",
+            _READING,
+            "leave larger documents unchanged; K, M or G may follow the number (default: 1G)",
+            type=size,
+        ),
+        _harmless(
+            "--max-links N", _READING, "leave documents with more links unchanged (default: %(default)s)", type=number
+        ),
+        _harmless(
+            "--max-decompressed BYTES",
+            _READING,
+            "leave content with more bytes after decompression, and larger WARC records, unchanged (default: 128M)",
+            type=size,
+        ),
+        _harmless(
+            "--max-url LENGTH",
+            _READING,
+            "make no URL of more characters: leave such a link, and links relative to such a base, unchanged"
+            " (default: 2M)",
+            type=size,
+        ),
+        _harmless(
+            "--max-rows-bytes BYTES",
+            _READING,
+            "list no document whose rows have more bytes of URLs and text in total (default: 2G)",
+            type=size,
+        ),
+    ),
+    "run": (
+        _harmless(
+            "-j --jobs N",
+            _RUNS,
+            "number of processes (default: one per core; one for a few small inputs)",
+            type=whole(1, 1024),
+        ),
+        Option("--errors FILE", _RUNS, "also write failures to FILE, as JSON lines"),
+        _harmless("--no-progress", _RUNS, "show no progress on the standard error"),
+        _harmless("-q --quiet", _RUNS, "report failures only, without the line that ends a run", rivals="told"),
+        _harmless(
+            "-v --verbose",
+            _RUNS,
+            "report every diagnostic (default: what inputs share once, with the number of the others)",
+            rivals="told",
+        ),
+        Option(
+            "--resume",
+            "rewrite",
+            "continue an earlier run with the same inputs and output, which ended or was killed: skip inputs that are"
+            " done, unless they, their results or the options have changed",
+        ),
+        Option(
+            "--resume",
+            "links",
+            "keep the rows of inputs that are done until OUT is complete, and continue an earlier run with this option"
+            " that was interrupted; OUT must be a text format",
+        ),
+        Option("--resume", "mirror", "go on with a run that was killed"),
+        Option("--engine", _LISTS, _engines, choices=("local", "spark"), default="local"),
+        Option("--master URL", _LISTS, "with --engine spark, the cluster: spark://host:7077, yarn, ..."),
+        Option(
+            "--config FILE",
+            _ALL,
+            "read options from FILE (default: $ABSOLVE_CONFIG, or absolve.toml in this folder or above)",
+        ),
+        Option(CREDENTIALS, _TELLING, "print user:password@ of URLs in messages and lists, instead of ***@"),
+    ),
+    HELP: (
+        _harmless(
+            "--color",
+            _ALL,
+            "colours and hyperlinks: auto (default: on a terminal, unless $NO_COLOR is set or $TERM is dumb), always"
+            " (as with $FORCE_COLOR) or never",
+            choices=COLORS,
+            default="auto",
+        ),
+    ),
+}
+DEFAULTS: Final = {"mirror": {"profile": "whatwg"}, "audit": {"profile": "whatwg"}}  # where a command has others
+
+
+def of(command: str) -> Iterator[tuple[str, Option]]:
+    """Yield the options of a command, each with the title of its group, in the order of the help."""
+    for title, options in OPTIONS.items():
+        for option in options:
+            if command in option.commands.split():
+                yield title, option
+
+
+def names() -> set[str]:
+    """Return the long names of all options that a configuration file may give."""
+    return {row.name for rows in OPTIONS.values() for row in rows if row.names and row.name != "config"}
+
+
+def having(name: str) -> list[str]:
+    """Return the commands that have an option of this name, such as `--url` or `-u`."""
+    return [command for command in _ALL.split() if any(name in option.names for _, option in of(command))]
