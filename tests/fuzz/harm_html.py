@@ -119,29 +119,19 @@ def single(quote: str) -> Context:
     """Return an element with one URL in an attribute with these quotes."""
     patterns = (
         *(
-            "<a href={}>t</a>",
-            "<a x=y href={} z>t</a>",
-            "<img src={}>",
-            "<img src={} alt='a'>",
+            "<a href={}>t</a>", "<a x=y href={} z>t</a>", "<img src={}>", "<img src={} alt='a'>",
             "<form action={}>f</form>",
         ),
         *(
-            "<iframe src={}></iframe>",
-            "<script src={}></script>",
-            "<link rel=stylesheet href={}>",
+            "<iframe src={}></iframe>", "<script src={}></script>", "<link rel=stylesheet href={}>",
             "<video poster={}></video>",
         ),
         *(
-            "<object data={}></object>",
-            "<q cite={}>q</q>",
-            "<button formaction={}>b</button>",
+            "<object data={}></object>", "<q cite={}>q</q>", "<button formaction={}>b</button>",
             "<base href={}><a href=b>t</a>",
         ),
         *(
-            "<body background={}>",
-            "<a href={}\t>t</a>",
-            "<a href={}/>t</a>",
-            "<applet codebase={} code=c></applet>",
+            "<body background={}>", "<a href={}\t>t</a>", "<a href={}/>t</a>", "<applet codebase={} code=c></applet>",
             "<meta property=og:image content={}>",
         ),
     )
@@ -253,10 +243,7 @@ def svg_link(choices: Choices) -> str:
     paint = attribute(choices, f"url({css_string(choices, reference(choices), '')})")
     return choices.of(
         (
-            "<image href={0} />",
-            "<a xlink:href={0}>t</a>",
-            "<image fill={1} href={0} />",
-            "<use xlink:href={0} />",
+            "<image href={0} />", "<a xlink:href={0}>t</a>", "<image fill={1} href={0} />", "<use xlink:href={0} />",
             "<style>p{{}}</style><a href={0}>t</a>",
         )
     ).format(value, paint)
@@ -299,13 +286,7 @@ CONTEXTS: Final[dict[str, Context]] = {
 
 # Incomplete sequences that may precede the link in a decoder.
 STATES: Final = (
-    "<p>\x1b(J</p>",
-    "<p>\x1b$BF|\x1b(B</p>",
-    "<p>\x1b(I</p>",
-    "<p title='\udc81'>",
-    "\udc81",
-    "<p>\x0e</p>",
-    "日本",
+    "<p>\x1b(J</p>", "<p>\x1b$BF|\x1b(B</p>", "<p>\x1b(I</p>", "<p title='\udc81'>", "\udc81", "<p>\x0e</p>", "日本",
     "\udc8f\udca1<p>",
 )
 

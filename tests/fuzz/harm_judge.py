@@ -93,14 +93,14 @@ class Judge:
 
     def _nodes(self, old: Sequence[Node], new: Sequence[Node], *, raw: str) -> None:
         """Compare node by node; the text of `raw` is the markup of a noscript, which the other trees parse."""
-        for one, other in zip(old, new, strict=False):
+        for place, (one, other) in enumerate(zip(old, new, strict=False)):
             if one is other or one == other:
                 continue
             if one.kind != other.kind or one.parent != other.parent:
                 raise HarmError(f"tree: {one} became {other}")
             if one.kind == TEXT:
                 if not raw or one.parent != raw:
-                    self._text(one, other)
+                    self._text(one, other, dict(old[place - 1].attributes).get("type", ""))
             elif one.kind == COMMENT:
                 self._comment(one.text, other.text)
             elif one.kind in {PI, DOCTYPE}:
@@ -112,11 +112,11 @@ class Judge:
                 f"tree: {len(old)} nodes became {len(new)}: {(old if len(old) > len(new) else new)[min(len(old), len(new))]}"
             )
 
-    def _text(self, old: Node, new: Node) -> None:
-        parent = old.parent
-        if parent == "style":
+    def _text(self, old: Node, new: Node, script: str) -> None:
+        """Compare the texts of an element; `script` is the type of a script, which has no other node before its text."""
+        if old.parent == "style":
             self.css(old.text, new.text)
-        elif parent == "script":
+        elif old.parent == "script" and script.partition(";")[0].strip(_SPACE).lower() in _JSON_SCRIPTS:
             self.json(old.text, new.text)
         else:
             raise HarmError(f"text: {old} became {new}")
@@ -240,6 +240,7 @@ class Judge:
         judged(decode(old, charset), decode(new, charset))
 
 
+_JSON_SCRIPTS: Final = frozenset(("importmap", "speculationrules", "application/ld+json"))
 _JSON_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -258,16 +259,7 @@ _LISTS: Final = frozenset(("ping", "archive", "profile", "attributionsrc"))
 _URLS: Final = frozenset(
     (
         *(
-            "href",
-            "xlink:href",
-            "xml:base",
-            "src",
-            "action",
-            "formaction",
-            "cite",
-            "longdesc",
-            "background",
-            "data",
+            "href", "xlink:href", "xml:base", "src", "action", "formaction", "cite", "longdesc", "background", "data",
             "poster",
         ),
         *("codebase", "code", "classid", "manifest", "object", "icon", "itemid", "data-src", "altimg", "url", "uri"),

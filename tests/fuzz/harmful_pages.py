@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+import absolve
+from absolve.rewriting.remap import Remapping
+
 
 class Page(NamedTuple):
     """A page, the options of `rewrite`, and a policy: its return value, or the rules of a remap file."""
@@ -75,6 +78,28 @@ PAGES: Final[dict[str, Page]] = {
     "double quotes url": Page(b'<a href=x>x</a><a href="x">x</a><a href=\'x\'>x</a>', {"url": 'http://h/"><\'><svg/onload=alert`1`>/'}),
     "gbk policy": Page(b'<a href="x" title=\'"><svg/onload=alert`1`>\'>x</a>', {"charset": "gbk"}, policy="http://h/\udc83"),
     "srcdoc policy": Page(b'<iframe srcdoc="<a href=x>x</a>"></iframe><iframe srcdoc=\'<noscript><a href=x>x</a></noscript>\'></iframe>', {}, policy='http://h/"\'></noscript><svg/onload=parent.alert`1`>'),
+    "srcdoc, ISO-2022-JP": Page(b'<base href=p:/><iframe srcdoc="<a ping=&amp#27$B/.>">', {"charset": "iso-2022-jp"}),
+    "no value, ISO-2022-JP policy": Page(b"<button formaction>", {"charset": "iso-2022-jp"}, policy="?<-\x1b$@"),
+    "a comment with two-byte characters": Page(b"<!\x1b$@\r><i data-src=/>", {"charset": "iso-2022-jp", "url": "p:/", "lazy": True}),
+    "a comment with katakana": Page(b'<!--\x1b(I\n--><style>src("-', {"charset": "iso-2022-jp", "url": "p:/"}),
+    "a base with two-byte characters": Page(b"<base href=\x1b$B2f\n>", {"charset": "iso-2022-jp"}, policy="\xa0"),
+    "gbk lead byte": Page(b"<style>url(", {"charset": "gbk"}, policy='./=\udc83\\"'),
+    "shift_jis lead byte": Page(b"<style>url()", {"charset": "shift_jis"}, policy="x\udc83\\"),
+    "yen sign": Page(b'<style>a{b:url("c")}</style>', {"charset": "euc-jp", "url": 'http://h/\xa5"<x/'}),
+    "yen sign, import map": Page(b'<script type=importmap>{"imports":{"a":"./"}}</script>', {"charset": "euc-jp", "url": "x:/\xa5/"}),
+    "yen sign, policy": Page(b'<script type=importmap>{"imports":{"a":"./"}}</script>', {"charset": "euc-jp"}, policy="./\xa5u003c\u203e"),
+    "vbscript base, no authority": Page(b"<base href=vbscript:/><a href>", {"profile": "whatwg"}),
+    "javascript base, control, style": Page(b"<base href=&#1javascript:/ style=url(&>", {"profile": "whatwg"}),
+    "javascript base, line feed, archive": Page(b"<base href=java&#xAscript:/><applet archive=b>", {"profile": "whatwg"}),
+    "vbscript --url": Page(b"<a href=x>", {"profile": "whatwg", "url": "vbscript:/"}),
+    "base that ends noscript": Page(b"<base href='p:&#x3C/noscript>'><noscript><a href></noscript>", {}),
+    "srcdoc that ends noscript": Page(b'<iframe srcdoc="<noscript><img src=&lt/noscript&amp;gt/.>">', {"url": "p:/", "profile": "rfc3986"}),
+    "cdata, no slashes": Page(b"<base href=e:/]]&gt/><svg><style><![CDATA[@import'c']]></style></svg>", {}),
+    "conditional comment, no value": Page(b"<!--[if IE]><video poster><![endif]-->", {"conditional_comments": True}, policy="./`=<![endif]-->|"),
+    "conditional comment, scopes": Page(b'<!--[if IE]><script type=importmap>{"scopes":{"./g":{}}}</script><![endif]-->', {"url": "e:/-->/", "conditional_comments": True}),
+    "noscript applet": Page(b"<noscript><applet e='</noscript>'codebase=&>", {"url": "http://h/'+alert(1)+'/"}),
+    "noscript image-set": Page(b"<noscript><style>''\"</noscript>\"image-set('s", {"url": "http://h/'+alert(1)+'/"}),
+    "noscript src()": Page(b"<noscript><style>'</noscript><a'src(\">", {"url": "http://h/'+alert(1)+'/"}),
 }  # fmt: skip
 
 HARMFUL: Final[dict[str, bytes]] = {
@@ -120,3 +145,17 @@ HARMFUL: Final[dict[str, bytes]] = {
     "noscript policy": b'<noscript><a href="http://h/</noscript><svg/onload=alert`1`>">x</a></noscript>',
     "srcdoc policy": b'<iframe srcdoc="<a href=&quot;http://h/&amp;quot;\'></noscript><svg/onload=parent.alert`1`>&quot;>x</a>"></iframe><iframe srcdoc=\'<noscript><a href="http://h/&amp;quot;&#39;></noscript><svg/onload=parent.alert`1`>">x</a></noscript>\'></iframe>',
 }  # fmt: skip
+
+
+def rewritten(name: str) -> bytes:
+    """Return the rewritten page, or the page itself if the rewrite is refused."""
+    page = PAGES[name]
+    options: dict[str, Any] = {"media_type": "text/html", **page.options}
+    try:
+        if page.rules:
+            options["policy"] = Remapping(page.rules).policy
+        if page.policy is not None:
+            options["policy"] = lambda _resolved: page.policy
+        return bytes(absolve.rewrite(page.data, **options))
+    except absolve.AbsolveError:
+        return page.data

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import linear
-import mutating
 import pytest
-from findings import Findings, failure, smaller
+from findings import Findings
 from found import FOUND
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,13 +59,6 @@ def test_seeds_of_a_target_hold_its_invariant(name: str) -> None:
         hold(name, seed)
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_the_docstring_of_a_fuzz_target_lists_its_invariants(name: str) -> None:
-    words = target(name).__doc__
-    assert "- nothing is raised" in words
-    assert "- the time is linear" in words
-
-
 # --- the fuzzing engine -----------------------------------------------------------------------------------------------
 
 
@@ -84,21 +76,6 @@ def test_a_fuzzing_finding_is_minimized_counted_and_kept_once(tmp_path: Path, ca
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"ab"]
     assert list(found.count.values()) == [2]
     assert capsys.readouterr().out.count("FINDING ValueError") == 1
-
-
-def test_passing_inputs_and_absolve_errors_are_no_findings() -> None:
-    assert failure(broken, b"xy") is None
-    assert failure(broken, b"cd") is None
-    how = failure(broken, b"xaxab")
-    assert how is not None
-    assert smaller(broken, b"xaxab" * 9, how) == b"ab"
-
-
-def test_mutations_find_combinations_of_words() -> None:
-    met: set[bytes] = set()
-    runs = mutating.loop(met.add, [b"x", b""], [b"word"], 0.2)
-    assert runs >= len(met)
-    assert {b"x", b"word", b"wordx"} <= met
 
 
 def test_quadratic_time_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,20 +9,21 @@ import harm_messages
 import pytest
 from fuzz_harm import CONTEXTS, fresh
 from harm_charsets import NAMES, decode, encode
-from harm_judge import HarmError, Judge, scheme
+from harm_judge import RUNS, HarmError, Judge, scheme
 from harm_text import Choices
 from harm_trees import LEXBOR
+from harmful_pages import HARMFUL, PAGES, rewritten
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RUNS = 5000
+MADE = 5000
 AT_ONCE = 250
 
 
-@pytest.mark.parametrize("first", range(0, RUNS, AT_ONCE))
+@pytest.mark.parametrize("first", range(0, MADE, AT_ONCE))
 def test_no_rewrite_turns_text_into_markup_or_code(first: int) -> None:
     for number in range(first, first + AT_ONCE):
         fuzz_harm.check(fresh(number))
@@ -35,7 +36,7 @@ def test_no_rewrite_of_hypothesis_inputs_turns_text_into_markup_or_code(data: by
 
 
 def test_generated_inputs_cover_every_context_with_every_charset() -> None:
-    made = {(data[0] % len(CONTEXTS), data[1] % len(NAMES)) for data in map(fresh, range(RUNS))}
+    made = {(data[0] % len(CONTEXTS), data[1] % len(NAMES)) for data in map(fresh, range(MADE))}
     assert len(made) == len(CONTEXTS) * len(NAMES)
 
 
@@ -113,6 +114,23 @@ def test_any_other_change_of_a_page_is_harm(kind: str, old: str, new: str, thoro
     with pytest.raises(HarmError) as raised:
         Judge(thorough=thorough, conditional=True).html(old, new)
     assert str(raised.value).startswith(kind)
+
+
+def looked_at(judge: Judge, name: str, after: bytes) -> None:
+    judge.file(PAGES[name].data, after, "text/html", PAGES[name].options.get("charset", "utf-8"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_whose_rewrite_was_harmful_is_rewritten_without_harm(name: str) -> None:
+    allowed = RUNS if PAGES[name].policy is not None else frozenset[str]()
+    for thorough in WAYS:
+        looked_at(Judge(allowed=allowed, conditional=True, thorough=thorough), name, rewritten(name))
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_former_rewrites_of_these_pages_are_harm(name: str) -> None:
+    with pytest.raises(HarmError):
+        looked_at(Judge(conditional=True, thorough=True), name, HARMFUL[name])
 
 
 FEED = "<?xml version='1.0'?><rss><channel><link>{}</link><item><description>{}</description></item></channel></rss>"

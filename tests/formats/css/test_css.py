@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from css_judge import JUDGE_ERRS, LETTERS, assert_judged, found
+from css_judge import LETTERS, assert_judged, found
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,79 +89,64 @@ def test_after_a_bad_url_or_string_links_are_found_again(data: bytes) -> None:
     assert found(data + b"\n url(next)") == [(URL, b"next")]
 
 
-CASES: list[tuple[bytes, list[tuple[str, str]]]] = [
-    # forms of references
-    (b"a{b:url(x.png)}", [("url", "x.png")]),
-    (b'a{b:url("x.png")}', [("url", "x.png")]),
-    (b"a{b:url( \t\n'x.png' )}", [("url", "x.png")]),
-    (b"a{b:url(\r\n\fx.png \n)}", [("url", "x.png")]),
-    (b"a{b:url(' x.png\t')}", [("url", "x.png")]),
-    (b"url() url( ) url('') url(' ')", [("url", "")] * 4),
-    (b"url(data:a;b,c//d/*e*/f)", [("url", "data:a;b,c//d/*e*/f")]),
-    (b"url(a[b]{c};@d,#e:f!g<!--h-->)", [("url", "a[b]{c};@d,#e:f!g<!--h-->")]),
-    (b"src('x') src(/**/ \"y\" z('w') 'v')", [("url", "x"), ("url", "y")]),
-    (b"url('x' 'y' z('w') )", [("url", "x")]),
-    # the end of the file closes open blocks
-    (b"url(x", [("url", "x")]),
-    (b"url(x \n", [("url", "x")]),
-    (b"url('x", [("url", "x")]),
-    (b"url('x\\", [("url", "x")]),
-    (b"url(x\\", [("url", "x\ufffd")]),
-    (b"url(", [("url", "")]),
-    (b"@import 'x", [("import", "x")]),
-    # escapes
-    (b"url(\\69 mg.png)", [("url", "img.png")]),
+REFERENCES = {
+    "forms of references": [
+        b"a{b:url(x.png)}", b'a{b:url("x.png")}', b"a{b:url( \t\n'x.png' )}", b"a{b:url(\r\n\fx.png \n)}", b"a{b:url(' x.png\t')}",
+        b"url() url( ) url('') url(' ')", b"url(data:a;b,c//d/*e*/f)", b"url(a[b]{c};@d,#e:f!g<!--h-->)",
+        b"src('x') src(/**/ \"y\" z('w') 'v')", b"url('x' 'y' z('w') )",
+    ],
+    "the end of the file closes open blocks": [
+        b"url(x", b"url(x \n", b"url('x", b"url('x\\", b"url(x\\", b"url(", b"@import 'x",
+    ],
+    "escapes": [
+        b"url(\\69 mg.png)", b"url('a\\\nb\\\r\nc\\\fd\\\re')", b"url('a\\62\nc\\64\r\ne')", b"url(\\e9 \\1f600)", b"url(\\\xc3\xa9)",
+    ],
+    "names": [
+        b"URL(x) uRl('x') SRC('x')", b"u\\72l(x) \\75\\72\\6c(x) \\55 r\\l(x)", b"@\\69mport 'x';@imp\\6fr\\t 'x';@IMPORT 'x'",
+        b"<!--url(x)-->url(x)<!--u\\72l(x)", b"<!---url(x)", b"10%url(x) .url(x) +url(x) 1.url(x) 1e+url(x) *url(x) ,url(x)",
+        b"\\\nurl(x)", b"}url(x)])url(y)",
+    ],
+    "@import": [
+        b"@import 'x';@import \"y\" screen;@import url(z)", b"@import/**/'x';@import/* 'n' */ /**/\nurl( 'y' )",
+        b"@import\tu\\rl(x);@import \\66url(y)", b"@import u\\72l(x) screen;@import src('y')", b"@import x 'y'; @import; 'z'",
+        b"@import url(x) layer(y) supports(a:url(z))", b"a{}@import 'x';@media b{@import url(y)}", b"@import @import 'x'",
+    ],
+    "@namespace": [
+        b"@namespace x @import 'y';@import 'z'",
+    ],
+    "@font-face": [
+        b"@font-face{src:url(x) format('n'),url('y')}a{b:url(z)}", b"@media m{@font-face/**/{a:{}b:[}];src:url(x)}b{c:url(y)}}",
+        b"@font-face;{a:url(x)} @font-face-x{a:url(y)}", b"@font-face{a:(}url(x)",
+    ],
+    "inside image-set, and after it": [
+        b"image-set('x' 1x,url(y) 2x, url('z') type('n'))'n'url(w)", b"-webkit-image-set(\"x\" type('n'),'y')",
+        b"IMAGE-\\53 ET('x') image-set(/*'n'*/'y'", b"image-set(a('n'){'n')}['n')]'x' b(url(y))) url(z)",
+        b"image-set(image-set('x') 'y')'n'", b"@font-face{a:image-set('x');b:url(y)}",
+    ],
+    "bytes that are not UTF-8, and a byte order mark": [
+        b"\xff{b:url(\xc3\xa9)}", b"\xef\xbb\xbf@import 'x'",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_tinycss2_finds_the_same_references(name: str) -> None:
+    for sheet in REFERENCES[name]:
+        assert_judged(sheet)
+
+
+CASES: list[tuple[bytes, list[tuple[str, str]]]] = [  # what tinycss2 reads otherwise, or absolve does on purpose
     (b"url(a\\ b\\)\\(\\'\\\"\\\\)", [("url", "a b)('\"\\")]),
     (b"url(a\\20 )", [("url", "a ")]),
     (b"url(a\\20  )", [("url", "a ")]),
     (b"url('a\\20 ')", [("url", "a ")]),
     (b"url('a\\ ')", [("url", "a ")]),
-    (b"url('a\\\nb\\\r\nc\\\fd\\\re')", [("url", "abcde")]),
-    (b"url('a\\62\nc\\64\r\ne')", [("url", "abcde")]),
     (b"url(\\000041\\00004242\\110000 \\0\\d800\\\0\0)", [("url", "AB42" + "\ufffd" * 5)]),
-    (b"url(\\e9 \\1f600)", [("url", "é😀")]),
-    (b"url(\\\xc3\xa9)", [("url", "é")]),
-    # names
-    (b"URL(x) uRl('x') SRC('x')", [("url", "x")] * 3),
-    (b"u\\72l(x) \\75\\72\\6c(x) \\55 r\\l(x)", [("url", "x")] * 2 + [("url", "x")]),
-    (b"@\\69mport 'x';@imp\\6fr\\t 'x';@IMPORT 'x'", [("import", "x")] * 3),
-    (b"<!--url(x)-->url(x)<!--u\\72l(x)", [("url", "x")] * 3),
-    (b"<!---url(x)", []),
-    (b"10%url(x) .url(x) +url(x) 1.url(x) 1e+url(x) *url(x) ,url(x)", [("url", "x")] * 7),
-    (b"\\\nurl(x)", [("url", "x")]),
-    (b"}url(x)])url(y)", [("url", "x"), ("url", "y")]),
-    # @import
-    (b"@import 'x';@import \"y\" screen;@import url(z)", [("import", "x"), ("import", "y"), ("import", "z")]),
-    (b"@import/**/'x';@import/* 'n' */ /**/\nurl( 'y' )", [("import", "x"), ("import", "y")]),
-    (b"@import\tu\\rl(x);@import \\66url(y)", [("import", "x")]),
-    (b"@import u\\72l(x) screen;@import src('y')", [("import", "x"), ("import", "y")]),
-    (b"@import x 'y'; @import; 'z'", []),
-    (b"@import url(x) layer(y) supports(a:url(z))", [("import", "x"), ("url", "z")]),
-    (b"a{}@import 'x';@media b{@import url(y)}", [("import", "x"), ("import", "y")]),
-    (b"@import @import 'x'", [("import", "x")]),
-    # @namespace
     (b"@namespace url(x);a{b:url(y)}", [("url", "y")]),
     (b"@namespace url(x){b:url(y)}", [("url", "y")]),
-    (b"@namespace x @import 'y';@import 'z'", [("import", "z")]),
     (b"@namespace x @import url(y);@import url(z)", [("import", "z")]),
     (b"a{@namespace url(x)}b{c:url(y)}", [("url", "y")]),
-    # @font-face
-    (b"@font-face{src:url(x) format('n'),url('y')}a{b:url(z)}", [("font", "x"), ("font", "y"), ("url", "z")]),
-    (b"@media m{@font-face/**/{a:{}b:[}];src:url(x)}b{c:url(y)}}", [("font", "x"), ("url", "y")]),
-    (b"@font-face;{a:url(x)} @font-face-x{a:url(y)}", [("url", "x"), ("url", "y")]),
-    (b"@font-face{a:(}url(x)", [("font", "x")]),
-    # inside image-set, and after it
-    (b"image-set('x' 1x,url(y) 2x, url('z') type('n'))'n'url(w)",
-     [("image-set", "x"), ("image-set", "y"), ("image-set", "z"), ("url", "w")]),
-    (b"-webkit-image-set(\"x\" type('n'),'y')", [("image-set", "x"), ("image-set", "y")]),
-    (b"IMAGE-\\53 ET('x') image-set(/*'n'*/'y'", [("image-set", "x"), ("image-set", "y")]),
-    (b"image-set(a('n'){'n')}['n')]'x' b(url(y))) url(z)", [("image-set", "x"), ("image-set", "y"), ("url", "z")]),
-    (b"image-set(image-set('x') 'y')'n'", [("image-set", "x"), ("image-set", "y")]),
-    (b"@font-face{a:image-set('x');b:url(y)}", [("image-set", "x"), ("font", "y")]),
-    # bytes that are not UTF-8, and a byte order mark
-    (b"\xff{b:url(\xc3\xa9)}", [("url", "é")]),
-    (b"\xef\xbb\xbf@import 'x'", [("import", "x")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("data", "links"), CASES)
@@ -310,16 +295,6 @@ VALUES = st.one_of(
 ).filter(lambda value: b"\0" not in value)
 
 
-@given(st.one_of(st.binary(max_size=60), SOUP.map(str.encode)))
-def test_css_links_are_ordered_and_within_the_input(data: bytes) -> None:
-    end = 0
-    for link in walk(data):
-        assert end <= link.start <= link.end <= len(data)
-        end = link.end
-        raw = data[link.start : end]
-        assert link.coding.decode_mapped(raw)[0] == link.coding.decode(raw)
-
-
 @given(VALUES, st.sampled_from(sorted(CODINGS)))
 def test_an_encoded_css_value_is_decoded_to_itself_in_its_context(value: bytes, name: str) -> None:
     coding, (before, behind) = CODINGS[name], FRAMES[name]
@@ -352,12 +327,6 @@ def test_writing_the_same_css_value_changes_no_link(data: bytes) -> None:
 
 
 # --- tinycss2
-
-
-@given(SOUP)
-def test_tinycss2_finds_the_same_links_in_random_css(soup: str) -> None:
-    if not JUDGE_ERRS.search(soup):
-        assert_judged(soup.encode())
 
 
 def sheets() -> Iterator[bytes]:

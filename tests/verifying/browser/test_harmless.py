@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import fuzz_harm
 import pytest
-from harmful_pages import HARMFUL, PAGES
+from harmful_pages import HARMFUL, PAGES, rewritten
 
 import absolve
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.rewriting.remap import Remapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from absolve import Resolved
     from absolve.verifying.browser import Browser
 
 URL = "http://h.example/d/p.html"
@@ -26,24 +22,6 @@ pytestmark = pytest.mark.slow
 def runs(browser: Browser, page: bytes, charset: str | None) -> list[str]:
     """Return the scripts of a page that ran, each of which opens a dialog."""
     return browser.dialogs(page, URL, f"text/html; charset={charset or 'utf-8'}")
-
-
-def returns(text: str) -> Callable[[Resolved], str]:
-    return lambda _resolved: text
-
-
-def rewritten(name: str) -> bytes:
-    """Return the rewritten page, or the page itself if the rewrite is refused."""
-    page = PAGES[name]
-    options: dict[str, Any] = {"media_type": "text/html", **page.options}
-    try:
-        if page.rules:
-            options["policy"] = Remapping(page.rules).policy
-        if page.policy is not None:
-            options["policy"] = returns(page.policy)
-        return bytes(absolve.rewrite(page.data, **options))
-    except absolve.AbsolveError:
-        return page.data
 
 
 @pytest.mark.parametrize("name", PAGES)
