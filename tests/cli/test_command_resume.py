@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.cli import many
+from absolve.run.journal import Journal
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -135,6 +136,18 @@ def test_a_run_without_a_state_folder_has_no_journal(
     assert absolve("rewrite", site, URL, "--in-place", "--resume").status == 2
 
 
+def test_a_second_run_of_the_same_inputs_to_the_same_output_is_refused(absolve: Runner, site: Path, where: list[str]) -> None:
+    assert absolve("rewrite", site, URL, *where).status == 0
+    (journal,) = (Path(os.environ["XDG_STATE_HOME"]) / "absolve").iterdir()
+    site.with_name("other").symlink_to(site)
+    before = tree(site)
+    with Journal(journal, "", resume=True):
+        for name in (site, site.with_name("other")):
+            done = absolve("rewrite", name, URL, REMAP, *where)
+            assert (done.status, "another run is working on the same files" in done.err) == (2, True)
+    assert tree(site) == before
+
+
 def test_journals_unused_for_90_days_are_removed(absolve: Runner, site: Path) -> None:
     folder = Path(os.environ["XDG_STATE_HOME"]) / "absolve"
     command = ["rewrite", str(site), URL, "--in-place"]
@@ -194,17 +207,17 @@ def test_journals_are_readable_only_by_their_user(
         folder.chmod(before)
     modes: dict[str, int] = {}
 
-    def seen(*_: object) -> None:
+    def seen(*_: object, **__: object) -> None:
         modes.update({path.name.partition(".")[2]: path.stat().st_mode & 0o777 for path in folder.iterdir()})
 
-    monkeypatch.setattr("absolve.run.publish.Publisher.expect", seen)
+    monkeypatch.setattr("absolve.run.publish.Publisher.ended", seen)
     command = ["rewrite", str(site), URL, "--in-place"]
     for options in ([], [REMAP]):
         assert absolve(*command, *options).status == 0
         for path in folder.iterdir():
             path.chmod(0o644)
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert modes == dict.fromkeys(("sqlite", "sqlite-wal", "sqlite.run"), 0o600)
+    assert modes == dict.fromkeys(("sqlite", "sqlite-wal"), 0o600)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give folders away")

@@ -24,11 +24,11 @@ ABSOLUTE = (
     b"<img src=http://i.example/>"
 )
 
-PROCESSES = "threading multiprocessing socket pickle tempfile concurrent.futures logging absolve.run.pool.workers absolve.run.pool.receiver"
+PROCESSES = "threading multiprocessing socket pickle tempfile concurrent.futures logging absolve.run.workers"
 FILES = "gettext locale shutil bz2 lzma zlib gzip zipfile csv json sqlite3 tomllib hashlib ssl html.entities mimetypes email"
-ARCHIVES = "absolve.run.archive_segments absolve.formats.warc absolve.formats.http absolve.formats.headers absolve.formats.compression"
+ARCHIVES = "absolve.formats.warc absolve.formats.http absolve.formats.headers absolve.formats.compression"
 OTHERS = "absolve.formats.xml absolve.formats.mail.walker absolve.formats.json absolve.formats.zip lxml html5lib ada_url rich"
-ROWS = "absolve.inventory.columns absolve.inventory.link_rows absolve.inventory.problems absolve.inventory.facts absolve.inventory.base_facts absolve.urls.compare absolve.run.archive_turns absolve.arrow"
+ROWS = "absolve.inventory.columns absolve.inventory.link_rows absolve.inventory.problems absolve.inventory.facts absolve.inventory.base_facts absolve.urls.compare absolve.arrow"
 CHANGES = "absolve.verifying absolve.rewriting.remap absolve.run.filters absolve.cli.diff absolve.run.journal"
 
 

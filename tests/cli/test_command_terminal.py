@@ -15,6 +15,8 @@ from command_runner import FIXTURES, on_terminal
 if TYPE_CHECKING:
     from command_runner import Runner
 
+    from absolve.run.inputs import Input
+
 URL = "--url=http://h/d/"
 PAGE = b"<a href=x>x</a><a href=http://[>y</a><a href='#z'>z</a>"
 BROKEN = b"\x7fELF\x02\x01\x01\0"  # in no format that absolve reads
@@ -319,20 +321,20 @@ def test_an_interrupted_list_goes_on_and_is_the_same(
 
 
 def test_an_interrupt_keeps_what_is_done(absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from absolve.run import list_journal
+    from absolve.run.journal import Journal
 
-    ended = list_journal.ListJournal.ended
+    ended = Journal.ended
 
-    def interrupted(self: list_journal.ListJournal, input_: object, *, failed: bool) -> None:
-        ended(self, input_, failed=failed)  # type: ignore[arg-type]
+    def interrupted(self: Journal, input_: Input, *, failed: bool) -> None:
+        ended(self, input_, failed=failed)
         if str(input_).count("d.html"):
             raise KeyboardInterrupt
 
     command = ("links", site, URL, "-o", "l.csv", "--resume", "-j1")
-    monkeypatch.setattr(list_journal.ListJournal, "ended", interrupted)
+    monkeypatch.setattr(Journal, "ended", interrupted)
     assert absolve(*command).status == 130
     assert not Path("l.csv").exists()
-    monkeypatch.setattr(list_journal.ListJournal, "ended", ended)
+    monkeypatch.setattr(Journal, "ended", ended)
     assert absolve(*command).err.endswith("absolve: 4 skipped: done by an earlier run\n")
     absolve("links", site, URL, "-o", "whole.csv")
     assert Path("l.csv").read_bytes() == Path("whole.csv").read_bytes()

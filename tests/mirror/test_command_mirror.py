@@ -14,7 +14,6 @@ from absolve.cli import main, many
 from absolve.mirror.charset_edit import declaration
 from absolve.mirror.map import WORKING, Working
 from absolve.rewriting.edits import splice
-from absolve.run import outputs, syncfs
 
 DATE = "2024-05-01T00:00:00Z"
 
@@ -204,31 +203,6 @@ def test_a_charset_that_only_the_header_gives_is_declared_first_in_head(
 ) -> None:
     found = declaration(data, "text/html", label)
     assert splice(data, [found[0]] if found is not None else []) == declared
-
-
-def test_many_files_are_put_on_the_disk_by_one_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[int] = []
-    flushed: list[str] = []
-    flush = outputs.flush
-
-    def noted(made: outputs.Made) -> None:
-        flushed.append(made.target)
-        flush(made)
-
-    def call(descriptor: int) -> bool:
-        called.append(descriptor)
-        return True
-
-    monkeypatch.setattr(syncfs, "_IS_REPORTING", True)
-    monkeypatch.setattr(syncfs, "_SLOW", 600.0)
-    monkeypatch.setattr(syncfs, "_call", call)
-    monkeypatch.setattr(outputs, "flush", noted)
-    path = tmp_path / "c.warc"
-    path.write_bytes(b"".join(record(f"http://h/{number}", b"<p>%d" % number) for number in range(40)))
-    assert mirrored(path) == 0
-    assert len(list((tmp_path / "m" / "h").iterdir())) == 40
-    assert called
-    assert [name for name in flushed if "/h/" in name] == []
 
 
 @pytest.mark.parametrize(

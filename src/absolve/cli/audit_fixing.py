@@ -18,7 +18,7 @@ from absolve.cli.rewrite import compared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.document.resolved import shown
 from absolve.run import leftovers, outputs
-from absolve.run.archive_ranges import WHOLE
+from absolve.run.inputs import WHOLE
 from absolve.run.publish import Publisher
 from absolve.run.results import StdoutBytes
 from absolve.run.rewrite_task import Job, RewriteOptions, rewritten
@@ -56,9 +56,7 @@ def run(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
 
         watched = publisher.watched(jobs)
         work = partial(rewritten, how)
-        results = many.run(
-            work, watched, _input, own, report, ended, publisher.expect, summed=str, systems=publisher.systems
-        )
+        results = many.run(work, watched, _input, own, report, ended, summed=str)
         with closing(results):
             for job, piece in results:
                 with report.guard(job.input.name):

@@ -19,7 +19,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions
-from absolve.run.segment_inputs import spread
+from absolve.run.segments import spread
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
                 url_lists.add(connection, side, name, kind, settings, report.finding, found.urls[side])
     how = ListOptions(shared.reading(options), format="duckdb", beside=True)
     items = _items(options, found, report)
-    run_ = many.run(partial(listed_of, how), items, _input, options, report, summed=str, handoffs=True)  # ends later
+    run_ = many.run(partial(listed_of, how), items, _input, options, report, summed=str)  # ends later
     with closing(run_) as pieces:
         for side, group in groupby(pieces, lambda piece: piece[0].side):
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.run.inputs import Input
-    from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import TaskResult
 
 
@@ -25,6 +24,6 @@ class Sided(NamedTuple):
     input: Input
 
 
-def listed_of(how: ListOptions, item: Sided, port: HandoffPort | None = None) -> Iterator[TaskResult]:
+def listed_of(how: ListOptions, item: Sided) -> Iterator[TaskResult]:
     """Yield the rows of the input, as `links_task.listed` does."""
-    return listed(how, item.input, port)
+    return listed(how, item.input)

@@ -18,7 +18,7 @@ from absolve.core import printable
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
 from absolve.formats import registry
-from absolve.run import segment_inputs
+from absolve.run import segments
 
 if TYPE_CHECKING:
     import argparse
@@ -127,10 +127,10 @@ def _is_container(entity: Entity) -> bool:
 
 def _documents(input_: Input, how: ReadOptions, entity: Entity) -> Iterator[Entity]:
     """Yield the outermost documents in a container that are none themselves; of an archive those of all its records."""
-    if not segment_inputs.is_archive(input_, how):
+    if not segments.is_archive(input_, how):
         yield from _outermost(entity)
         return
-    for segment in segment_inputs.each(input_, how, every=True):
+    for segment in segments.each(input_, how, every=True):
         if segment.entity is not None:
             yield from _outermost(segment.entity)
 
@@ -147,7 +147,7 @@ def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) 
     """Yield the document of an input and, if `inside`, the documents in it; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
-    for segment in segment_inputs.each(input_, how, every=inside):
+    for segment in segments.each(input_, how, every=inside):
         for diagnostic in segment.diagnostics:
             report.finding(diagnostic)
         if segment.entity is None:

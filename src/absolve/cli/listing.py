@@ -22,7 +22,7 @@ from absolve.run.filters import Selection
 from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
-from absolve.run.segment_inputs import spread
+from absolve.run.segments import spread
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from absolve.cli.totals import Totals
     from absolve.core.protocols import Sink
     from absolve.run.inputs import Input
-    from absolve.run.list_journal import ListJournal
+    from absolve.run.journal import Journal
 
 
 def run(options: argparse.Namespace, report: Report, table: str) -> None:
@@ -70,14 +70,14 @@ def _list(
     found: Iterable[Input],
     options: argparse.Namespace,
     report: Report,
-    journal: ListJournal | None,
+    journal: Journal | None,
 ) -> None:
     def ended(input_: Input) -> None:
         if journal is not None:
             journal.ended(input_, failed=input_.name in report.failures)
 
-    # The ranges of an archive depend on each other: with a journal it is one task.
-    apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.remaining(found)
+    # With a journal an archive is one task.
+    apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.unlisted(found)
     run_ = many.run(
         partial(listed, how),
         apart,
@@ -87,7 +87,6 @@ def _list(
         ended,
         summed=partial(_summed, options) if how.table == LINKS else None,
         counted=journal.count if journal is not None else None,
-        handoffs=True,
     )
     stream = sinks.is_stream(how.format)
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
@@ -116,7 +115,7 @@ class Rows:
 
 
 def _rows(
-    pieces: Iterable[tuple[Input, RowChunk]], journal: ListJournal | None, report: Report
+    pieces: Iterable[tuple[Input, RowChunk]], journal: Journal | None, report: Report
 ) -> Iterator[RowChunk]:
     """Yield the rows of all inputs; those of inputs that are done come from the journal, with their counts."""
     if journal is None:

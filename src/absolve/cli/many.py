@@ -11,7 +11,6 @@ import time
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from absolve.cli import failures, progress
@@ -19,11 +18,10 @@ from absolve.cli import options as shared
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.run import fsync, inputs, interrupts, special_files
-from absolve.run.archive_ranges import WHOLE
+from absolve.run import inputs, interrupts, special_files
 from absolve.run.globs import Globs
-from absolve.run.pool import tasks
-from absolve.run.results import BytesRead, ChangeCounts, Counts, Failure
+from absolve.run.publish import flushed
+from absolve.run.results import BytesRead, ChangeCounts, Counts, End, Failure, in_order
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -32,8 +30,7 @@ if TYPE_CHECKING:
 
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
-    from absolve.run.results import FilesReady, TaskResult
-    from absolve.run.syncfs import FileSystems
+    from absolve.run.results import TaskResult
 
     Item = TypeVar("Item")
 
@@ -98,20 +95,15 @@ def run(
     options: argparse.Namespace,
     report: Report,
     ended: Callable[[Item], None] | None = None,
-    expect: Callable[[list[tuple[Item, FilesReady]]], None] | None = None,
     *,
     summed: Callable[[Totals], str] | None = None,
     counted: Callable[[Item, Counts], None] | None = None,
-    systems: FileSystems | None = None,
-    handoffs: bool = False,
     is_large: bool = False,
 ) -> Generator[tuple[Item, Any]]:
     """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
-    `ended` is called after the last result of each item, before the report leaves that item. `expect` is called with
-    the next files that are ready to be published; `systems` are the file systems on which they are. `handoffs`: see
-    `tasks.run`. `summed` returns the line with which the run ends; without it only a long run has one. `counted` is
-    called with the counts of each item.
+    `ended` is called after the last result of each item, before the report leaves that item. `summed` returns the line
+    with which the run ends; without it only a long run has one. `counted` is called with the counts of each item.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, special_files.STDOUT}
@@ -126,8 +118,8 @@ def run(
         jobs, items = _processes(items, input_of, options, is_large=is_large)
         size = 0
         with (
-            closing(tasks.run(work, items, jobs, handoffs=handoffs)) as done,
-            closing(fsync.flushed(_unbroken(done, input_of) if handoffs else done, expect, systems)) as results,
+            closing(in_order(work, items, jobs, lambda item: input_of(item).size)) as done,
+            closing(flushed(done)) as results,
         ):
             for item, piece in results:
                 interrupts.check()
@@ -142,14 +134,14 @@ def run(
                         report.totals.add(piece)
                     if counted is not None:
                         counted(item, piece)
-                elif not isinstance(piece, tasks.End):
+                elif not isinstance(piece, End):
                     yield item, piece
                 else:
                     if piece.lost:
                         report.failure(DocumentError(Diagnostic("lost", piece.lost, report.input)))
                     if ended is not None:
                         ended(item)
-                    course.number += input_of(item).within.end == WHOLE.end
+                    course.number += input_of(item).within.end == inputs.END
                 report.input = None
                 clock.tick(progress.Counts(course.number, size, len(report.failures)))
                 report.took(clock.seconds)
@@ -220,12 +212,6 @@ def _total(options: argparse.Namespace) -> int | None:
     return number
 
 
-def _unbroken(done: Iterable[tuple[Item, Any]], input_of: Callable[[Item], Input]) -> Iterator[tuple[Item, Any]]:
-    from absolve.run import archive_turns  # imports the inventory, which a rewrite does not need
-
-    return archive_turns.unbroken(done, input_of)
-
-
 def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
     """Return a function that counts the inputs, for another thread; None if they cannot be counted.
 
@@ -254,10 +240,7 @@ def _processes(
     size = 0
     for item in items:
         first.append(item)
-        try:
-            size += Path(input_of(item).name).stat().st_size
-        except (OSError, ValueError):
-            continue
+        size += input_of(item).size
         if size >= WORTH_A_POOL and len(first) > 1:
             return jobs, chain(first, items)
     return 1, first

@@ -31,7 +31,6 @@ from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
 from absolve.run.sources import STDIN
-from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     import argparse
@@ -231,20 +230,15 @@ def _run(
             plan()
         yield from write.batches(working, sources)
 
-    systems = FileSystems()
-    if how.folder is not None:
-        systems.watch(how.folder.path)
-
     def results() -> Generator[tuple[Any, Any]]:
         work = partial(made, how)
-        return many.run(work, batches(), _input, options, report, systems=systems, is_large=is_large)
+        return many.run(work, batches(), _input, options, report, is_large=is_large)
 
     def put(piece: Any) -> None:
         if isinstance(piece, FilesReady):
             put_all(piece, report)
 
-    with closing(systems):
-        write.run_batches(working, results, put)
+    write.run_batches(working, results, put)
 
 
 def _size(sources: Sequence[Source]) -> int:

@@ -100,11 +100,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 
 def put_all(ready: FilesReady, report: Report) -> int:
-    """Rename complete files into place; return how many."""
+    """Rename files that are on the disk into place; return how many."""
     number = 0
     for file in ready.made:
         try:
-            (outputs.put if ready.flushed else outputs.settle)(file)
+            outputs.put(file)
             number += 1
         except OSError as error:
             report.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), file.target)))

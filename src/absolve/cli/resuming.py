@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager, suppress
-from itertools import chain
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve import __version__
 from absolve.core.digest import fingerprint
-from absolve.core.errors import DocumentError, UsageError
-from absolve.run import inputs, special_files
+from absolve.core.errors import UsageError
+from absolve.run import special_files
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from absolve.run.journal import Journal
-    from absolve.run.list_journal import ListJournal
-    from absolve.run.overlaps import Reach
 
 KEPT: Final = 90 * 24 * 60 * 60  # seconds since its last change after which a journal is deleted
 
@@ -36,8 +33,8 @@ _ASIDE: Final = frozenset(
 
 
 @contextmanager
-def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[ListJournal | None]:
-    """Yield the journal of a list, with --resume; it is removed if the block ends. Raise UsageError as `journal`."""
+def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[Journal | None]:
+    """Yield the journal of a list, with --resume. Raise UsageError as `journal`."""
     if not options.resume:
         yield None
         return
@@ -45,17 +42,9 @@ def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[
         raise UsageError("--resume needs -o FILE in jsonl, json, csv, tsv, md or html, without --unique")
     if STDIN in options.inputs or not (options.inputs or options.from_):
         raise UsageError("--resume cannot read the standard input (-) again: name files or folders")
-    import sqlite3
-
-    from absolve.run.list_journal import ListJournal
-
-    place = _folder() / f"{fingerprint(repr(('links', _run(options)))).hex()}.sqlite"
-    _forget_old(place)
-    try:
-        found = ListJournal(place, repr((_how(options), options.show_credentials)))  # rows may have credentials
-    except (OSError, sqlite3.Error) as error:
-        raise UsageError(f"--resume: the journal {place} cannot be opened: {error}") from error
-    with found:
+    how = repr((_how(options), options.show_credentials))  # rows may have credentials
+    found = _opened(("links", _run(options)), how, "writes the same list", options)
+    with nullcontext() if found is None else found:
         yield found
 
 
@@ -63,53 +52,32 @@ def list_journal(options: argparse.Namespace, *, keeps_bytes: bool) -> Iterator[
 def journal(options: argparse.Namespace, *, several: bool) -> Iterator[Journal | None]:
     """Yield the journal of a run; None if it writes one file or nothing, or if the journal cannot be opened.
 
-    Raise UsageError if --resume is given and there is no journal, and if another run is working on the same files.
+    Raise UsageError if --resume is given and there is no journal, and if the same run is at work.
     """
     if options.resume and getattr(options, "log", None) is not None:
         raise UsageError("--log cannot be continued: what an earlier run changed would be missing; leave out --resume")
-    if not several or options.dry_run or options.diff:
-        if options.resume:
-            raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")
-        yield None
-        return
-    place = _folder() / f"{fingerprint(repr(_run(options))).hex()}.sqlite"
-    found = _opened(place, options)
-    if found is None:
-        yield None
-        return
-    from absolve.run import overlaps
-
-    with found, overlaps.announced(place, _reach(options)) as other:
-        if other is not None:
-            raise UsageError(f"another run is working on some of the same files: wait until it ends (journal {other})")
+    is_kept = several and not options.dry_run and not options.diff
+    if options.resume and not is_kept:
+        raise UsageError("--resume needs several inputs, and -o FOLDER or --in-place")
+    found = _opened(_run(options), _how(options), "is working on the same files", options) if is_kept else None
+    with nullcontext() if found is None else found:
         yield found
 
 
-def _opened(place: Path, options: argparse.Namespace) -> Journal | None:
+def _opened(run: tuple[object, ...], how: str, busy: str, options: argparse.Namespace) -> Journal | None:
+    """Return the journal of a run, None if there can be none. Raise UsageError if that is so with --resume."""
     import sqlite3  # 1 MB of memory that a run over one file does not need
 
     from absolve.run.journal import Journal
 
+    place = _folder() / f"{fingerprint(repr(run)).hex()}.sqlite"
     _forget_old(place)
     try:
-        return Journal(place, _how(options), resume=options.resume)
+        return Journal(place, how, resume=options.resume, busy=busy)
     except (OSError, sqlite3.Error) as error:
         if options.resume:
             raise UsageError(f"--resume: the journal {place} cannot be opened: {error}") from error
         return None
-
-
-def _reach(options: argparse.Namespace) -> Reach:
-    """Return the files and folders that a run reads and writes; names in a list only if it can be read twice."""
-    from absolve.run import overlaps
-
-    listed: Iterable[str] = ()
-    if options.from_ is not None and Path(options.from_).is_file():
-        listed = inputs.read_list(options.from_)
-    try:
-        return overlaps.reach(chain(options.inputs, listed), None if options.in_place else options.output)
-    except DocumentError:  # reported when the run reads the list
-        return overlaps.reach(options.inputs, None if options.in_place else options.output)
 
 
 def _forget_old(ours: Path) -> None:

@@ -23,7 +23,7 @@ from absolve.run.output_folder import created
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded, met_by
 from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
-from absolve.run.segment_inputs import each, is_archive
+from absolve.run.segments import each, is_archive
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -143,9 +143,7 @@ def _results(
 
     watched = publisher.watched(jobs)
     summed = of_possible_changes if options.dry_run or options.diff else of_changes
-    return many.run(
-        work, watched, _input, options, report, ended, publisher.expect, summed=summed, systems=publisher.systems
-    )
+    return many.run(work, watched, _input, options, report, ended, summed=summed)
 
 
 def _input(job: Job) -> Input:

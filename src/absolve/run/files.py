@@ -22,13 +22,13 @@ from absolve.encodings import charsets
 from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
-from absolve.run import filters, fsync, inputs, leftovers, plan, sources
+from absolve.run import filters, inputs, leftovers, plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions, is_document
-from absolve.run.publish import Publisher
+from absolve.run.publish import Publisher, flushed
 from absolve.run.results import Failure, FilesReady
 from absolve.run.rewrite_task import Job, RewriteOptions, rewritten
-from absolve.run.segment_inputs import each, left
+from absolve.run.segments import each, left
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _published(how: RewriteOptions, job: Job, notify: OnDiagnostic | None) -> bo
     is_written = False
     with Publisher(how.token) as publisher:
         results = ((one, piece) for one in publisher.watched([job]) for piece in rewritten(how, one, strict=True))
-        for _, piece in fsync.flushed(results, publisher.expect, publisher.systems):
+        for _, piece in flushed(results):
             if isinstance(piece, Diagnostic):
                 report([piece], notify)
             elif isinstance(piece, Failure):

@@ -22,7 +22,6 @@ from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
 from absolve.formats import registry
 from absolve.run import leftovers
-from absolve.run.archive_ranges import WHOLE, ArchiveRange
 from absolve.run.sources import STDIN, unreadable
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
@@ -36,6 +35,21 @@ if TYPE_CHECKING:
 
 _HEAD: Final = 1 << 16  # bytes by which a document is known
 _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
+
+
+class ArchiveRange(NamedTuple):
+    """The records of a WARC or ARC file that begin at byte offsets from `start` to `end` (exclusive).
+
+    The first begins at `start`, and `before` documents are before it.
+    """
+
+    start: int = 0
+    end: int = sys.maxsize
+    before: int = 0
+
+
+END: Final = sys.maxsize  # offset behind the last record
+WHOLE: Final = ArchiveRange()
 
 
 class Input(NamedTuple):
@@ -55,6 +69,15 @@ class Input(NamedTuple):
     found: bool = False
     within: ArchiveRange = WHOLE
     shares: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, or of the range of it; 0 if it is not known."""
+        try:
+            size = os.stat(self.name).st_size  # noqa: PTH116 - faster, for very many
+        except (OSError, ValueError):
+            return 0
+        return min(self.within.end, size) - self.within.start
 
 
 class Origins(NamedTuple):

@@ -116,6 +116,12 @@ def blocked(names: Collection[str]) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
+def block(names: Collection[str]) -> None:
+    """Block these signals in this thread for good, and in processes started by it until these unblock them."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, _numbers(names))
+
+
 def ignore(names: Collection[str]) -> None:
     """Ignore these signals from now on, including those blocked so far."""
     numbers = _numbers(names)

@@ -1,60 +1,80 @@
-"""Journal of a rewrite in SQLite, from which a later run resumes.
+"""Journal of a run in SQLite, from which a later run resumes: the inputs that are done, and of a list their rows.
 
-Input: jobs, and the files made for them. Output: the jobs that are not done, by the state of their files.
+Input: jobs and the files made for them, or inputs and the results of their tasks. Output: what is not done, by the
+states of the files, and of a list all rows in the order of the inputs; they are bytes.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sqlite3
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from absolve.core.digest import fingerprint
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run.outputs import made_state
+from absolve.run.results import BytesRead, LinkCounts, RowChunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from absolve.run.inputs import Input
     from absolve.run.outputs import Made
+    from absolve.run.results import Counts
     from absolve.run.rewrite_task import Job
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS done (input BLOB PRIMARY KEY, target BLOB, how BLOB, before TEXT, after TEXT) WITHOUT ROWID;
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS inputs (input BLOB PRIMARY KEY, how BLOB, before TEXT, after TEXT, counts TEXT)
+WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chunks (input BLOB, place INTEGER, rows INTEGER, chunk BLOB, PRIMARY KEY (input, place))
+WITHOUT ROWID;
 """
-
-
 _FOLDER_MODE: Final = 0o700  # required by XDG Base Directory
 _FILE_MODE: Final = 0o600  # it contains names of files
-KEPT: Final = 64  # entries per transaction, unless `keep` is called earlier
+KEPT: Final = 64  # inputs that are done, or
+_KEPT_BYTES: Final = 8 << 20  # bytes of rows, in a transaction, unless `keep` is called earlier
+
+
+class _Begun(NamedTuple):
+    """The work on an input: the key of its entry, a digest of the options for it, and its state before the work."""
+
+    input: bytes
+    how: bytes
+    before: str
 
 
 class Journal:
-    """Record which jobs are done, with the state of their files: inode, size and modification time.
+    """Record which inputs are done, with the state of their files: inode, size and modification time.
 
     The state of a result is committed before the file is renamed, and a rename does not change it. After a kill the
-    job is therefore done exactly if the file has been renamed.
+    job is therefore done exactly if the file has been renamed. Of a list the rows of each input are kept, too.
     """
 
-    def __init__(self, path: Path, how: str, *, resume: bool) -> None:
+    def __init__(self, path: Path, how: str, *, resume: bool, busy: str = "is working on the same files") -> None:
         """Open or create the journal at a path; with `resume` entries with the same options (`how`) are valid.
 
-        Raise OSError or sqlite3.Error if it cannot be opened, UsageError if another run has it open.
+        Raise OSError or sqlite3.Error if it cannot be opened, UsageError if another run, which `busy` describes, has it
+        open.
         """
         self._how = repr(how)  # once: it may be long
         self._path = path
-        self._known: dict[str, tuple[bytes, bytes, bytes, str]] = {}  # jobs under way: input, target, how, before
+        self._begun: dict[str, _Begun] = {}  # inputs under way
         self._is_new = not resume
-        self._unkept = 0
+        self._unkept = self._size = 0
         self.skipped = 0
-        self._database = opened(path, _TABLES, "is working on the same files")
+        self._before: dict[str, list[Input]] = {}  # inputs that are done, by the next one that is not
+        self._waiting: list[Input] = []  # those behind the last one that is not
+        self._chunks: dict[str, int] = {}
+        self._counts: dict[str, list[Counts]] = {}
+        self._database = opened(path, _TABLES, busy)
         try:
             if not resume:
-                self._database.execute("DELETE FROM done")
+                self._database.execute("DELETE FROM inputs")
         except sqlite3.Error:
             self._database.close()
             raise
@@ -63,13 +83,19 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(DocumentError):
+        with suppress(DocumentError, sqlite3.ProgrammingError):  # the latter after `remove`
             self.keep()
         self._database.close()
 
+    def remove(self) -> None:
+        """Delete the journal: the list is complete."""
+        self._database.close()
+        for beside in ("", "-wal", "-shm"):
+            self._path.with_name(f"{self._path.name}{beside}").unlink(missing_ok=True)
+
     def keep(self) -> None:
         """Commit the entries. Raise DocumentError if that fails."""
-        self._unkept = 0
+        self._unkept = self._size = 0
         try:
             if self._database.in_transaction:
                 self._database.execute("COMMIT")
@@ -78,56 +104,128 @@ class Journal:
                 self._database.execute("ROLLBACK")
             raise self._unwritable(error) from error
 
+    def _write(self, statement: str, values: tuple[Any, ...], name: str) -> None:
+        """Execute a statement for an input in the current transaction. Raise DocumentError if that fails."""
+        try:
+            if not self._database.in_transaction:
+                self._database.execute("BEGIN")
+            self._database.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._unwritable(error, name) from error
+
+    def _done(self, name: str, after: str, counts: str = "") -> None:
+        entry = (*self._begun[name], after, counts)
+        self._write("INSERT OR REPLACE INTO inputs VALUES (?, ?, ?, ?, ?)", entry, name)
+        self._unkept += 1
+        if self._unkept >= KEPT or self._size >= _KEPT_BYTES:
+            self.keep()
+
+    def _unwritable(self, error: sqlite3.Error, name: str = "") -> DocumentError:
+        return DocumentError(Diagnostic("unwritable", f"the journal {self._path} cannot be written: {error}", name))
+
+    def _is_done(self, input_: Input, result: str | None, shown: str | None) -> bool:
+        """Return whether an input is done, and its result, another file, is as it was; if not, it is under way now.
+
+        `shown`: what of its name or its target the entry depends on.
+        """
+        claims = [(claim.reference, claim.source) for claim in input_.claims]
+        how = fingerprint(f"({self._how}, {shown!r}, {input_.url!r}, {input_.url_source!r}, {claims!r})")
+        begun = _Begun(path_of(input_.name), how, state_of(input_.name))
+        if begun.before and not self._is_new:
+            found = self._row("how, before, after", begun.input)
+            now = (how, begun.before, begun.before if result is None else state_of(result))
+            if result is None and found is not None:  # the file itself may be the result: it is as it was then
+                found = (found[0], found[2], found[2])
+            if found == now:
+                self.skipped += 1
+                return True
+        self._begun[input_.name] = begun
+        return False
+
+    def _row(self, columns: str, input_: bytes) -> Any:
+        return self._database.execute(f"SELECT {columns} FROM inputs WHERE input = ?", (input_,)).fetchone()  # noqa: S608
+
+    # --- rewrites ---
+
     def remaining(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Yield the jobs that are not done, or whose files have changed since."""
         for job in jobs:
-            known = self._of(job)
-            if self._is_done(job, *known):
-                self.skipped += 1
-                continue
-            self._known[job.input.name] = known
-            yield job
-
-    def _of(self, job: Job) -> tuple[bytes, bytes, bytes, str]:
-        claims = [(claim.reference, claim.source) for claim in job.input.claims]
-        how = fingerprint(f"({self._how}, {job.input.url!r}, {job.input.url_source!r}, {claims!r})")
-        target = b"" if job.target is None else path_of(job.target)
-        return path_of(job.input.name), target, how, state_of(job.input.name)
-
-    def _is_done(self, job: Job, path: bytes, target: bytes, how: bytes, before: str) -> bool:
-        if self._is_new:
-            return False
-        select = "SELECT target, how, before, after FROM done WHERE input = ?"
-        row = self._database.execute(select, (path,)).fetchone()
-        if row is None or not before or row[:2] != (target, how):
-            return False
-        return bool(row[3] == before) if job.target is None else row[2:] == (before, state_of(job.target))
+            shown = None if job.target is None else os.path.abspath(job.target)  # noqa: PTH100 - without resolving links
+            if not self._is_done(job.input, job.target, shown):
+                yield job
 
     def note(self, job: Job, made: Made | None = None) -> None:
         """Add an entry for a file about to be renamed, or for an unchanged input, to the current transaction.
 
         A file that is missing gets none: its rename will fail. Raise DocumentError if the entry cannot be added.
         """
-        known = self._known[job.input.name]
-        after = known[-1] if made is None else _in_words(made_state(made))
-        if not after:
-            return
-        try:
-            if not self._database.in_transaction:
-                self._database.execute("BEGIN")
-            self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?, ?)", (*known, after))
-        except sqlite3.Error as error:
-            raise self._unwritable(error, job.input.name) from error
-        self._unkept += 1
-        if self._unkept == KEPT:
-            self.keep()
-
-    def _unwritable(self, error: sqlite3.Error, name: str = "") -> DocumentError:
-        return DocumentError(Diagnostic("unwritable", f"the journal {self._path} cannot be written: {error}", name))
+        name = job.input.name
+        if after := self._begun[name].before if made is None else _in_words(made_state(made)):
+            self._done(name, after)
 
     def forget(self, job: Job) -> None:
         """Remove a finished job from those under way, whether it is done or has failed."""
-        self._known.pop(job.input.name, None)
+        self._begun.pop(job.input.name, None)
+
+    # --- lists ---
+
+    def unlisted(self, inputs: Iterable[Input]) -> Iterator[Input]:
+        """Yield the inputs whose rows are not there, or that have changed since.
+
+        Raise UsageError if one comes twice: its rows have one place in the journal.
+        """
+        seen: set[bytes] = set()
+        for input_ in inputs:
+            path = path_of(input_.name)
+            name = fingerprint(repr(path))
+            if name in seen:
+                raise UsageError(f"--resume needs each input once: {input_.name} comes twice")
+            seen.add(name)
+            if self._is_done(input_, None, input_.name):
+                self._waiting.append(input_)
+                continue
+            for table in ("inputs", "chunks"):  # those of a run that did not finish it
+                self._write(f"DELETE FROM {table} WHERE input = ?", (path,), input_.name)  # noqa: S608
+            self._before[input_.name], self._waiting = self._waiting, []
+            yield input_
+
+    def merged(self, results: Iterable[tuple[Input, RowChunk]]) -> Iterator[RowChunk | Counts]:
+        """Yield all rows in the order of the inputs, and the counts of inputs that are done; keep the new rows."""
+        for input_, piece in results:
+            yield from self._stored(self._before.pop(input_.name, []))
+            place = self._chunks[input_.name] = self._chunks.get(input_.name, 0) + 1
+            entry = path_of(input_.name), place, piece.number, piece.chunk
+            self._write("INSERT INTO chunks VALUES (?, ?, ?, ?)", entry, input_.name)
+            self._size += len(piece.chunk)
+            yield piece
+        for waiting in (*self._before.values(), self._waiting):
+            yield from self._stored(waiting)
+
+    def _stored(self, inputs: Iterable[Input]) -> Iterator[RowChunk | Counts]:
+        for input_ in inputs:
+            key = path_of(input_.name)
+            size, documents, *listed = json.loads(self._row("counts", key)[0])
+            yield BytesRead(size, documents)
+            yield LinkCounts(*listed)
+            select = "SELECT chunk, rows FROM chunks WHERE input = ? ORDER BY place"
+            for chunk, number in self._database.execute(select, (key,)):
+                yield RowChunk(chunk, number)
+
+    def count(self, input_: Input, counts: Counts) -> None:
+        """Note the counts of an input under way."""
+        self._counts.setdefault(input_.name, []).append(counts)
+
+    def ended(self, input_: Input, *, failed: bool) -> None:
+        """Note that an input is listed; one that failed is not, and will be read again."""
+        name = input_.name
+        counts = self._counts.pop(name, [])
+        self._chunks.pop(name, None)
+        if not failed and self._begun[name].before:
+            read = [one for one in counts if isinstance(one, BytesRead)]
+            listed = next((one for one in counts if isinstance(one, LinkCounts)), LinkCounts({}, {}, 0))
+            size, documents = sum(one.read for one in read), sum(one.documents for one in read)
+            self._done(name, self._begun[name].before, json.dumps([size, documents, *listed]))
+        self._begun.pop(name)
 
 
 def path_of(name: str) -> bytes:

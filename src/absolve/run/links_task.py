@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from absolve.core.digest import fingerprint
@@ -17,25 +16,24 @@ from absolve.formats import registry
 from absolve.inventory import columns as inventory
 from absolve.inventory import link_rows, sinks
 from absolve.run import sources
-from absolve.run.archive_ranges import WHOLE, Progress
-from absolve.run.archive_turns import in_turn
 from absolve.run.filters import Selection
+from absolve.run.inputs import WHOLE
 from absolve.run.link_counter import LinkCounter
 from absolve.run.load import is_document, not_read, walked
-from absolve.run.results import BytesRead, DocumentRows, RowChunk, guarded
+from absolve.run.results import BytesRead, RowChunk, guarded
 from absolve.run.safe_cells import Cells
-from absolve.run.segment_inputs import each, is_archive, left
+from absolve.run.segments import each, is_archive, left
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.document.entity import Entity
     from absolve.inventory.documents import DocumentRow, Documents
-    from absolve.run.archive_turns import Found
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
-    from absolve.run.pool.handoff import HandoffPort
     from absolve.run.results import TaskResult
+
+    _Rows = inventory.Columns | list[DocumentRow]
 
 AT_ONCE = 10_000  # rows in a RowChunk
 LINKS: Final = "links"  # the names of the tables
@@ -91,15 +89,12 @@ def _documents_module() -> Any:
     return documents
 
 
-def listed(how: ListOptions, input_: Input, port: HandoffPort | None = None) -> Iterator[TaskResult]:
-    """Yield the rows of one input; none for a file found in a folder that is not a document.
-
-    A range of an archive with unknown start needs the port.
-    """
-    return guarded(input_.name, _listed(how, input_, port), strict=sys.flags.dev_mode)
+def listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
+    """Yield the rows of one input; none for a file found in a folder that is not a document."""
+    return guarded(input_.name, _listed(how, input_), strict=sys.flags.dev_mode)
 
 
-def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterator[TaskResult]:
+def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     head = sources.head(input_.name, found=True) if input_.found and input_.within == WHOLE else None
     if head is not None and not is_document(input_.name, head, how.reading):
         yield not_read(input_)
@@ -108,22 +103,20 @@ def _listed(how: ListOptions, input_: Input, port: HandoffPort | None) -> Iterat
         return
     counts = LinkCounter()
     try:
-        yield from _counted(how, head, input_, port, counts)
+        yield from _counted(how, head, input_, counts)
     except Exception:  # rows before an error are listed, too
         yield from counts.results()
         raise
     yield from counts.results()
 
 
-def _counted(
-    how: ListOptions, head: bytes | None, input_: Input, port: HandoffPort | None, counts: LinkCounter
-) -> Iterator[TaskResult]:
+def _counted(how: ListOptions, head: bytes | None, input_: Input, counts: LinkCounter) -> Iterator[TaskResult]:
     unique = Unique()
-    for found in in_turn(partial(_found, how, head), input_, how.read(), port):
+    for found in _found(how, head, input_):
         if isinstance(found, inventory.Columns):
             yield from _pieces(how, found, unique, input_.name, counts)
-        elif isinstance(found, DocumentRows):
-            yield from _document_pieces(how, found.rows, unique, input_.name)
+        elif isinstance(found, list):
+            yield from _document_pieces(how, found, unique, input_.name)
         else:
             yield found
 
@@ -142,7 +135,7 @@ def _row_of(entity: Entity, input_: Input) -> list[DocumentRow]:
     return documents.taken()
 
 
-def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Found]:
+def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[TaskResult | _Rows]:
     """Yield rows as columns, which are cleared and reused for the next rows, and the other results.
 
     `head` are the first bytes of the input, if they are read already.
@@ -154,9 +147,8 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Foun
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))
     size = number = 0
-    course = Progress()
     try:
-        for stretch in each(input_, how.read(), course, head=head, every=documents is not None):
+        for stretch in each(input_, how.read(), head=head, every=documents is not None):
             yield from stretch.diagnostics
             size += len(stretch.raw)
             if stretch.entity is not None:
@@ -168,20 +160,18 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Foun
                     yield left(stretch, fault)
     except DocumentError as error:
         if documents is not None:
-            yield DocumentRows(list(_unwalkable(how, input_, error)), 0)
+            yield list(_unwalkable(how, input_, error))
         raise
-    yield course
     yield from _waiting(waiting, documents, how, every=True)
     yield BytesRead(size, number)
 
 
 def _waiting(
     columns: inventory.Columns, documents: Documents | None, how: ListOptions, *, every: bool = False
-) -> Iterator[Found]:
+) -> Iterator[_Rows]:
     """Yield the columns, and the rows of documents if there are many, or with `every`."""
     if documents is not None and documents.rows and (every or documents.is_full):
-        weight = documents.weight
-        yield DocumentRows(documents.taken(), weight)
+        yield documents.taken()
     if how.table == LINKS and len(columns):
         yield columns
 

@@ -1,4 +1,4 @@
-"""Rename finished files into place; parent process only.
+"""Put finished files on the disk and rename them into place; parent process only.
 
 Input: jobs, and `FilesReady` from worker processes. Output: renamed files, and entries in the journal before that.
 """
@@ -6,23 +6,29 @@ Input: jobs, and `FilesReady` from worker processes. Output: renamed files, and 
 from __future__ import annotations
 
 import os
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from absolve.core.errors import DocumentError
 from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import OpenFolder
+from absolve.run.results import Failure, FilesReady
 from absolve.run.rewritten_files import unwritable
-from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
+    from concurrent.futures import Executor, Future
 
     from absolve.run.journal import Journal
     from absolve.run.output_folder import OutputFolder
-    from absolve.run.results import FilesReady
     from absolve.run.rewrite_task import Job
+
+Item = TypeVar("Item")
+
+AT_ONCE: Final = 8  # threads that call fsync
+AHEAD: Final = 256  # results that wait for the disk, at most: those of 64 files or more
 
 
 class Publisher:
@@ -38,12 +44,8 @@ class Publisher:
         self._folders: set[str] = set()  # folders that may contain temporary files of this run (relative to `inside`)
         self._real: dict[str, str] = {}  # folder -> its path without links
         self._put: set[str] = set()  # inputs under way with files already passed to `put`
-        self._noted: set[str] = set()  # inputs whose entry is already in the journal
-        self.systems = FileSystems()
 
     def __enter__(self) -> Self:
-        if self._inside is not None:
-            self.systems.watch(self._inside.path)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -52,7 +54,6 @@ class Publisher:
                 with suppress(OSError):
                     opened = OpenFolder(folder) if self._inside is None else self._inside.folder(folder)
                     leftovers.sweep(opened, self._token)
-        self.systems.close()
 
     def watched(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Yield the jobs to do, and note the folders of their temporary files."""
@@ -62,9 +63,7 @@ class Publisher:
     def _seen(self, jobs: Iterable[Job]) -> Iterator[Job]:
         for job in jobs:
             if self._inside is None:
-                folder = self._folder(job.target or job.input.name)
-                self._folders.add(folder)
-                self.systems.watch(folder)
+                self._folders.add(self._folder(job.target or job.input.name))
             else:
                 self._folders.add(job.input.place.rpartition("/")[0])
             yield job
@@ -78,31 +77,17 @@ class Publisher:
             self._real[above] = os.path.realpath(above)
         return self._real[above]
 
-    def expect(self, group: Iterable[tuple[Job, FilesReady]]) -> None:
-        """Commit the journal entries of a batch of files about to be renamed; on failure `put` tries each one again."""
-        if self._journal is None:
-            return
-        noted = set()
-        try:
-            for job, ready in group:
-                self._journal.note(job, ready.made[-1])
-                noted.add(job.input.name)
-            self._journal.keep()
-        except DocumentError:
-            return
-        self._noted |= noted
-
     def put(self, job: Job, ready: FilesReady) -> None:
-        """Rename complete files to their targets. On failure remove them and raise DocumentError."""
+        """Rename files on the disk (`flushed`) to their targets. On failure remove them and raise DocumentError."""
         self._put.add(job.input.name)
         try:
             for made in ready.made:  # before a backup is put beside
                 made.check()
-            if self._journal and ready.made and job.input.name not in self._noted:
+            if self._journal and ready.made:
                 self._journal.note(job, ready.made[-1])
                 self._journal.keep()
             for made in ready.made:
-                (outputs.put if ready.flushed else outputs.settle)(made)
+                outputs.put(made)
         except (OSError, DocumentError) as error:
             for made in ready.made:
                 outputs.discard(made)
@@ -114,10 +99,65 @@ class Publisher:
         """Note the end of a job; an unchanged input gets a journal entry. Raise DocumentError if that fails."""
         put = job.input.name in self._put
         self._put.discard(job.input.name)
-        self._noted.discard(job.input.name)
         if self._journal:
             try:
                 if not put and not failed:
                     self._journal.note(job)
             finally:
                 self._journal.forget(job)
+
+
+def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
+    """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if that fails.
+
+    Meanwhile more results are requested: a disk puts many files on it in the time of one. The first file of a run
+    needs no thread.
+    """
+    threads: Executor | None = None
+    waiting: deque[tuple[Item, Any, Future[FilesReady | Failure] | None]] = deque()
+    is_first = True
+    try:
+        for item, piece in results:
+            call = None
+            if isinstance(piece, FilesReady) and piece.made:
+                if is_first:
+                    piece = _flushed(piece)  # noqa: PLW2901
+                else:
+                    threads = threads or _threads()
+                    call = threads.submit(_flushed, piece)
+                is_first = False
+            waiting.append((item, piece, call))
+            while waiting and (len(waiting) > AHEAD or _is_ready(waiting[0][2])):
+                yield _ended(*waiting.popleft())
+        while waiting:
+            yield _ended(*waiting.popleft())
+    finally:
+        if threads is not None:
+            threads.shutdown(cancel_futures=True)
+
+
+def _is_ready(call: Future[Any] | None) -> bool:
+    return call is None or call.done()
+
+
+def _ended(item: Item, piece: Any, call: Future[Any] | None) -> tuple[Item, Any]:
+    return item, piece if call is None else call.result()
+
+
+def _threads() -> Executor:
+    with interrupts.deferred():  # a signal in an import may be printed, and lost
+        from concurrent.futures import ThreadPoolExecutor  # imports logging
+
+        return ThreadPoolExecutor(AT_ONCE)
+
+
+def _flushed(ready: FilesReady) -> FilesReady | Failure:
+    """Put files on the disk; if that fails, remove them."""
+    try:
+        for made in ready.made:
+            outputs.flush(made)
+    except OSError as error:
+        for made in ready.made:
+            outputs.discard(made)
+        return Failure(unwritable(Path(ready.made[-1].target), error).diagnostic)
+    return ready

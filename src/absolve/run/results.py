@@ -1,19 +1,26 @@
-"""Results of a task for one input, in order; each can be pickled to go from a worker process to the parent."""
+"""Results of a task for one input, in order; each can be pickled to go from a worker process to the parent.
+
+Input: a function and items. Output: pairs of an item and a result, and an `End` after the last result of each item.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from absolve.core import printable
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError, fault
 from absolve.rewriting.policy import absolute
+from absolve.run import interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from absolve.inventory.documents import DocumentRow
     from absolve.rewriting.policy import Policy
     from absolve.run.outputs import Made
+    from absolve.run.workers import Pool
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Failure(NamedTuple):
@@ -34,19 +41,6 @@ class RowChunk(NamedTuple):
     number: int
     table: str = "links"
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        from pickle import PickleBuffer  # already imported by the caller
-
-        chunk = PickleBuffer(self.chunk) if protocol.__index__() >= 5 and isinstance(self.chunk, bytes) else self.chunk
-        return RowChunk, (chunk, self.number, self.table)
-
-
-class DocumentRows(NamedTuple):
-    """Rows of the table of documents, not encoded yet, and an estimate of their memory in bytes."""
-
-    rows: list[DocumentRow]
-    weight: int
-
 
 class StdoutBytes(NamedTuple):
     """Bytes for the standard output."""
@@ -55,10 +49,9 @@ class StdoutBytes(NamedTuple):
 
 
 class FilesReady(NamedTuple):
-    """Complete files, to be renamed in this order; `flushed`: fsync has been called for them."""
+    """Complete files, to be put on the disk and renamed, in this order."""
 
     made: tuple[Made, ...]
-    flushed: bool = False
 
 
 class BytesRead(NamedTuple):
@@ -136,3 +129,37 @@ def guarded(name: str, pieces: Iterable[TaskResult], *, strict: bool = False) ->
         if strict:
             raise
         yield Failure(Diagnostic("internal-error", fault(error), name))
+
+
+class End(NamedTuple):
+    """The end of an item's results; `lost` is the reason why all of them are missing if its worker process ended."""
+
+    lost: str | None = None
+
+
+def in_order(
+    work: Callable[[Item], Iterable[Result]], items: Iterable[Item], jobs: int, size_of: Callable[[Item], int]
+) -> Generator[tuple[Item, Result | End]]:
+    """Yield each result of `work(item)`, item by item in their order, and an `End` after each item.
+
+    With one job the work is done in this process; else in `jobs` others, and `work`, items and results must be
+    picklable; `size_of` returns the bytes that an item has. To close the iterator ends the processes at once. A worker
+    that dies loses only the item that it was working on. Raise UsageError if no worker starts.
+    """
+    if jobs > 1:
+        pool: Pool[Item, Result] | None = None
+        try:
+            with interrupts.deferred():  # a signal in an import may be printed, and lost
+                from absolve.run.workers import Pool  # and with it multiprocessing and threads: one page needs none
+
+                pool = Pool(work, jobs, size_of)
+            yield from pool.run(items)
+        finally:
+            if pool is not None:
+                with interrupts.deferred():
+                    pool.close()
+        return
+    for item in items:
+        for result in work(item):
+            yield item, result
+        yield item, End()

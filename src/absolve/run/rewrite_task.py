@@ -29,7 +29,7 @@ from absolve.run.rewritten_files import (
     target_of,
     unwritable,
 )
-from absolve.run.segment_inputs import each, is_archive, left
+from absolve.run.segments import each, is_archive, left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

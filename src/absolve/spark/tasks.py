@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.core.errors import Diagnostic
 from absolve.run.results import Failure, RowChunk
 from absolve.run.rewrite_task import Job
-from absolve.run.segment_inputs import cut
+from absolve.run.segments import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,12 +71,7 @@ def _groups(tasks: Iterable[Task], size: int) -> Iterator[list[Task]]:
 
 
 def _size(task: Task) -> int:
-    input_ = task.input if isinstance(task, Job) else task
-    try:
-        size = Path(input_.name).stat().st_size
-    except (OSError, ValueError):
-        return 0
-    return min(input_.within.end, size) - input_.within.start
+    return (task.input if isinstance(task, Job) else task).size
 
 
 # --- on the executors -------------------------------------------------------------------------------------------------

@@ -17,10 +17,9 @@ from absolve.formats.warc.reader import pieces
 from absolve.formats.warc.walker import bare
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
-from absolve.run.archive_segments import ranges, stretches
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
-from absolve.run.segment_inputs import is_archive
+from absolve.run.segments import is_archive, ranges, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,210 @@
+"""Archives cut into ranges of records give the same results as the whole archive."""
+
+from __future__ import annotations
+
+import gzip
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from absolve.cli.totals import Totals
+from absolve.core.errors import Diagnostic
+from absolve.document.settings import Settings
+from absolve.inventory.documents import DOCUMENT_COLUMNS
+from absolve.run import segments
+from absolve.run.filters import Selection
+from absolve.run.inputs import WHOLE, Input
+from absolve.run.links_task import ListOptions, Unique, listed
+from absolve.run.load import ReadOptions
+from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
+from absolve.run.segments import cut, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def record(page: bytes, kind: bytes = b"response", *, body: bytes = b"text/html") -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (body, page)
+    head = b"WARC/1.0\r\nWARC-Type: %b\r\nWARC-Target-URI: http://h/d/p\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n"
+    return head % (kind, len(http)) + http + b"\r\n\r\n"
+
+
+def arc(page: bytes) -> bytes:
+    return b"http://h/d/a 1.2.3.4 20240101000000 text/html %d\n%b\n" % (len(page), page)
+
+
+def nowhere(page: bytes) -> bytes:
+    return record(page).replace(b"WARC-Target-URI: http://h/d/p\r\n", b"")
+
+
+def dictionary() -> tuple[bytes, bytes]:
+    """Return a dictionary in a frame of its own, and a record that is compressed with it."""
+    words = zstandard.ZstdCompressionDict(record(b"<a href=zstd>"))
+    frame = b"\x5d\x2a\x4d\x18" + len(words.as_bytes()).to_bytes(4, "little") + words.as_bytes()
+    return frame, zstandard.ZstdCompressor(dict_data=words).compress(record(b"<a href=zstd>"))
+
+
+ONE, TWO, NONE = record(b"<a href=1>"), record(b"<a href=2><a href=3>"), record(b"<p>")
+GET, REVISIT = record(b"", b"request"), record(b"", b"revisit")
+NESTED = record(ONE + NONE + TWO + ONE)
+BITS = {
+    "a record": ONE,
+    "two links": TWO,
+    "no links": NONE,
+    "a request": GET,
+    "a revisit": REVISIT,
+    "no base": nowhere(b"<a href=4>"),
+    "records in a record": NESTED,
+    "records in a record in a record": record(record(NESTED * 2)),
+    "a member": gzip.compress(ONE),
+    "members": gzip.compress(TWO) + gzip.compress(NONE) + gzip.compress(GET),
+    "several in a member": gzip.compress(ONE + GET + TWO),
+    "members in a record": record(gzip.compress(ONE) * 3, body=b"application/gzip"),
+    "members in a member": gzip.compress(record(gzip.compress(ONE) * 3), 0),
+    "records in a member": gzip.compress(NESTED, 0),
+    "an empty member": gzip.compress(b""),
+    "a broken member": gzip.compress(TWO)[:-8] + b"\0" * 8,
+    "a member cut off": gzip.compress(TWO)[:-20],
+    "a frame": zstandard.compress(ONE),
+    "a dictionary": b"".join(dictionary()),
+    "a frame that wants a dictionary": dictionary()[1],
+    "an ARC record": arc(b"<a href=5>"),
+    "an ARC member": gzip.compress(arc(b"<a href=6>")),
+    "ARC records in one": arc(b"<pre>\n" + arc(b"<a href=7>") * 3),
+    "junk": b"junk\r\n\r\n",
+    "a beginning": b"WARC/1.0\r\n",
+    "a head": ONE[:80],
+    "line ends": b"\r\n\r\n\n\n",
+    "a length that is too large": ONE.replace(b"Length: ", b"Length: 1"),
+    "a length that is too small": TWO.replace(b"Length: ", b"Length: 1\r\nX: "),
+    "a record that is too large": record(b"<a href=8>" + b" " * 3000),
+    "a member that is too large": gzip.compress(record(b"<a href=9>" + b" " * 3000)),
+    "a member too large for a record": gzip.compress(record(b"<a href=9>" + b" " * 1500)),
+    "too many links": record(b"<a href=x>" * 30),
+}
+SMALL = Settings(max_decompressed=2500, max_size=1400, max_links=20)
+
+
+def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
+    """Return the rows table by table, the other results (each without a position only once), and the bytes read.
+
+    The last of the other results are the counts of links, in total.
+    """
+    rows: dict[str, bytearray] = defaultdict(bytearray)
+    unique = Unique()
+    others: list[Any] = []
+    totals = Totals()
+    size = 0
+    for piece in results:
+        if isinstance(piece, RowChunk):
+            chunk = piece.chunk
+            rows[piece.table] += chunk if isinstance(chunk, bytes) else "".join(map(repr, unique.of(chunk))).encode()
+        elif isinstance(piece, BytesRead):
+            size += piece.read
+        elif isinstance(piece, LinkCounts):  # of each range
+            totals.add(piece)
+        elif isinstance(piece, Failure) or piece not in others:
+            others.append(piece)
+    if totals.links:
+        others.append((totals.scopes, totals.problems, totals.flawed))
+    return b"".join(rows[table] for table in sorted(rows)), others, size
+
+
+def same_in_parts(path: Path, url: str | None = None, sizes: Iterable[int] = (1, 300, 1000), **how: Any) -> None:
+    """Assert the same results for the whole file and for its ranges of each of these sizes."""
+    input_ = Input(str(path), path.name, url)
+    listing = ListOptions(ReadOptions(how.pop("settings", Settings())), **how)
+    expected = joined(listed(listing, input_))
+    for size in sizes:
+        parts = list(cut(input_, listing.reading, size))
+        assert [part.within.start for part in parts[1:]] == [part.within.end for part in parts[:-1]]
+        assert joined(piece for part in parts for piece in listed(listing, part)) == expected
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("ranges") / "x.warc"
+
+
+@pytest.mark.parametrize("limits", [Settings(), SMALL], ids=["no limits", "limits"])
+@pytest.mark.parametrize("bit", BITS)
+def test_an_archive_in_ranges_gives_the_same_results(path: Path, bit: str, limits: Settings) -> None:
+    for around in (ONE, gzip.compress(TWO)):
+        path.write_bytes(around + BITS[bit] + TWO + around)
+        same_in_parts(path, settings=limits)
+
+
+@given(
+    st.lists(st.sampled_from(sorted(BITS)), min_size=1, max_size=12),
+    st.sampled_from([None, "http://u/", "mailto:x"]),
+    st.sampled_from(
+        [
+            {},
+            {"settings": SMALL},
+            {"settings": Settings(max_depth=1)},
+            {"unique": True, "columns": ("entity", "reference")},
+            {"unique": True, "columns": ("reference",)},
+            {"selection": Selection(frozenset({"navigation"}))},
+            {"table": "documents", "columns": DOCUMENT_COLUMNS},
+            {"format": "sqlite", "beside": True},
+        ]
+    ),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_generated_archives_in_ranges_give_the_same_results(
+    path: Path, bits: list[str], url: str | None, how: dict[str, Any]
+) -> None:
+    path.write_bytes(b"".join([BITS[bit] for bit in bits]))
+    same_in_parts(path, url, **how)
+
+
+def test_a_record_without_links_is_walked_at_the_start_of_the_file_alone(path: Path) -> None:
+    revisit = BITS["a revisit"].replace(b"WARC-Target-URI: ", b"WARC-Target-URI:\0")
+    path.write_bytes(revisit + revisit)
+    results = listed(ListOptions(ReadOptions(Settings())), Input(str(path), path.name, None))
+    assert [one.code for one in results if isinstance(one, Diagnostic)] == ["control-character"]
+
+
+@given(st.lists(st.sampled_from(sorted(BITS)), min_size=2, max_size=8), st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_corrupted_archives_in_ranges_give_the_same_results(path: Path, bits: list[str], draw: st.DataObject) -> None:
+    data = bytearray(b"".join([BITS[bit] for bit in bits]))
+    for _ in range(draw.draw(st.integers(1, 4))):
+        data[draw.draw(st.integers(0, len(data) - 1))] = draw.draw(st.sampled_from(b"\0\n\x1f\x8b\x08W:1\xff"))
+    path.write_bytes(data)
+    same_in_parts(path)
+
+
+def test_an_archive_of_images_in_ranges_gives_the_same_documents(path: Path) -> None:
+    image = ONE.replace(b"application/http", b"image/png").replace(b"HTTP/1.1", b"PNG")
+    path.write_bytes(ONE + image + TWO + gzip.compress(image + image) + GET + REVISIT + image + ONE)
+    same_in_parts(path, table="documents", columns=DOCUMENT_COLUMNS)
+
+
+def test_a_condition_uses_the_record_numbers_of_the_rows(path: Path) -> None:
+    path.write_bytes(ONE * 5)
+    for condition in ("entity = 'record[4]/body[1]'", "false"):
+        same_in_parts(path, where=condition)
+
+
+def test_only_a_large_archive_is_cut_and_only_for_several_processes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "LARGE", 1000)
+    monkeypatch.setattr(segments, "RANGE", 500)
+
+    def parts(data: bytes, jobs: int = 2, name: str = path.name) -> list[int]:
+        file = path.with_name(name)
+        file.write_bytes(data)
+        return [input_.within.start for input_ in spread([Input(str(file), "x")], ReadOptions(Settings()), jobs)]
+
+    assert parts(ONE * 9, 1) == parts(ONE) == parts(b"<p>" * 1000, name="x.html") == parts(dictionary()[0] * 9) == [0]
+    assert parts(ONE * 9) == [len(ONE) * number for number in (0, 3, 6)]
+    missing = Input(str(path.with_name("missing")), "x")
+    assert list(spread([missing], ReadOptions(Settings()), 2)) == [missing]
+    assert missing.within == WHOLE
