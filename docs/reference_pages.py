@@ -26,7 +26,7 @@ from markdown_text import code, escaped, fenced, table
 
 import absolve
 from absolve.audit import tables
-from absolve.cli import COMMANDS
+from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import Parser, parser
 from absolve.core.model import Layer
 from absolve.document.settings import CHOICES
@@ -114,7 +114,7 @@ def _value(action: argparse.Action) -> str:
 
 def commands() -> str:
     """Return the list of commands."""
-    rows = [(f"[`absolve {name}`](commands/{name}.md)", summary) for name, summary in COMMANDS.items()]
+    rows = [(f"[`absolve {name}`](commands/{name}.md)", command.summary) for name, command in COMMANDS.items()]
     hidden = "\n".join(f"commands/{name}" for name in COMMANDS)
     return f"{table(('command', 'task'), rows)}\n```{{toctree}}\n:hidden:\n\n{hidden}\n```\n"
 

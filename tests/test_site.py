@@ -11,7 +11,7 @@ import pytest
 import reference_pages
 
 from absolve.audit import tables
-from absolve.cli import COMMANDS
+from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import parser
 from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import Row

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from command_runner import ABSOLUTE, Runner
 
-from absolve.cli import COMMANDS, usage
-from absolve.cli.parsing import parser
+from absolve.cli.commands import COMMANDS
+from absolve.cli.parsing import MOST, parser
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def test_the_short_help_has_ten_options_at_most_and_an_example(absolve: Runner, 
     done = absolve(command, "-h")
     text = done.out.decode()
     assert (done.status, done.err) == (0, "")
-    assert 0 < len(_OPTION.findall(text)) <= usage.MOST
+    assert 0 < len(_OPTION.findall(text)) <= MOST
     assert f"  absolve {command}" in text
     assert len(text.splitlines()) < 50
 

@@ -13,7 +13,7 @@ import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
 
 import absolve as library
-from absolve.cli import COMMANDS
+from absolve.cli.commands import COMMANDS
 from absolve.cli.terminal import colours
 from absolve.formats.html import tokenizer
 

@@ -76,8 +76,8 @@ def test_garbage_collection_is_enabled_when_the_work_begins() -> None:
     code = """
 import gc
 from absolve import cli
-from absolve.cli import running
-running.COMMANDS = {"state": "say whether garbage is collected"}
+from absolve.cli.commands import COMMANDS, Command
+COMMANDS["state"] = Command("say whether garbage is collected", "state:run")
 import sys, types
 sys.modules["absolve.cli.state"] = state = types.ModuleType("state")
 state.run = lambda options, report: print(gc.isenabled(), gc.get_freeze_count() > 1000)

@@ -1,4 +1,4 @@
-"""Command line: `main`, from arguments to an exit status, and the table of commands, one module each.
+"""Command line: `main`, from arguments to an exit status.
 
 `--version` is handled before the commands and their dependencies are imported.
 """
@@ -13,22 +13,6 @@ from absolve import __version__
 TYPE_CHECKING = False  # as in absolve/__init__.py
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-# Command -> summary. The module of the same name has EPILOG and run(options, report).
-COMMANDS = {
-    "rewrite": "write documents with every link made absolute",
-    "links": "list every link with its base URL, its absolute URL and its problems",
-    "documents": "list every document with its URL, status, date, digest, title and anchors",
-    "base": "show which base URL a document has, and why",
-    "mirror": "make a copy of a capture that works without a network",
-    "audit": "find what a migration broke: links, old URLs, and the map between the sites",
-    "verify": "prove with an independent parser that a rewrite changed only links",
-    "browser": "list links as Chromium resolves them, or compare with absolve",
-    "resolve": "resolve references against a base URL, without a document",
-    "config": "show the options in effect, and where each is set",
-    "completion": "print a completion script for a shell",
-    "help": "show the help of a command, or the manual page",
-}
 
 # DuckDB 2.0 uses nanobind, which reports every object of its own that the collector has not freed at exit as a leak.
 _AUDITED = "_duckdb"

@@ -18,27 +18,6 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
 
-EPILOG = """\
-examples:
-  absolve audit site/                            a link check of a folder
-  absolve audit new/ --url https://new.example/ --old old/ \\
-      --old-url http://old.example/ --map .htaccess -o report.html
-  absolve audit new/ --url https://new.example/ -o audit.sqlite -o audit.sarif
-  absolve audit crawl.warc.gz --old old-urls.txt --map redirects.csv
-  absolve audit new/ --url https://new.example/ --fix --diff    look at repairs
-  absolve audit new/ --url https://new.example/ --sql \\
-      "SELECT verdict, count(*) FROM links GROUP BY verdict"
-
-verdicts of links: ok same external malformed unresolved divergent leftover
-mixed insecure loop chain redirected case slash encoding fragment broken
-of old URLs: kept mapped moved replaced gone lost
-of pages: orphan canonical hreflang sitemap duplicate
-of rules: unread-rule wrong-rule
-
-The verdicts are SQL over the tables of absolve links and absolve documents:
---queries DIR takes changed copies of the files in absolve/audit/queries."""
-
-
 def run(options: argparse.Namespace, report: Report) -> None:
     options.old = [name for names in options.old for name in names]
     options.maps = [name for names in options.maps for name in names]

@@ -1,4 +1,4 @@
-"""`absolve base`: show the four layers of RFC 1808 section 3, with the claims of each and the winner.
+"""`absolve base` and `absolve resolve`: the four layers of RFC 1808 section 3 with their claims, and section 4 alone.
 
 Input: documents, each with its base URL already established. Output: a drawing for people, or JSON, on the standard
 output. A container (an archive, a message) has no links of its own: its documents are listed.
@@ -11,14 +11,16 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve import urls
 from absolve.cli import options as shared
 from absolve.cli import terminal
 from absolve.cli.base_drawing import contents, heading, picture
 from absolve.core import printable
+from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
 from absolve.formats import registry
-from absolve.run import segments
+from absolve.run import outputs, segments
 
 if TYPE_CHECKING:
     import argparse
@@ -29,17 +31,6 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
-
-EPILOG = """\
-The innermost layer with a usable base URL wins. A relative one is resolved
-against the next layer out.
-
-examples:
-  absolve base page.html
-  absolve base page.html --url http://example.com/dir/   with its retrieval URL
-  absolve base page.html --all                  and the documents in it (srcdoc)
-  absolve base crawl.warc.gz                    the documents of an archive
-  absolve base page.html --format json | jq -r '.[].base'"""
 
 _LISTED: Final = 20  # documents of a container
 
@@ -165,3 +156,14 @@ def _with_inner(entity: Entity) -> Iterator[Entity]:
         if inner.part.name:
             yield inner.entity
         yield from _with_inner(inner.entity)
+
+
+def resolve(options: argparse.Namespace, report: Report) -> None:
+    with outputs.stdout() as file:
+        for reference in options.references:
+            target = urls.resolve(options.base, reference, options.profile)
+            file.write(f"{printable.printable(target or '', escape=printable.percent_escaped)}\n".encode())
+            if target is None:
+                against = repr(in_short(options.base)) if options.base else "an empty base URL"
+                text = f"{in_short(reference)!r} cannot be resolved against {against}"
+                report.failure(DocumentError(Diagnostic("unresolved", text, "resolve")))

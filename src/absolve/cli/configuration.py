@@ -12,7 +12,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.cli import COMMANDS, option_table
+from absolve.cli import option_table
+from absolve.cli.commands import COMMANDS
 from absolve.core.errors import UsageError, similar
 from absolve.core.lazy_regex import pattern
 

@@ -10,7 +10,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from absolve.cli import COMMANDS, option_table
+from absolve.cli import option_table
+from absolve.cli.commands import COMMANDS
 from absolve.core.errors import UsageError, closest, in_short, similar
 
 if TYPE_CHECKING:

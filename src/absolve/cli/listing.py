@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from absolve.run.journal import Journal
 
 
-def run(options: argparse.Namespace, report: Report, table: str) -> None:
-    """List the table "links" or "documents"; a database of links gets the other one, too."""
+def run(options: argparse.Namespace, report: Report) -> None:
+    """List the table that the command is named after; a database of links gets the other one, too."""
+    table = options.command
     failures.check(options)
     how = _how(options, table)
     fatal = filters.fail_on(options) if table == LINKS else frozenset()

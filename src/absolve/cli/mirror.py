@@ -43,20 +43,6 @@ if TYPE_CHECKING:
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
 
-EPILOG = """\
-examples:
-  absolve mirror crawl.warc.gz -o mirror/          then open mirror/index.html
-  absolve mirror a.warc b.har page.mhtml -o mirror/    one capture of several files
-  absolve mirror crawl.warc -o mirror/ --absent sever  pages that ask for nothing
-  absolve mirror crawl.warc --zip mirror.zip
-  absolve mirror crawl.warc -o mirror/ --missing wanted.txt && wget -i wanted.txt
-  absolve mirror --check mirror/                   what is wrong in any mirror
-  absolve mirror --serve mirror/                   for module scripts and the like
-
-Links lead from file to file where the capture holds the target, and to the web
-where it does not. mirror.sqlite has every URL with its file, what is missing,
-and a note for every edit that is no link."""
-
 _SMALL = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
 
 

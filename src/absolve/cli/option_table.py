@@ -52,7 +52,7 @@ def _layouts() -> Sequence[str]:
 
 
 def _commands() -> Sequence[str]:
-    from absolve.cli import COMMANDS
+    from absolve.cli.commands import COMMANDS
 
     return tuple(COMMANDS)
 

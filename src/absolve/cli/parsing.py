@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib import import_module
 from reprlib import repr  # noqa: A004 - for values that may be nested deep
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from absolve.cli import COMMANDS, option_table, version
+from absolve.cli import option_table, version
+from absolve.cli.commands import COMMANDS
 from absolve.core import printable
 from absolve.core.errors import UsageError
 
@@ -54,8 +54,6 @@ class _HelpAction(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         if self.short:
-            from absolve.cli.usage import short
-
             print(short(parser), end="")  # type: ignore[arg-type]
         else:
             parser.print_help()
@@ -260,6 +258,55 @@ class Parser(argparse.ArgumentParser):
         return converted
 
 
+# --- short help -------------------------------------------------------------------------------------------------------
+
+MOST: Final = 10  # options
+EXAMPLES: Final = 4
+
+# The options that are used most, most important first; a command shows the first ten that it has.
+_USED: Final = (
+    *("--url", "--output", "--in-place", "--zip", "--check", "--old", "--map", "--compare", "--fix", "--old-url"),
+    *("--serve", "--format", "--dry-run", "--diff", "--kind", "--problem", "--columns", "--where", "--remap", "--all"),
+    *("--backup", "--profile", "--include", "--sql", "--browser", "--timeout", "--resume", "--charset", "--media-type"),
+    *("--jobs", "--quiet", "--config", "--version"),
+)
+
+
+def short(parser: Parser) -> str:
+    """Return the short help: description, usage, some examples, and at most ten options."""
+    known = {name: action for action in parser.all_options() for name in action.option_strings}
+    used: list[argparse.Action] = []
+    for name in _USED:
+        if name in known and known[name] not in used:
+            used.append(known[name])
+    formatter = parser._get_formatter()  # noqa: SLF001 - argparse has no other way
+    formatter.add_text(parser.description)
+    parser.add_usage_to(formatter)
+    examples = _examples(parser.epilog or "")
+    formatter.add_text(examples)
+    subcommands = [action for action in parser.positionals() if action.nargs == "A..."]
+    for title, actions in (("commands", subcommands), ("options used most", used[:MOST])):
+        formatter.start_section(title)
+        formatter.add_arguments(actions)
+        formatter.end_section()
+    number = len(parser.all_options())
+    if number > MOST:
+        formatter.add_text(f"{parser.prog} --help describes all {number} options, and more.")
+    return formatter.format_help()
+
+
+def _examples(epilog: str) -> str:
+    """Return the first examples of a command."""
+    _, found, text = epilog.partition("examples:\n")
+    lines = text.partition("\n\n")[0].splitlines()
+    kept: list[str] = []
+    for line in lines:
+        if len(kept) >= EXAMPLES and not kept[-1].endswith("\\"):
+            break
+        kept.append(line)
+    return "examples:\n" + "\n".join(kept) if found else ""
+
+
 # --- the whole command line -------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
@@ -284,7 +331,7 @@ class Whole(Parser):
 
 
 def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
-    """Return the parser of the whole command line; only `wanted` commands are imported and have their options.
+    """Return the parser of the whole command line; only `wanted` commands have their options.
 
     If a command is wanted there is no parser of the others: each takes as long as 1 KB of a page takes to rewrite.
     """
@@ -295,16 +342,15 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
         title="commands", dest="command", metavar="COMMAND", required=True, parser_class=Parser
     )
     whole.commands = commands.choices
-    for name, summary in COMMANDS.items():
+    for name, row in COMMANDS.items():
         if alone and name not in alone:
             continue
-        module = import_module(f"absolve.cli.{name}") if name in wanted else None
-        described = f"{summary[0].upper()}{summary[1:]}."
-        epilog = getattr(module, "EPILOG", "")
+        is_wanted = name in wanted
+        described = f"{row.summary[0].upper()}{row.summary[1:]}."
         command = commands.add_parser(
-            name, help=summary, description=described, epilog=epilog, has_help=module is not None
+            name, help=row.summary, description=described, epilog=row.notes, has_help=is_wanted
         )
-        if module is not None:
+        if is_wanted:
             command.add_options(name)
-            command.set_defaults(run=module.run, parser=command)
+            command.set_defaults(parser=command)
     return whole

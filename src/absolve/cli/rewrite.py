@@ -34,28 +34,6 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
 
-EPILOG = """\
-examples:
-  absolve rewrite page.html > absolute.html       the page records its own URL
-  absolve rewrite page.html --url http://example.com/dir/page.html -o new.html
-  absolve rewrite saved/*.html -o absolute/       into a folder
-  absolve rewrite site/ --url http://example.com/ -o absolute/    a whole folder
-  absolve rewrite saved/*.html --in-place --backup .orig
-  absolve rewrite saved/*.html --in-place --verify
-  absolve rewrite site/ --in-place --resume       continue after a crash
-  absolve rewrite saved/*.html --dry-run          only count links
-  absolve rewrite site/ -o absolute/ --log changes.csv
-  absolve rewrite page.html --diff | patch page.html
-  absolve rewrite site/ --in-place --remap //old.example=https://new.example
-  absolve rewrite page.html --kind image,stylesheet --scope external
-
-Each file is written under a temporary name and then renamed, so that it is
-either complete or unchanged. Mode and times are kept, but not the setuid,
-setgid and sticky bits. --in-place does not write files without changes.
-Symbolic links in an output folder are not followed. A page in which the scanner
-had to guess is always verified (see absolve verify --help)."""
-
-
 def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     log = None

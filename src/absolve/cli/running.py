@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from absolve.cli import configuration, terminal
+from absolve.cli.commands import COMMANDS
 from absolve.cli.configuration import configure, found_for
 from absolve.cli.option_table import CREDENTIALS
 from absolve.cli.parsing import parser
@@ -107,7 +108,7 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             command.check_all_known(rest)
             terminal.choose(getattr(options, "color", "auto"))
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
-            options.run(options, report)
+            COMMANDS[options.command].run(options, report)
             _flush()
             report.end()
         except UsageError as error:

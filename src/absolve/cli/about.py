@@ -1,21 +1,81 @@
-"""Manual page of all commands, from the parser, in roff with the macros of man(7).
+"""`absolve help`, `absolve config` and `absolve completion`: what the parser and the configuration file say.
 
-Input: the parser of the whole command line. Output: the source of absolve.1.
+Input: the parser of the whole command line. Output: help, the manual page (roff), the options in effect (TOML), a
+script of shtab for a shell.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from typing import TYPE_CHECKING
 
 from absolve import __version__
-from absolve.cli import COMMANDS
-from absolve.cli.configuration import NAME, PYPROJECT, VARIABLE
+from absolve.cli.commands import COMMANDS
+from absolve.cli.configuration import NAME, PYPROJECT, VARIABLE, configure, found_for
+from absolve.cli.option import called
+from absolve.cli.parsing import parser
+from absolve.core import printable
+from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.cli.parsing import Parser, Whole
+    from absolve.cli.reporting import Report
+
+
+def help_(options: argparse.Namespace, report: Report) -> None:
+    del report  # no input, so no diagnostics
+    if options.man:
+        print("".join(f"{line}\n" for line in _manual(parser())), end="")
+    elif options.about is None:
+        print(parser(()).format_help(), end="")
+    else:
+        print(parser((options.about,)).commands[options.about].format_help(), end="")
+
+
+def completion(options: argparse.Namespace, report: Report) -> None:
+    import shtab
+
+    del report  # no input, so no diagnostics
+    whole = parser()
+    for command in whole.commands.values():
+        for action, row in command.rows.items():
+            if row.completes_files:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+            action.choices = action.choices or called(row.words) or None
+    print(shtab.complete(whole, options.shell))
+
+
+def config(options: argparse.Namespace, report: Report) -> None:
+    found = found_for(["--config", options.config] if options.config is not None else [])
+    names = options.commands or list(COMMANDS)
+    for name in names:
+        if name not in COMMANDS:
+            raise UsageError(f"unknown command {name!r}: choose from {', '.join(COMMANDS)}")
+    whole = parser(names)
+    blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []
+    for name in names:
+        command = whole.commands[name]
+        configure(command, name, (), found)
+        lines = [f"[{name}]"]
+        for option, (_, action) in sorted(command.options().items()):
+            value = command.get_default(action.dest)
+            if value is None or value == []:
+                continue
+            line = f"{f'{option} = {json.dumps(value)}':40}  # {command.set_by.get(action.dest, 'default')}"
+            lines.append(printable.message(line, credentials=report.credentials))
+        for option, value in sorted({**command.ignored, **command.raised}.items()):
+            setting = f"# {option} = {json.dumps(value, default=str)}"
+            line = f"{setting:40}  # ignored: {found.path} was found, not named by --config"
+            lines.append(printable.message(line, credentials=report.credentials))
+        if len(lines) > 1:
+            blocks.append("".join(f"{line}\n" for line in lines))
+    print("\n".join(blocks), end="")
+
+
+# --- the manual page --------------------------------------------------------------------------------------------------
 
 _ESCAPES = str.maketrans({"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"})
 _STATUSES = (
@@ -34,12 +94,7 @@ _ENVIRONMENT = (
 _FILES = ((NAME, f"Options, also in [tool.absolve] of {PYPROJECT}: see absolve config --help."),)
 
 
-def page(whole: Whole) -> str:
-    """Return the manual page."""
-    return "".join(f"{line}\n" for line in _lines(whole))
-
-
-def _lines(whole: Whole) -> Iterator[str]:
+def _manual(whole: Whole) -> Iterator[str]:
     yield '.\\" made by absolve help --man'
     yield f'.TH ABSOLVE 1 "" "absolve {__version__}" "User Commands"'
     yield from (".SH NAME", rf"absolve \- {_text(_short(whole.description or ''))}")
@@ -47,8 +102,8 @@ def _lines(whole: Whole) -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield from _paragraph(whole.description or "")
     yield ".SH COMMANDS"
-    for name, summary in COMMANDS.items():
-        yield from (".TP", rf"\fB{_text(name)}\fR", _text(f"{summary[0].upper()}{summary[1:]}."))
+    for name, command in whole.commands.items():
+        yield from (".TP", rf"\fB{_text(name)}\fR", _text(command.description or ""))
     yield ".SH OPTIONS"
     yield from _options(whole.all_options())
     for name, command in whole.commands.items():

@@ -1,0 +1,278 @@
+"""The commands: what each does, the text below its help, and the function that runs it.
+
+In: nothing. Out: `COMMANDS`; the options are in `option_table`. The module of a command is imported when it runs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+
+    from absolve.cli.reporting import Report
+
+
+class Command(NamedTuple):
+    """A command: its summary, `MODULE:FUNCTION` of this room, and examples and notes for its help."""
+
+    summary: str
+    function: str
+    notes: str = ""
+
+    def run(self, options: argparse.Namespace, report: Report) -> None:
+        """Run the command. Raise UsageError, DocumentError or OSError."""
+        module, _, function = self.function.partition(":")
+        getattr(import_module(f"absolve.cli.{module}"), function)(options, report)
+
+
+COMMANDS: Final = {
+    "rewrite": Command(
+        "write documents with every link made absolute",
+        "rewrite:run",
+        """\
+examples:
+  absolve rewrite page.html > absolute.html       the page records its own URL
+  absolve rewrite page.html --url http://example.com/dir/page.html -o new.html
+  absolve rewrite saved/*.html -o absolute/       into a folder
+  absolve rewrite site/ --url http://example.com/ -o absolute/    a whole folder
+  absolve rewrite saved/*.html --in-place --backup .orig
+  absolve rewrite saved/*.html --in-place --verify
+  absolve rewrite site/ --in-place --resume       continue after a crash
+  absolve rewrite saved/*.html --dry-run          only count links
+  absolve rewrite site/ -o absolute/ --log changes.csv
+  absolve rewrite page.html --diff | patch page.html
+  absolve rewrite site/ --in-place --remap //old.example=https://new.example
+  absolve rewrite page.html --kind image,stylesheet --scope external
+
+Each file is written under a temporary name and then renamed, so that it is
+either complete or unchanged. Mode and times are kept, but not the setuid,
+setgid and sticky bits. --in-place does not write files without changes.
+Symbolic links in an output folder are not followed. A page in which the scanner
+had to guess is always verified (see absolve verify --help).""",
+    ),
+    "links": Command(
+        "list every link with its base URL, its absolute URL and its problems",
+        "listing:run",
+        """\
+examples:
+  absolve links page.html                  a table on a terminal, else JSON lines
+  absolve links *.html -o links.csv        the suffix selects the format
+  absolve links site/ --url http://example.com/ -o links.sqlite
+  absolve links site/ --scope external --columns target --unique --format csv
+  absolve links site/ --columns target --unique --count --format table
+  absolve links site/ --fail-on unresolved,malformed -q -o links.jsonl
+  absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
+  absolve links site/ -o links.csv --resume       continue after an interruption
+  absolve links page.html | jq -r 'select(.scope == "external").target'
+  absolve links site/ --engine spark --master spark://host:7077 -o links.parquet
+  curl -s http://example.com/ | absolve links --url http://example.com/
+
+columns: document, entity, line, column, start, end, element, attribute, kind,
+rel, text, reference, base, base_layer, base_source, target, scope, problems
+
+A database (.sqlite, .duckdb) gets the table documents, too: see absolve documents.""",
+    ),
+    "documents": Command(
+        "list every document with its URL, status, date, digest, title and anchors",
+        "listing:run",
+        """\
+examples:
+  absolve documents crawl.warc.gz                JSON lines on the standard output
+  absolve documents site/ --url http://example.com/ -o documents.csv
+  absolve documents crawl.warc.gz --where "status >= 400" --columns url,status
+  absolve documents book.epub --columns entity,title,anchors
+  absolve links crawl.warc.gz -o crawl.sqlite    both tables in one database
+
+columns: document, entity, url, url_source, status, date, media_type, charset,
+size, digest, title, lang, canonical, robots, base, base_layer, links, problems,
+anchors, alternates""",
+    ),
+    "base": Command(
+        "show which base URL a document has, and why",
+        "base:run",
+        """\
+The innermost layer with a usable base URL wins. A relative one is resolved
+against the next layer out.
+
+examples:
+  absolve base page.html
+  absolve base page.html --url http://example.com/dir/   with its retrieval URL
+  absolve base page.html --all                  and the documents in it (srcdoc)
+  absolve base crawl.warc.gz                    the documents of an archive
+  absolve base page.html --format json | jq -r '.[].base'""",
+    ),
+    "mirror": Command(
+        "make a copy of a capture that works without a network",
+        "mirror:run",
+        """\
+examples:
+  absolve mirror crawl.warc.gz -o mirror/          then open mirror/index.html
+  absolve mirror a.warc b.har page.mhtml -o mirror/    one capture of several files
+  absolve mirror crawl.warc -o mirror/ --absent sever  pages that ask for nothing
+  absolve mirror crawl.warc --zip mirror.zip
+  absolve mirror crawl.warc -o mirror/ --missing wanted.txt && wget -i wanted.txt
+  absolve mirror --check mirror/                   what is wrong in any mirror
+  absolve mirror --serve mirror/                   for module scripts and the like
+
+Links lead from file to file where the capture holds the target, and to the web
+where it does not. mirror.sqlite has every URL with its file, what is missing,
+and a note for every edit that is no link.""",
+    ),
+    "audit": Command(
+        "find what a migration broke: links, old URLs, and the map between the sites",
+        "audit:run",
+        """\
+examples:
+  absolve audit site/                            a link check of a folder
+  absolve audit new/ --url https://new.example/ --old old/ \\
+      --old-url http://old.example/ --map .htaccess -o report.html
+  absolve audit new/ --url https://new.example/ -o audit.sqlite -o audit.sarif
+  absolve audit crawl.warc.gz --old old-urls.txt --map redirects.csv
+  absolve audit new/ --url https://new.example/ --fix --diff    look at repairs
+  absolve audit new/ --url https://new.example/ --sql \\
+      "SELECT verdict, count(*) FROM links GROUP BY verdict"
+
+verdicts of links: ok same external malformed unresolved divergent leftover
+mixed insecure loop chain redirected case slash encoding fragment broken
+of old URLs: kept mapped moved replaced gone lost
+of pages: orphan canonical hreflang sitemap duplicate
+of rules: unread-rule wrong-rule
+
+The verdicts are SQL over the tables of absolve links and absolve documents:
+--queries DIR takes changed copies of the files in absolve/audit/queries.""",
+    ),
+    "verify": Command(
+        "prove with an independent parser that a rewrite changed only links",
+        "verify:run",
+        """\
+examples:
+  absolve verify page.html absolute.html
+  absolve verify page.html absolute.html --url http://example.com/dir/page.html
+  absolve rewrite page.html | absolve verify page.html -
+  absolve verify page.html new.html --remap //old.example=https://new.example
+
+Give the same options as for absolve rewrite: they define the intended changes.
+
+Two checks:
+  1. All bytes outside the links are equal, and so are the bytes of links that
+     did not need to change.
+  2. A parser that shares no code with absolve reads the same content:
+       HTML            html5lib, the same tree
+       XML             lxml, the same tree
+       CSS             tinycss2, if installed, the same tokens
+       messages        Python's email, the same header and parts
+       HTTP responses  http.client, likewise
+       WARC, ARC       warcio, if installed, the same records, with correct
+                       digests and lengths
+       JSON, HAR       Python's json, the same values
+       ZIP packages    zipfile, the same members
+Both checks compare the target of each link.
+
+Differences are written to the standard error as
+BEFORE:line:column: code: text (after: line:column).
+codes:
+  bytes       bytes outside the links differ
+  links       the links of the two documents do not correspond
+  target      a link is not as intended, or has another target
+  base        html5lib finds another base element than absolve
+  tree        an element, text, comment or token differs
+  attribute   an attribute or header field differs, or its value without link
+  unjudged    the independent parser cannot read the document
+
+exit status: 0 equal (prints nothing); 1 different; 2 usage error""",
+    ),
+    "browser": Command(
+        "list links as Chromium resolves them, or compare with absolve",
+        "browser:run",
+        """\
+The browser loads each page under the page's own URL (--url, or the URL recorded
+when it was saved), with scripts off. Every other request is refused: there is
+no network. Each page gives one line of JSON: the character encoding and the
+base URI that the browser uses, and the links in tree order, each with element,
+attribute, value and URL (null if the value has no URL). Contents of templates
+and of open shadow roots are included; lists (srcset), style sheets and inner
+documents are not.
+
+examples:
+  absolve browser page.html --url http://example.com/dir/page.html
+  absolve browser saved/*.html -o links.jsonl
+  absolve browser saved/*.html --compare     compare with --profile whatwg
+
+--compare prints for each page whether it is equal. An element that the parser
+cloned counts once. Differences are written to the standard error as
+FILE:line:column: code: text.
+codes:
+  target        absolve and the browser resolve this link to different URLs
+  only-absolve  absolve lists this link, the browser does not
+  only-browser  the browser lists this link, absolve does not
+  charset       the browser reads the page in another character encoding
+  no-view       the browser cannot load this page, or did not finish in time
+
+Needs Chromium (Debian: apt-get install chromium), Chrome or a browser derived
+from them, on Linux or macOS. Run by root, it has no sandbox.
+
+exit status: 0 success, or all pages equal; 1 completed, but an input failed or
+a page differs; 2 usage error, or no browser found""",
+    ),
+    "resolve": Command(
+        "resolve references against a base URL, without a document",
+        "base:resolve",
+        """\
+Prints one URL per line. A reference that cannot be resolved gives an empty
+line, and the exit status is 1. Invisible characters and line ends are
+percent-escaped.
+
+examples:
+  absolve resolve http://a/b/c/d ../g                         http://a/b/g
+  absolve resolve http://a/b/c/d ../../../g                   http://a/../g
+  absolve resolve --profile whatwg http://a/b/c/d ../../../g  http://a/g
+  absolve resolve http://a/b/c/d -- --g                       (-- ends options)""",
+    ),
+    "config": Command(
+        "show the options in effect, and where each is set",
+        "about:config",
+        """\
+examples:
+  absolve config                   all commands
+  absolve config rewrite links
+  absolve config --config mine.toml rewrite
+
+A configuration file sets options by their long names. The command line
+overrides it:
+
+  profile = "whatwg"               for all commands that have it
+  [rewrite]
+  kind = ["image", "stylesheet"]
+  verify = true
+
+--config or $ABSOLVE_CONFIG names the file (an empty name: no file). It may set
+every option; paths in it are relative to its folder. If neither is given,
+absolve looks for absolve.toml, or [tool.absolve] in pyproject.toml, in this
+folder and those above it, up to the root of a repository or your home folder.
+Since such a file may come with a download, you or root must own it, and it sets
+only options that cannot write files, run programs or use the network. Ignored
+files and options are marked.""",
+    ),
+    "completion": Command(
+        "print a completion script for a shell",
+        "about:completion",
+        """\
+examples:
+  absolve completion bash > ~/.local/share/bash-completion/completions/absolve
+  absolve completion zsh > ~/.zfunc/_absolve       (a folder on $fpath)
+  absolve completion fish > ~/.config/fish/completions/absolve.fish
+  absolve completion powershell >> $PROFILE        (in PowerShell)
+  absolve completion tcsh > ~/.absolve.csh         (then source it in ~/.tcshrc)""",
+    ),
+    "help": Command(
+        "show the help of a command, or the manual page",
+        "about:help_",
+        """\
+examples:
+  absolve help                     the commands
+  absolve help links               as absolve links --help
+  absolve help --man > ~/.local/share/man/man1/absolve.1    then man absolve""",
+    ),
+}
