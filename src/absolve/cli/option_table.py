@@ -466,7 +466,11 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
     ),
 }
-DEFAULTS: Final = {"mirror": {"profile": "whatwg"}, "audit": {"profile": "whatwg"}}  # where a command has others
+# Where a command has other defaults; an audit has several outputs, no `output`.
+DEFAULTS: Final[dict[str, dict[str, str | None]]] = {
+    "mirror": {"profile": "whatwg"},
+    "audit": {"profile": "whatwg", "output": None},
+}
 
 
 def of(command: str) -> Iterator[tuple[str, Option]]:
