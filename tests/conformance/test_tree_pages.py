@@ -2,8 +2,7 @@
 
 Differences caused by a tree's parser are pinned in data/tree_pins.json, by page, with a class; a page that begins to
 pass must be removed. Differences only in how a reference was decoded (line ends, character references) are computed, not
-pinned. It is checked that the parser caused a difference: each differing link must occur in the tree as often as
-`absolve.trees` reports, counted with the tree's own library (tree_witness.py).
+pinned.
 
 Python's and libxml2's parsers change between versions: with other versions than those of the pins only a share of the
 pages must be equal. The default run takes every 200th page, the slow one every 20th;
@@ -17,10 +16,8 @@ import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from typing import Any
 
 import pytest
-import tree_witness
 from material import SHARED, missing
 from tree_pages import PARSERS, PINS, VERSIONS, Difference, difference, explained, pages
 
@@ -44,7 +41,6 @@ def test_trees_of_all_pages_have_the_links_of_the_pages(kind: str) -> None:
 
 def verdict(kind: str, every: int, found: list[Difference]) -> None:
     """Assert that exactly the pinned pages differ; print how many are equal."""
-    assert not [(one.page, one.unseen) for one in found if one.unseen], "absolve.trees disagrees with the tree"
     differing = {one.page: one for one in found if one.matters}
     read_otherwise = {page: name for page, one in differing.items() if not one.refused and (name := explained(one))}
     repeated = Counter(fact.element for one in found for fact in one.again)
@@ -70,21 +66,8 @@ def test_a_tree_without_its_base_has_no_saved_from_comment() -> None:
             warnings.simplefilter("ignore")
             tree = PARSERS["html5lib etree"](text)
         assert trees.base(tree).layer.label == "default"
-        assert not [comment for comment in tree_witness.comments(tree) if "saved" in comment]
         layers = [claim.base.layer.label for claim in trees.base(PARSERS["lxml.html"](text)).chain]
         assert layers in (["retrieval"], ["embedded", "retrieval"])  # alone, or with the base against which a relative one is resolved
-
-
-@pytest.mark.parametrize("change", [lambda rows: rows[1:], lambda rows: [*rows, rows[0]]], ids=["one less", "one more"])
-@pytest.mark.parametrize("kind", PARSERS)
-def test_a_wrong_link_is_not_taken_for_a_difference_of_the_parser(
-    kind: str, change: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = next(page for page in pages(1) if page.path.endswith("nested.html"))
-    assert not difference(kind, page).matters
-    honest = trees.links
-    monkeypatch.setattr(trees, "links", lambda *given: change(list(honest(*given))))
-    assert difference(kind, page).unseen
 
 
 def test_every_class_of_tree_pins_has_a_reason() -> None:

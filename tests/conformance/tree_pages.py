@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import html5lib
 import lxml.html
-import tree_witness
 from lxml import etree
 from material import SHARED
 
@@ -106,15 +105,13 @@ def fact(row: Row) -> Fact:
 class Difference(NamedTuple):
     """Differences between a tree and its page: `again` are links that the page has more often.
 
-    `unseen` are differing links that the tree's own library counts differently than `absolve.trees`, so that the parser
-    is not the cause. `refused`: the parser made no tree.
+    `refused`: the parser made no tree.
     """
 
     page: str
     missing: list[Fact]
     extra: list[Fact]
     again: list[Fact]
-    unseen: list[Fact]
     same_order: bool
     refused: bool = False
 
@@ -131,7 +128,7 @@ def difference(kind: str, page: Page) -> Difference:
         try:
             tree = PARSERS[kind](_readable(charset.decode(data[mark:])))
         except ValueError:
-            return Difference(page.path, [], [], [], [], same_order=False, refused=True)
+            return Difference(page.path, [], [], [], same_order=False, refused=True)
     there = [fact(row) for row in absolve.links(data, media_type="text/html", url=page.url)]
     found = [fact(row) for row in trees.links(tree, page.url)]
     more = list((Counter(found) - Counter(there)).elements())
@@ -142,20 +139,8 @@ def difference(kind: str, page: Page) -> Difference:
         missing,
         [one for one in more if one not in known],
         [one for one in more if one in known],
-        _unseen(kind, tree, found, {*missing, *more}) if missing or more else [],
         there == found,
     )
-
-
-def _unseen(kind: str, tree: Any, found: list[Fact], differing: set[Fact]) -> list[Fact]:
-    """Return the differing links that `absolve.trees` finds more or less often than they occur in the tree."""
-    counts = Counter((one.element, one.attribute.rpartition(":")[2], one.reference) for one in found)
-    held: Counter[tuple[str, str, str]] = Counter()
-    for (element, attribute, value), count in tree_witness.held(kind, tree).items():
-        held[element, attribute, _readable(value)] += count
-    keys = {one: (one.element, one.attribute.rpartition(":")[2], one.reference) for one in differing}
-    # The witness does not read JSON.
-    return [one for one, key in keys.items() if counts[key] != held[key] and one.element != "json-ld"]
 
 
 def explained(found: Difference) -> str | None:

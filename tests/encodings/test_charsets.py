@@ -259,6 +259,7 @@ def test_text_that_only_looks_like_a_charset_declaration_is_ignored(data: bytes)
         (b"<html><head><link href=x><base href=y><noscript></noscript>" + FILL + META, "koi8-r"),
         (b"<p>" + b"x" * 1000 + b"<meta name=" + b"y" * 100 + b" charset=koi8-r>", "koi8-r"),
         (b'<p title=a"b>' + META, "koi8-r"),
+        (b"<!--><!-- > --><meta name='>' content=\">\"><link title=it's href=x>" + META, "koi8-r"),
         (b"<?xml version='1.0' encoding='koi8-r'?><p>", "koi8-r"),
         (b'<?xml version="1.0" encoding = "koi8-r" ?>', "koi8-r"),
         (b"<?xml version='1.0' encoding='utf-8'?>" + META, "koi8-r"),

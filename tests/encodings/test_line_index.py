@@ -78,9 +78,3 @@ def test_lines_and_columns_are_right_when_going_back_and_forth_in_a_long_text() 
     positions = LineIndex(data, UTF_8)
     for index in (79_000, 5, 60_000, 60_001, 70_000, 69_999, 100_000, 30_000, 99_999):
         assert positions.at(len(text[:index].encode())) == slowly(text[:index])
-
-
-def test_a_hundred_thousand_columns_of_one_line_take_one_pass() -> None:
-    count = 100_000
-    positions = LineIndex("é,,".encode() * count, UTF_8)
-    assert [positions.at(4 * index) for index in range(count)] == [(1, 3 * index + 1) for index in range(count)]

@@ -9,7 +9,6 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import reference_pages
 
 import absolve
 from absolve import trees
@@ -18,7 +17,6 @@ from absolve.core.errors import Diagnostic, in_short
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import inners, walk
-from absolve.urls import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,19 +41,6 @@ def problems(data: bytes, **options: Any) -> list[tuple[str, str | None, list[An
 
 
 # --- below the limits -------------------------------------------------------------------------------------------------
-
-
-def test_the_default_limits_are_those_in_the_documentation() -> None:
-    table = reference_pages.limits()
-    settings = Settings()
-    assert f"| `--max-url` | `max_url` | {settings.max_url >> 20} Mi |" in table
-    assert f"| `--max-rows-bytes` | `max_rows_bytes` | {settings.max_rows_bytes >> 30} Gi |" in table
-
-
-@pytest.mark.parametrize("option", ["max_url", "max_rows_bytes"])
-def test_an_invalid_limit_is_rejected(option: str) -> None:
-    with pytest.raises(absolve.UsageError, match=f"{option} must be from 0 to"):
-        absolve.links(b"", **{option: -1})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -299,13 +284,10 @@ def test_trees_have_the_same_limits_for_rows_and_rewrites() -> None:
     assert html.tostring(tree) == before
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "sqlite", "duckdb"])
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "sqlite"])
 def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], suffix: str
 ) -> None:
-    if suffix in {"parquet", "duckdb"}:
-        pytest.importorskip("pyarrow")
-        pytest.importorskip("duckdb")
     (tmp_path / "in").mkdir()
     for name, data in (("a", based(50, LINKS)), ("b", based(5000, LINKS)), ("c", based(50, LINKS))):
         (tmp_path / "in" / f"{name}.html").write_bytes(data)
@@ -315,21 +297,12 @@ def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
     err = capfd.readouterr().err
     assert err.count("b.html:1:1: rows-too-large: documents whose rows take more than 102400 bytes are not listed") >= 1
     assert [json.loads(line)["code"] for line in errors.read_text().splitlines()] == ["rows-too-large"]
-    if suffix == "sqlite":  # the other table of a database has a row for the document itself, with its problem
-        with contextlib.closing(sqlite3.connect(out)) as database:
-            assert [name[-6:] for (name,) in database.execute("SELECT DISTINCT document FROM links")] == ["a.html", "c.html"]
-            assert ["rows-too-large" in codes for (codes,) in database.execute("SELECT problems FROM documents")] == [False, True, False]
+    if suffix != "sqlite":
+        assert [name in out.read_bytes() for name in (b"a.html", b"b.html", b"c.html")] == [True, False, True]
         return
-    if suffix == "duckdb":
-        import duckdb
-
-        with duckdb.connect(str(out), read_only=True) as database:
-            names = database.execute("SELECT DISTINCT document FROM links ORDER BY 1").fetchall()
-        assert [name[-6:] for (name,) in names] == ["a.html", "c.html"]
-        return
-    assert b"b.html" not in out.read_bytes()
-    assert out.read_bytes().count(b"a.html") >= 1
-    assert out.read_bytes().count(b"c.html") >= 1
+    with contextlib.closing(sqlite3.connect(out)) as database:  # whose other table has a row for the document itself
+        assert [name[-6:] for (name,) in database.execute("SELECT DISTINCT document FROM links")] == ["a.html", "c.html"]
+        assert ["rows-too-large" in codes for (codes,) in database.execute("SELECT problems FROM documents")] == [False, True, False]
 
 
 def test_a_record_beyond_the_limit_of_rows_leaves_the_others_listed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -373,19 +346,6 @@ def test_inner_documents_that_share_a_long_base_are_all_entered() -> None:
     entity = walk(Document(data, name="page.html"), Settings())
     assert len(list(inners(entity))) == 200
     assert entity.diagnostics == []
-
-
-def test_divergence_of_a_long_base_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def harmless(base: str) -> bool:
-        asked.append(base)
-        return False
-
-    monkeypatch.setattr(compare, "harmless", harmless)
-    data = based(5000, b"".join(b"<a href='z;%d'><a href='../../%d y'>" % (number, number) for number in range(50)))
-    assert len([row for row in absolve.links(data) if "divergent" in row.problems]) == 0
-    assert len(asked) <= 2  # for the links, and for the base element
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------

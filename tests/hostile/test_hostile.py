@@ -151,24 +151,6 @@ def test_a_hundred_thousand_links_have_their_lines_and_columns(end: bytes) -> No
     assert (many[-1].line, many[-1].column) == (lines, 9 if end else (number - 1) * 15 + 9)
 
 
-def test_a_hundred_thousand_links_in_parts_of_one_line_have_their_columns() -> None:
-    rows = listed(b"<p style=a:url(x)>" * 100_000)
-    assert [row.column for row in rows[:2]] == [16, 34]
-    assert rows[-1].column == 99_999 * 18 + 16
-
-
-def test_line_numbers_of_utf_16_are_those_of_its_text() -> None:
-    text = "\ufeffਊ<a href=x>\r\n<p style='a:url(y)'>\n"
-    rows = listed(text.encode("utf-16-le"))
-    assert [(row.line, row.column, row.reference) for row in rows] == [(1, 10, "x"), (2, 17, "y")]
-
-
-def test_half_a_million_references_in_one_tag_share_its_row_values() -> None:
-    rows = listed(b"<a rel=r href=y ping='" + b"x " * 500_000 + b"'>text</a>")
-    assert len(rows) == 500_001
-    assert (rows[-1].rel, rows[-1].text) == ("r", "text")
-
-
 def test_a_hundred_thousand_findings_have_their_columns() -> None:
     unit = b"<script type=importmap>[</script>"
     findings = walk(absolve.Document(unit * 20_000), Settings()).diagnostics
@@ -178,26 +160,6 @@ def test_a_hundred_thousand_findings_have_their_columns() -> None:
 
 
 # --- limits of searches -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "unit", [b"<meta ", b"<!--", b"<!x", b"</a", b"<link title=\"'\" x='", b"<script>", b"<title>", b"<a b='", b"<?"]
-)
-def test_the_prescan_reads_no_byte_twice(unit: bytes) -> None:
-    data = unit * (1_000_000 // len(unit))
-    assert absolve.rewrite(data, url=URL) is data
-
-
-def test_a_meta_element_after_complete_tags_declares_the_charset() -> None:
-    before = b"<!-->" + b"<!-- > -->" + b"<meta name='>' content=\">\"><link title=it's href=x>"
-    page = before + b"<meta charset=windows-1251><a href='\xe9'>"
-    assert listed(page)[-1].reference == "\u0439"
-
-
-def test_a_comment_of_spaces_is_no_saved_from_comment() -> None:
-    unit = b"<!-- Page saved with SingleFile" + b" " * 8000 + b"-->"
-    data = unit * 250 + b"<a href=x>"
-    assert absolve.rewrite(data, url=URL).endswith(b"<a href=http://h.example/d/x>")
 
 
 @pytest.mark.parametrize(
@@ -225,27 +187,6 @@ def test_a_rel_of_a_megabyte_is_shortened() -> None:
     assert rows[0].rel == "x " * 99 + "x "
 
 
-@pytest.mark.parametrize(
-    ("tag", "rel"),
-    [
-        (b"<link href=x>", ""),
-        (b"<link rel=a href=x>", "a"),
-        (b"<link REL = 'a  b' href=x>", "a b"),
-        (b"<link href=x rel>", ""),
-        (b"<link href=x rel=a rel=b>", "a"),
-        (b'<link title=" rel=b " href=x>', ""),
-        (b"<link title=' rel=b ' href=x/rel=a>", ""),
-        (b"<link title='a'rel=a href=x>", "a"),
-        (b"<link/rel=a/href=x href=y>", "a/href=x"),
-        (b"<link href=x rel=a&amp;b>", "a&b"),
-        (b"<link =rel=b href=x>", ""),
-        (b"<link " + b"a=1 " * 100_000 + b"rel=a href=x>", "a"),
-    ],
-)
-def test_a_rel_is_decoded_as_by_the_tokenizer(tag: bytes, rel: str) -> None:
-    assert [row.rel for row in listed(tag)] == [rel]
-
-
 # --- depth ------------------------------------------------------------------------------------------------------------
 
 
@@ -268,12 +209,6 @@ def test_a_document_too_deep_stays_with_a_diagnostic_and_the_rest_is_read() -> N
     assert diagnostics(data) == [f"<bytes>:2:{column}: too-deep: {text}"]
 
 
-def test_a_document_at_the_limit_has_its_own_style_sheets_read() -> None:
-    data = b"<iframe srcdoc='<p style=a:url(x)><style>b{c:url(y)}</style>'>"
-    assert [row.reference for row in listed(data, max_depth=1)] == ["x", "y"]
-    assert not listed(data, max_depth=0)
-
-
 def test_a_charset_coding_does_not_count_as_depth() -> None:
     data = "\ufeff<a href=x><iframe srcdoc='<a href=y>'>".encode("utf-16-le")
     assert [row.reference for row in listed(data, max_depth=1)] == ["x", "y"]
@@ -288,13 +223,6 @@ def test_the_largest_depth_fits_the_call_stack() -> None:
     for depth in (-1, DEEPEST + 1):
         with pytest.raises(absolve.UsageError, match="max_depth must be from 0 to 100"):
             listed(data, max_depth=depth)
-
-
-@pytest.mark.slow
-def test_a_thousand_levels_beyond_the_limit_stay_unchanged() -> None:
-    data = srcdocs(1000) + b"</iframe><a href=z>"
-    assert [row.reference for row in listed(data)] == ["z"]
-    assert len(diagnostics(data)) == 1
 
 
 @pytest.mark.parametrize(("levels", "entered"), [(63, True), (64, False), (100_000, False)])

@@ -16,9 +16,6 @@ from absolve.cli import main
 from absolve.core.errors import Diagnostic, WalkError
 from absolve.core.model import Document, Part
 from absolve.document.walk import Settings, fold, inners, walk
-from absolve.encodings.charsets import UTF_8
-from absolve.formats.css.walker import walk as walk_css
-from absolve.formats.html.walker import walk as walk_html
 from absolve.rewriting import rewriter
 from absolve.run import sources
 
@@ -55,9 +52,11 @@ def test_the_default_limits_are_those_in_the_documentation() -> None:
     assert f"| `--max-depth` | `max_depth` | {settings.max_depth} |" in table
     assert f"| `--max-size` | `max_size` | {settings.max_size >> 30} Gi |" in table
     assert f"| `--max-links` | `max_links` | {settings.max_links:,} |" in table
+    assert f"| `--max-url` | `max_url` | {settings.max_url >> 20} Mi |" in table
+    assert f"| `--max-rows-bytes` | `max_rows_bytes` | {settings.max_rows_bytes >> 30} Gi |" in table
 
 
-@pytest.mark.parametrize("option", ["max_size", "max_links"])
+@pytest.mark.parametrize("option", ["max_size", "max_links", "max_url", "max_rows_bytes"])
 @pytest.mark.parametrize("value", [-1, sys.maxsize + 1])
 def test_an_invalid_limit_is_rejected(option: str, value: int) -> None:
     with pytest.raises(absolve.UsageError, match=f"{option} must be from 0 to {sys.maxsize}, not {value}"):
@@ -112,12 +111,6 @@ def test_a_rewritten_document_has_the_same_limit_of_bytes(allowed: int) -> None:
             absolve.rewrite(data, url=URL, max_size=allowed)
     else:
         assert absolve.rewrite(data, url=URL, max_size=allowed) == b"<a href=http://h/x>"
-
-
-def test_a_long_base_repeated_in_many_links_exceeds_the_limit() -> None:
-    data = b"<base href='http://h/" + b"x" * 100_000 + b"/'>" + b"<a href=y>" * 1000
-    with pytest.raises(absolve.DocumentError, match=r"^<bytes>:1:1: too-large"):
-        absolve.rewrite(data, max_size=10_000_000)
 
 
 class Doubling:
@@ -226,11 +219,6 @@ def test_the_links_of_a_style_sheet_are_counted() -> None:
         assert absolve.rewrite(data, media_type="text/css", max_links=allowed) is data
     diagnostic = refusal(data, media_type="text/css", max_links=6)
     assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("too-many-links", 8, 9)
-
-
-def test_a_walker_stops_at_the_limit_of_links() -> None:
-    assert len(list(walk_css(b"a{b:url(x)}" * 1000, max_links=10))) == 11
-    assert len(walk_html(b"<a href=x>" * 1000, UTF_8, Settings(max_links=10))) == 11
 
 
 def test_events_of_a_generator_are_counted_while_they_are_yielded() -> None:

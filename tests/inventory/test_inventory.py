@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import all_references
 import pytest
@@ -11,15 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.api import base, into, links
-from absolve.core.model import KINDS, Document, Link
-from absolve.document.resolved import Resolved
+from absolve.core.model import KINDS, Document
 from absolve.document.walk import Settings, walk
-from absolve.inventory import PROBLEMS, problems
+from absolve.inventory import PROBLEMS
 from absolve.inventory import link_rows as inventory
 from absolve.inventory.columns import COLUMNS, Columns, Row
-
-if TYPE_CHECKING:
-    from absolve.document.entity import Entity
 
 URL = "http://doc.example/dir/page.html"
 
@@ -559,45 +555,6 @@ CASES = [
 @pytest.mark.parametrize(("page", "url", "codes"), CASES)
 def test_a_link_has_the_expected_problem_codes(page: str, url: str | None, codes: str) -> None:
     assert row(page, url).problems == codes.split()
-
-
-HOSTS = ["http://h", "https://doc.example", "HTTP://h:80", "http://h:99999", "http://1.2.3", "https://xn--a", "http://[x", "//h", "ftp://h", ""]
-PATHS = ["", "/", "/x", "x", "?x", "#x", "./x", "../x", "../../../x", "/a/../x", "a.;b", "/..;x", "a%2e", "%2e%2e/x", "?x=http://h/../", "/a b", "\\x", ":x", "y:x", "é", "/é"]
-BASES = ["http://doc.example/dir/page.html", "https://doc.example/dir/page.html#x", "https://doc.example:443", "http://h", "http://h/a;b/c", "http://h//a/b//c?d/e", "file:///d/e", "mailto:x", None]
-
-
-@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize("url", BASES)
-@pytest.mark.parametrize("base", ["", "<base href='http://h/b/'>", "<base href='https://doc.example/b?c'>"])
-def test_cached_facts_of_hosts_and_bases_equal_computed_ones(profile: str, url: str | None, base: str) -> None:
-    page = base + "".join(f'<a href="{host}{path}"></a>' for host in HOSTS for path in PATHS)
-    document = Document(page, url=url, media_type="text/html")
-    entity = walk(document, Settings(profile=profile))
-    links = [event for event in entity.events if type(event) is Link and event.claim is None]
-    found = [row for row in inventory.rows(entity) if row.element == "a"]
-    assert len(found) == len(HOSTS) * len(PATHS)
-    for row, link in zip(found, links, strict=True):
-        assert (row.target, row.scope, row.problems) == found_out(entity, link), row
-
-
-def found_out(entity: Entity, link: Link) -> tuple[str | None, str, list[str]]:
-    """Return target, scope and problems of a link, computed without any cached fact."""
-    resolved = Resolved(entity, link)
-    target = resolved.target
-    return target, problems.scope(resolved, target), list(problems.problems(resolved, target))
-
-
-@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
-@pytest.mark.parametrize("url", BASES)
-def test_cached_facts_of_claims_equal_computed_ones(profile: str, url: str | None) -> None:
-    claims = [f"{host}{path}".replace("\\", "/") for host in HOSTS for path in PATHS] + ["mailto:x", "javascript:1"]
-    page = "".join(f'<a xml:base="{claim}"><b xml:base="../{claim}"/></a>' for claim in claims)
-    entity = walk(Document(f"<feed>{page}</feed>", url=url, media_type="application/xml"), Settings(profile=profile))
-    links = [event for event in entity.events if type(event) is Link]
-    found = list(inventory.rows(entity))
-    assert len(found) == 2 * len(claims)
-    for row, link in zip(found, links, strict=True):
-        assert (row.target, row.scope, row.problems) == found_out(entity, link), row
 
 
 def test_every_problem_code_has_a_case_and_the_documented_order() -> None:

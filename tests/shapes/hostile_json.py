@@ -13,6 +13,7 @@ _MAKERS: Final = {
     "nodes": repeated(b'{"url":"a"},', b'{"@graph":[', b"{}]}"),
     "contexts": repeated(b'{"@context":{"@base":"b"},"url":"a"},', b'{"@graph":[', b"{}]}"),
     "contexts at the end": repeated(b'{"a":{"@context":{"@base":"b"},"url":"a"},"@context":{}},', b'{"@graph":[', b"{}]}"),
+    "prefixes": numbered(b'{"@context":{', b'"t%d":"http://e.example/",', b'"a":"b"},"@id":"x"}'),
     "too many terms": numbered(b'{"@context":{', b'"t%d":{"@id":"x"},', b'"a":"b"},"url":"a"}'),
     "terms again and again": repeated(b'{"@context":{"t":"x","u":{"@type":"@id"}},"u":"a"},', b'{"@graph":[', b"{}]}"),
 }

@@ -68,6 +68,11 @@ SHAPES: Final[dict[str, Shape]] = {
         repeated(b"=?utf-8?Q?a?= ", b"Content-Location: ", b"\n" + _HTML + b"\n<a href=x>"), _MAIL
     ),
     "mail, a Content-Type of parameters": Shape(repeated(b";\n a=b", b"Content-Type: text/html", b"\n\n<a href=x>"), _MAIL),
+    "mail, a folded field": Shape(repeated(b"\n b", b"A:", b"\n" + _HTML + b"\n<a href=x>"), _MAIL),
+    "mail, one long field name": Shape(repeated(b"A", b"", b": b\n" + _HTML + b"\n<a href=x>"), _MAIL),
+    "mail, encoded words begun": Shape(repeated(b"=?a?q?", b"Content-Location: ", b"\n" + _HTML + b"\n<a href=x>"), _MAIL),
+    "mail, brackets in a field": Shape(repeated(b"<", b"Link: ", b"\n" + _HTML + b"\n<a href=x>"), _MAIL),
+    "mail, a long boundary": Shape(repeated(b"B", b"Content-Type: multipart/mixed; boundary*0=", b"\n\n<a href=x>"), _MAIL),
     "mail, From lines before it": Shape(repeated(b">From a 0:00\n", b"", _HTML + b"\n<a href=x>"), _MAIL),
     **{
         f"mail, {levels} deep": Shape(
@@ -76,6 +81,7 @@ SHAPES: Final[dict[str, Shape]] = {
         for levels in (8, 30)
     },
     "multipart, boundaries": _parts(b"--B\n"),
+    "multipart, boundaries in one line": _parts(b"--B"),
     "multipart, almost boundaries": _parts(b"--Bx\n"),
     "multipart, dashes": Shape(
         repeated(b"-" * 62, b"Content-Type: multipart/mixed; boundary=" + b"-" * 60 + b"\n\n"), _MAIL
@@ -101,6 +107,7 @@ SHAPES: Final[dict[str, Shape]] = {
         ),
         _MAILBOX,
     ),
+    "mailbox, times in one line": Shape(repeated(b" 10:00", b"From a 0:00\n\nFrom ", b"\n"), _MAILBOX),
     "mailbox, From lines": Shape(repeated(b"\nFrom a\n", b"From a 0:00\n"), _MAILBOX),
     **{f"{encoding}, links": _body(_LINK, encoding) for encoding in _ENCODINGS},
     **{f"{encoding}, letters": _body("x", encoding) for encoding in _ENCODINGS},

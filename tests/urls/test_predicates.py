@@ -63,6 +63,11 @@ def test_malformed_urls_have_an_authority_and_do_not_parse_by_the_url_standard(u
     assert predicates.is_malformed(url) == (whatwg.parse(url) is None and identity.site(url) is not None)
 
 
+def test_usual_urls_are_plain() -> None:
+    assert all(map(predicates.is_plain, "http://h.example HTTPS://H-1.example:8080/a?b#c http://h?b http://h#c svn+ssh://h/x".split()))
+    assert all(map(predicates.is_plain, "z39.50r-2://h/x http://a--b.example/ http://h/xn-- http://h--/XN--a FILE:///x http://h:1".split()))
+
+
 @given(
     st.sampled_from(["http", "ws", "x", "x+1", "file", "FiLe", "1x", "x_", ""]),
     st.sampled_from(["://", ":", ":/", ":///"]),

@@ -12,7 +12,6 @@ import pytest
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTES, ROWS
 from absolve.formats.html.tokenizer import Tokenizer
-from tests.shapes.scale import scaled
 
 NAMESPACES = (b"html", b"svg", b"math")
 
@@ -162,24 +161,3 @@ def test_a_guess_about_a_start_tag_is_right_in_usual_documents(document: bytes) 
 )
 def test_uncertain_tree_construction_is_marked_as_guessed(document: bytes, *, guessed: bool) -> None:
     assert bool(scanned(document).tree.guessed) is guessed
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        b"<svg>",
-        b"<svg><desc>",
-        b"<table><td>",
-        b"<template>",
-        b"<template><tr>",
-        b"<math><mi>",
-        b"<svg></p>",
-        b"<svg></a></g>",
-        b"<form></form>",
-        b"<select>",
-        b"<frameset>",
-        b"<svg><desc><template><table><td><svg></td></table></template></desc></svg>",
-    ],
-)
-def test_deep_html_is_scanned_completely(unit: bytes) -> None:
-    assert scanned(unit * scaled(5_000)).truncated == -1

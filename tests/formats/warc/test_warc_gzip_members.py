@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import random
 import struct
 import zlib
 from typing import TYPE_CHECKING
@@ -12,12 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_warc_reader import BITS, NOISE, RECORD, found
+from test_warc_reader import BITS, RECORD, found
 
 from absolve.formats.warc import gzip_members, reader
-from absolve.formats.warc.gzip_members import LONGEST, decompress_member, next_member
-from absolve.formats.warc.reader import pieces
-from absolve.formats.warc.reader_window import CHUNK
+from absolve.formats.warc.gzip_members import decompress_member, next_member
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,11 +55,6 @@ def test_libdeflate_decompresses_a_whole_member_like_zlib(raw: bytes) -> None:
         assert raw[3] & 2 or raw.find(raw[-4:], 14) < len(raw) - 4
     else:
         assert value == by_zlib(raw)
-
-
-@pytest.mark.parametrize("flags", [0, 1, 4, 8, 16, 29])
-def test_libdeflate_is_used_for_most_gzip_headers(flags: int) -> None:
-    assert decompress_member(member(RECORD, flags=flags), LIMIT) == RECORD
 
 
 @given(MEMBERS, st.data())
@@ -120,21 +112,6 @@ def test_libdeflate_decompresses_only_to_the_limit() -> None:
     assert decompress_member(raw, len(RECORD) - 1) is None
 
 
-def test_an_impossible_declared_size_allocates_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def decompress(_raw: bytes, size: int) -> bytearray:
-        asked.append(size)
-        return bytearray(size)
-
-    monkeypatch.setattr(gzip_members, "_decompress", decompress)
-    raw = member(RECORD)[:-4]
-    decompress_member(raw + struct.pack("<I", 1032 * (len(raw) + 4)), 1 << 40)
-    assert asked == [1032 * (len(raw) + 4)]
-    decompress_member(raw + struct.pack("<I", 1032 * (len(raw) + 4) + 1), 1 << 40)
-    assert len(asked) == 1
-
-
 def test_maximally_compressed_members_are_decompressed() -> None:
     assert decompress_member(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
 
@@ -188,55 +165,3 @@ def test_files_have_the_same_segments_with_and_without_libdeflate(bit: str, behi
 @given(st.lists(st.sampled_from(sorted(MORE)), max_size=8))
 def test_generated_files_have_the_same_segments_with_and_without_libdeflate(bits: list[str]) -> None:
     same_without(b"".join([MORE[bit] for bit in bits]))
-
-
-def given_to_libdeflate(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return the number of bytes passed to libdeflate in each call."""
-    asked: list[int] = []
-    decompress = gzip_members._decompress
-    assert decompress is not None
-
-    def counted(raw: bytes, size: int) -> bytearray:
-        asked.append(len(raw))
-        return decompress(raw, size)
-
-    monkeypatch.setattr(gzip_members, "_decompress", counted)
-    assert b"".join([piece.raw for piece in pieces(io.BytesIO(data), 4 * LONGEST)]) == data
-    return asked
-
-
-def test_members_in_files_are_decompressed_by_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
-    members = [gzip.compress(RECORD + NOISE[: 10_000 * number]) for number in range(20)]
-    assert given_to_libdeflate(b"".join(members), monkeypatch) == list(map(len, members))
-
-
-@pytest.mark.parametrize("before", range(5))
-def test_members_at_the_end_of_the_buffer_are_decompressed_by_libdeflate(
-    before: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = member(NOISE[: CHUNK - before - len(member(NOISE[:65_000], 0)) + 65_000], 0)
-    assert len(first) == CHUNK - before
-    second = member(RECORD)
-    assert given_to_libdeflate(first + second, monkeypatch) == [len(first), len(second)]
-
-
-def test_members_beyond_the_limit_of_libdeflate_are_decompressed_by_zlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    noise = random.Random(5).randbytes(LONGEST)  # noqa: S311 - the same in each run
-    large = gzip.compress(noise)
-    small = gzip.compress(RECORD)
-    assert given_to_libdeflate(small + large + small, monkeypatch) == [len(small), len(small)]
-    assert b"".join([piece.records or b"" for piece in pieces(io.BytesIO(large), LONGEST)]) == noise
-
-
-@pytest.mark.parametrize(
-    "inside",
-    [b"\x1f\x8b\x08\0", b"\x1f\x8b\x08\0" + bytes(30), member(RECORD)],
-    ids=["beginnings", "beginnings apart", "members"],
-)
-@pytest.mark.parametrize("broken", [False, True])
-def test_libdeflate_receives_no_byte_twice(inside: bytes, *, broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = gzip.compress(inside * (20_000 // len(inside)), 0)
-    if broken:
-        raw = raw[:-8] + bytes(8)
-    data = raw * 20
-    assert sum(given_to_libdeflate(data, monkeypatch)) <= len(data)

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 import absolve
 from absolve.core.errors import DocumentError
-from absolve.core.model import KINDS, Document, Link, LinkSite
+from absolve.core.model import KINDS, Document, LinkSite
 from absolve.document.walk import Settings, walk
 from absolve.formats.html import rules
 from absolve.formats.xml import link_tables
-from absolve.formats.xml.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -499,24 +498,6 @@ def test_recover_reads_well_formed_xml_as_xml() -> None:
     assert targets(f"<html {XHTML}><title/><a href='a'/></html>", recover=True) == ["http://doc.example/dir/a"]
 
 
-def test_each_xml_base_has_its_reference_position_and_outer_base() -> None:
-    entry = "<entry xml:base='%s'><link href='a'/></entry>"
-    text = f"<feed {ATOM} xml:base='/f/'>{entry % ' b/ '}{entry % 'b&#47;'}<link href='a'/></feed>"
-    events = walk(Document(text.encode(), media_type="application/xml"), Settings()).events
-    links = [event for event in events if isinstance(event, Link)]
-    claimed = [(link.claim and (link.claim.reference, link.claim.position), link.base) for link in links]
-    outer, one, other = (link.claim for link in links if link.claim is not None)
-    positions = [text.index(value) for value in ("/f/", " b/ ", "b&#47;")]
-    assert claimed == [
-        (("/f/", positions[0]), None),
-        (("b/", positions[1]), outer),
-        (None, one),
-        (("b/", positions[2]), outer),
-        (None, other),
-        (None, outer),
-    ]
-
-
 # --- tags and names ---------------------------------------------------------------------------------------------------
 
 
@@ -549,14 +530,6 @@ def test_each_xml_base_has_its_reference_position_and_outer_base() -> None:
 )
 def test_tags_and_names_are_those_of_the_xml_standards(text: str, expected: list[str]) -> None:
     assert [row.reference for row in absolve.links(text, media_type="application/xml", url=URL)] == expected
-
-
-def test_short_names_are_cached() -> None:
-    names = Names("", lazy=False)
-    for is_known, prefix in ((True, b"p"), (False, b"p" * 2000)):
-        declared = ((prefix, link_tables.XLINK),)
-        assert (names.inside(declared) is names.inside(declared)) is is_known
-        assert (names.element(prefix, {}) is names.known.get(prefix)) is is_known
 
 
 @pytest.mark.parametrize("depth", [3, 4_998])
@@ -678,12 +651,6 @@ def test_external_entities_are_not_read(tmp_path: Any) -> None:
     secret.write_text("<link>http://secret.example/</link>")
     text = f"<!DOCTYPE rss SYSTEM '{secret}' [<!ENTITY a SYSTEM '{secret}'><!ENTITY % b SYSTEM '{secret}'> %b;]><rss>&a;<link>c</link></rss>"
     assert targets(text) == ["http://doc.example/dir/c"]
-
-
-@pytest.mark.parametrize("depth", [10, 4999])
-def test_deep_elements_are_read(depth: int) -> None:
-    text = f"{'<x>' * depth}<y {XLINK} xlink:href='a'/>{'</x>' * depth}"
-    assert targets(text) == ["http://doc.example/dir/a"]
 
 
 def test_xml_base_nested_too_deep_is_an_error() -> None:
