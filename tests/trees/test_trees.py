@@ -310,14 +310,6 @@ def test_the_url_of_an_lxml_tree_is_the_default(base_url: str | None, expected: 
     assert references(trees.make_links_absolute(tree, "http://other/")) == [expected if base_url == URL else "http://other/x"]
 
 
-def test_links_differ_from_lxml_for_several_bases_and_for_srcset() -> None:
-    text = "<base href=/first/><base href=/last/><img srcset='a 1x' src=b>"
-    lxmls = lxml.html.make_links_absolute(lxml.html.document_fromstring(text), URL)
-    assert lxmls.xpath("//img/@src | //img/@srcset") == ["a 1x", "http://h/last/b"]
-    ours = trees.make_links_absolute(lxml.html.document_fromstring(text), URL)
-    assert ours.xpath("//img/@src | //img/@srcset") == ["http://h/first/a 1x", "http://h/first/b"]
-
-
 # --- errors and imports -----------------------------------------------------------------------------------------------
 
 
