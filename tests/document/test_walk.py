@@ -78,7 +78,8 @@ PAGES = [
 @pytest.mark.parametrize("page", PAGES)
 def test_the_first_base_element_with_an_href_gives_the_base(page: str) -> None:
     tree = html5lib.parse(re.sub("<template.*</template>", "", page), namespaceHTMLElements=True)
-    first = next((element.get("href") for element in tree.iter("{http://www.w3.org/1999/xhtml}base") if element.get("href")), "")
+    bases = (element.get("href") or "" for element in tree.iter("{http://www.w3.org/1999/xhtml}base"))
+    first = next(filter(None, bases), "")
     assert walked(page).bases.base.url == absolve.resolve(URL, first.strip())
 
 

@@ -50,7 +50,7 @@ VALUES = [
     "&copyé", "&not.in;", "&copy;=3", "&notin;", "&amp;copy;", "&CounterClockwiseContourIntegral;",
     "&CounterClockwiseContourIntegrals;", "&NotEqualTilde;", "a&lt;b&gt;", "&#65;&#x41;&#X41;&#65&#x41 &#065;",
     "&#65=", "&#x80;&#129;&#x9f;", "&#0;&#xD800;&#xDFFF;&#x110000;&#1114112;", "&#x10FFFF;&#1114111;",
-    "&#13;&#1;&#xFFFF;&#xB;",
+    "&#13;&#1;&#xFFFF;&#xB;", "a\r\nb\rc", "&#13;\n", "a\0b",
 ]
 
 

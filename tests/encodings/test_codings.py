@@ -88,26 +88,6 @@ def test_a_value_without_references_decodes_to_itself(value: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "value"),
-    [
-        (b"&amp;", b"&"),
-        (b"a&amp;b&amp;c", b"a&b&c"),
-        (b"&amp;amp;", b"&amp;"),
-        (b"&#x2F;&#47;&#x80;", "//€".encode()),
-        (b"&copy", "©".encode()),
-        (b"&copyb", b"&copyb"),
-        (b"&NotEqualTilde;", "\u2242\u0338".encode()),
-        (b"a\r\nb\rc", b"a\nb\nc"),
-        (b"&#13;\n", b"\r\n"),
-        (b"a\0b", "a\ufffdb".encode()),
-        (b"&#xD800;", "\ufffd".encode()),
-    ],
-)
-def test_an_attribute_value_is_decoded_as_by_the_tokenizer(raw: bytes, value: bytes) -> None:
-    assert DOUBLE.decode(raw) == DOUBLE.decode_mapped(raw)[0] == value
-
-
-@pytest.mark.parametrize(
     ("coding", "value", "raw"),
     [
         (DOUBLE, b"'<>`= \n", b"'&lt;&gt;`= \n"),

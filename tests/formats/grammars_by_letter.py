@@ -15,31 +15,30 @@ def read(syntax: str, value: str) -> list[str]:
 
 
 def srcset_by_the_letter(text: str) -> list[str]:
-    """HTML Standard, "parse a srcset attribute" and its tokenizer, one code point at a time."""
-    urls: list[str] = []
+    return [url for url, _ in candidates(text)]
+
+
+def candidates(text: str) -> list[tuple[str, str]]:
+    """HTML Standard, "parse a srcset attribute": return each URL with its descriptors, one code point at a time."""
+    found: list[tuple[str, str]] = []
     position, end = 0, len(text)
     while True:
         while position < end and text[position] in SPACE + ",":
             position += 1
         if position >= end:
-            return urls
+            return found
         start = position
         while position < end and text[position] not in SPACE:
             position += 1
         url = text[start:position]
-        urls.append(url.rstrip(","))
         if url.endswith(","):
+            found.append((url.rstrip(","), ""))
             continue
-        parentheses = False
-        while position < end:
-            point = text[position]
+        start, parentheses = position, False
+        while position < end and (parentheses or text[position] != ","):
+            parentheses = text[position] == "(" or (parentheses and text[position] != ")")
             position += 1
-            if parentheses:
-                parentheses = point != ")"
-            elif point == ",":
-                break
-            else:
-                parentheses = point == "("
+        found.append((url, " ".join(text[start:position].split())))
 
 
 def refresh_by_the_letter(text: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import ada_url
 import tinycss2
+from grammars_by_letter import candidates
 from harm_charsets import decode
 from harm_trees import (
     COMMENT,
@@ -270,29 +271,6 @@ _URLS: Final = frozenset(
 
 _BLANK: Final = re.compile(r"[\t\n\f\r ]+")
 _COMMA: Final = re.compile(r"[\t\n\f\r ]*,[\t\n\f\r ]*")
-
-
-def candidates(text: str) -> list[tuple[str, str]]:
-    """HTML Standard, "parse a srcset attribute": yield each URL with its descriptors, one code point at a time."""
-    found: list[tuple[str, str]] = []
-    position, end = 0, len(text)
-    while True:
-        while position < end and text[position] in f"{_SPACE},":
-            position += 1
-        if position >= end:
-            return found
-        start = position
-        while position < end and text[position] not in _SPACE:
-            position += 1
-        url = text[start:position]
-        if url.endswith(","):
-            found.append((url.rstrip(","), ""))
-            continue
-        start, parentheses = position, False
-        while position < end and (parentheses or text[position] != ","):
-            parentheses = text[position] == "(" or (parentheses and text[position] != ")")
-            position += 1
-        found.append((url, " ".join(text[start:position].split())))
 
 
 _REFRESH: Final = re.compile(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from absolve.api import base, into, links
+from absolve.api import base, links
 from absolve.core.model import KINDS, Document
 from absolve.document.walk import Settings, walk
 from absolve.inventory import PROBLEMS
@@ -286,25 +286,6 @@ def test_the_alternative_text_of_an_image_is_decoded_collapsed_and_shortened(raw
 
 
 @pytest.mark.parametrize(
-    ("page", "reference"),
-    [
-        ("<a href=' x '>", "x"),
-        ("<a href='&#32;x&#x9;'>", "x"),
-        ("<a href='a&amp;b&copy=1'>", "a&b&copy=1"),
-        ("<a href='a b'>", "a b"),
-        ("<a href='a\r\nb'>", "a\nb"),
-        ("<a href='\xa0x'>", "\xa0x"),  # no-break space is no white space of HTML
-        ("<a href='%41'>", "%41"),
-        ("<style>a{b:url(\\41 b)}</style>", "Ab"),
-        ("<style>a{b:url(' x ')}</style>", "x"),
-        ("<img srcset='a,b, x,'>", "x"),
-    ],
-)
-def test_the_reference_is_decoded_and_stripped(page: str, reference: str) -> None:
-    assert row(page).reference == reference
-
-
-@pytest.mark.parametrize(
     ("data", "charset", "reference"),
     [
         (b"<a href='\xef'>", "windows-1251", "п"),
@@ -387,19 +368,6 @@ def test_absolve_base_returns_the_base_of_the_rows() -> None:
 )
 def test_the_target_is_the_absolute_url_or_null(page: str, url: str | None, target: str | None) -> None:
     assert row(page, url).target == target
-
-
-@pytest.mark.parametrize(
-    ("profile", "targets"),
-    [
-        ("rfc1808", ["http://doc.example/dir/page.html;x", "http://doc.example/../y", "http://h/a/../b", "http:z"]),
-        ("rfc3986", ["http://doc.example/dir/;x", "http://doc.example/y", "http://h/b", "http:z"]),
-        ("whatwg", ["http://doc.example/dir/;x", "http://doc.example/y", "http://h/b", "http://doc.example/dir/z"]),
-    ],
-)
-def test_the_target_is_resolved_by_the_profile(profile: str, targets: list[str]) -> None:
-    page = "<a href=;x><a href=../../y><a href=http://h/a/../b><a href=http:z>"
-    assert [row.target for row in rows(page, profile=profile)] == targets
 
 
 @pytest.mark.parametrize(
@@ -583,20 +551,6 @@ def test_optional_links_are_listed_with_their_options(option: str) -> None:
     assert [row.reference for row in rows(page, **dict[str, Any]({option: True}))] == ["a.png", "b.png"]
 
 
-def test_full_columns_are_emptied_for_the_next_rows() -> None:
-    page = "<p>" + "<a href=x><img src=y style='a:url(z)'><iframe srcdoc='<a href=u><a href=v>'></iframe>" * 3
-    entity = walk(Document(page, media_type="text/html"), Settings())
-    expected = list(inventory.rows(entity))
-    columns = Columns(4)
-    found: list[Row] = []
-    for _ in inventory.fill(columns, entity):
-        assert len(columns) == 4
-        found += columns
-    assert [*found, *columns] == expected
-    assert len(found) == 12
-    assert list(Columns(4)) == []
-
-
 def test_columns_are_full_at_a_limit_of_text_bytes() -> None:
     page = f"<base href='http://h/{'d' * 1000}/'>" + "<a href=x>" * 20 + "<a href=//i/>"
     entity = walk(Document(page, media_type="text/html"), Settings())
@@ -608,15 +562,6 @@ def test_columns_are_full_at_a_limit_of_text_bytes() -> None:
         found += columns
     assert [*found, *columns] == expected
     assert len(expected) == 22
-
-
-def test_rows_are_the_same_with_columns_of_one_row() -> None:
-    long = "\0" * 200_000 + "e\u0301" * 30_000
-    page = f"<a href='{long}'><a href=x><a href='\\{long}'><a href='//[{long}'><img src='' alt=x>"
-    columns = Columns()
-    entity = walk(Document(page, media_type="text/html", url=URL), Settings())
-    assert list(inventory.fill(columns, entity)) == []
-    assert list(inventory.rows(entity)) == list(columns)
 
 
 def test_columns_have_the_selection_and_order_of_the_caller() -> None:
@@ -642,12 +587,3 @@ def test_pickled_columns_have_the_same_rows() -> None:
         for _ in inventory.fill(found, walk(document, Settings())):
             raise AssertionError("there is room")
         assert list(found) == rows * 2
-
-
-def test_bases_of_rows_count_to_the_limit_of_text_bytes() -> None:
-    base = b"http://h/" + b"x" * 1000 + b"/"
-    document = Document(b"<base href='" + base + b"'>" + b"<a href=http://a/>" * 100)
-    found = Columns(most=10_100)
-    sizes = [len(found) for _ in into(found, document)]
-    assert sizes == [9] + [10] * 9  # the first row is the claim's: its reference and its target
-    assert len(found) == 2

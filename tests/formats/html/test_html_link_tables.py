@@ -82,37 +82,7 @@ def test_every_link_attribute_of_lxml_has_a_row(attribute: str) -> None:
     assert attribute in link_tables.ATTRIBUTE_NAMES
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        LinkSite("a", "href", kind="navigation", empty="base"),
-        LinkSite("a", "ping", "spaces"),
-        LinkSite("form", "action", kind="form", empty="own"),
-        LinkSite("input", "formaction", kind="form", empty="own"),
-        LinkSite("img", "srcset", "srcset", "image"),
-        LinkSite("link", "imagesrcset", "srcset", "image"),
-        LinkSite("html", "manifest", against="own"),
-        LinkSite("base", "href", against="own"),
-        LinkSite("object", "data", kind="media", against="codebase"),
-        LinkSite("object", "archive", "spaces", against="codebase"),
-        LinkSite("applet", "archive", "commas", against="codebase"),
-        LinkSite("img", "usemap", stays="always"),
-        LinkSite("*", "itemtype", "spaces", "metadata", stays="always"),
-        LinkSite("iframe", "srcdoc", "srcdoc", "frame"),
-    ],
-    ids=lambda row: f"{row.element}-{row.attribute}",
-)
-def test_important_html_attributes_have_their_row(row: LinkSite) -> None:
-    assert row in HTML
-
-
 def test_a_reference_into_its_own_document_stays_in_svg_but_not_in_an_svg_a() -> None:
     rows = {(site.element, site.attribute): site.stays for site in SVG}
     assert rows["use", "href"] == rows["use", "xlink:href"] == rows["*", "xlink:href"] == "fragment"
     assert not rows["a", "href"] + rows["a", "xlink:href"]
-
-
-def test_names_of_all_link_tables_are_collected() -> None:
-    assert {"a", "image", "meta", "feimage", "mglyph", "amp-img"} <= link_tables.ELEMENT_NAMES
-    assert {"href", "xlink:href", "content", "style", "fill", "data-src"} <= link_tables.ATTRIBUTE_NAMES
-    assert "*" not in link_tables.ELEMENT_NAMES
