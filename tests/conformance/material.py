@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
+
+from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,3 +38,21 @@ def each(names: str, cases: Iterable[ParameterSet], folder: Path) -> pytest.Mark
         values = [None] * len(names.split(","))
         found = [pytest.param(*values, marks=pytest.mark.skip(reason=missing(folder)), id="missing")]
     return pytest.mark.parametrize(names, found)
+
+
+class Page(NamedTuple):
+    """A saved page, and its URL if that is known."""
+
+    path: str
+    url: str | None
+
+    @property
+    def data(self) -> bytes:
+        return (SHARED / "pages" / self.path).read_bytes()
+
+
+def pages(every: int) -> list[Page]:
+    """Return every nth page of the shared folder."""
+    with (SHARED / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
+        rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))[::every]
+    return [Page(row["path"], row["url"] if has_scheme(row["url"]) and not is_malformed(row["url"]) else None) for row in rows]

@@ -18,8 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import pytest
-from material import SHARED, missing
-from tree_pages import PARSERS, PINS, VERSIONS, Difference, difference, explained, pages
+from material import SHARED, missing, pages
+from tree_pages import PARSERS, PINS, VERSIONS, Difference, difference, explained
 
 from absolve import trees
 

@@ -5,7 +5,6 @@ The tree is parsed from the text that absolve decodes; characters that XML does 
 
 from __future__ import annotations
 
-import csv
 import html
 import json
 import platform
@@ -19,12 +18,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import html5lib
 import lxml.html
 from lxml import etree
-from material import SHARED
+from material import SHARED, Page
 
 import absolve
 from absolve import trees
 from absolve.encodings import charsets
-from absolve.urls.predicates import has_scheme, is_malformed
 
 try:
     import bs4
@@ -59,19 +57,6 @@ VERSIONS: Final = {
     "bs4 lxml": f"libxml2 {'.'.join(map(str, etree.LIBXML_VERSION))}",
     "bs4 html.parser": f"Python {platform.python_version()}",
 }
-
-
-class Page(NamedTuple):
-    """A saved page, and its URL."""
-
-    path: str
-    url: str | None
-
-
-def pages(every: int) -> list[Page]:
-    with (SHARED / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
-        rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))[::every]
-    return [Page(row["path"], row["url"] if has_scheme(row["url"]) and not is_malformed(row["url"]) else None) for row in rows]
 
 
 _NO_CHARACTER: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffd-\uffff]+")

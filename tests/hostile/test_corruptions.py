@@ -6,7 +6,6 @@ The default run corrupts the fixtures and checks every 200th page; the slow one 
 
 from __future__ import annotations
 
-import csv
 import html
 import itertools
 import os
@@ -17,16 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from material import SHARED, missing, pages
 
 import absolve
 from absolve.encodings import charsets
-from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve import Row
 
+needs_pages = pytest.mark.skipif(not SHARED.is_dir(), reason=missing(SHARED))
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SEED = 1808
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "10"))
@@ -49,14 +49,11 @@ class Case(NamedTuple):
     options: dict[str, Any]
 
 
-def cases(shared: Path, every: int) -> Iterator[Case]:
+def cases(every: int) -> Iterator[Case]:
     """Return real pages, each with the next set of options; pages without a known URL get a made-up one."""
-    with (shared / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
-        rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))
-    for number, row in itertools.islice(enumerate(rows), 0, None, every):
-        url = row["url"] if has_scheme(row["url"]) and not is_malformed(row["url"]) else URL
-        options = {**OPTIONS[number // every % len(OPTIONS)], "media_type": "text/html", "url": url}
-        yield Case(row["path"], (shared / "pages" / row["path"]).read_bytes(), options)
+    for number, page in enumerate(pages(every)):
+        options = {**OPTIONS[number % len(OPTIONS)], "media_type": "text/html", "url": page.url or URL}
+        yield Case(page.path, page.data, options)
 
 
 def fixtures() -> list[Case]:
@@ -79,14 +76,16 @@ def test_verify_accepts_a_correct_rewrite_of_a_fixture(case: Case) -> None:
     assert unproved(case) == []
 
 
-def test_verify_accepts_correct_rewrites_of_a_few_real_pages(shared: Path) -> None:
-    assert [words for case in cases(shared, QUICK) for words in unproved(case)] == []
+@needs_pages
+def test_verify_accepts_correct_rewrites_of_a_few_real_pages() -> None:
+    assert [words for case in cases(QUICK) for words in unproved(case)] == []
 
 
 @pytest.mark.slow
-def test_verify_accepts_correct_rewrites_of_real_pages(shared: Path) -> None:
+@needs_pages
+def test_verify_accepts_correct_rewrites_of_real_pages() -> None:
     with ProcessPoolExecutor() as pool:
-        assert [words for found in pool.map(unproved, cases(shared, EVERY)) for words in found] == []
+        assert [words for found in pool.map(unproved, cases(EVERY)) for words in found] == []
 
 
 # --- corruptions ------------------------------------------------------------------------------------------------------
@@ -188,8 +187,9 @@ def test_verify_finds_each_of_500_corruptions_of_the_fixtures() -> None:
 
 
 @pytest.mark.slow
-def test_verify_finds_each_of_500_corruptions_of_real_pages(shared: Path) -> None:
-    chosen = [case for case in cases(shared, 7) if 500 < len(case.data) < BIGGEST]
+@needs_pages
+def test_verify_finds_each_of_500_corruptions_of_real_pages() -> None:
+    chosen = [case for case in cases(7) if 500 < len(case.data) < BIGGEST]
     chosen = random.Random(SEED).sample(chosen, 100)  # noqa: S311 - a fixed seed
     with ProcessPoolExecutor() as pool:
         found = pool.map(missed, chosen, itertools.repeat(5), itertools.count(SEED))
