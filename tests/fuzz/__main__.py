@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
 JUDGES: Final = ("tests/fuzz", "tests/formats", "tests/formats/css", "tests/conformance", "tests/urls")
-TARGETS: Final = ("html", "css", "srcset", "refresh", "references", "resolvers", "whole", "xml", "containers", "harm")
+TARGETS: Final = ("html", "css", "values", "references", "resolvers", "whole", "xml", "containers", "harm")
 LONGEST: Final = 1024  # bytes of an input that atheris makes: longer ones are slow to check and find no more
 IMPORTED_LATE: Final = (
     *(f"absolve.formats.{name}.walker" for name in ("html", "json", "css", "xml", "mail", "http", "warc")),

@@ -25,7 +25,7 @@ FOUND: Final[dict[str, list[bytes]]] = {
         b"<table><caption><svg><caption><desc><td>",
         b"<select><template><td></template><select>",  # a cell in a template ends no select around that
     ],
-    "refresh": [
+    "values": [
         b"0;&quot:",  # verify: a following reference of the link gets its semicolon
         b"0;&quot\xd3",
         b"0;&quot\x00",
