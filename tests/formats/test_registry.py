@@ -11,35 +11,49 @@ from hypothesis import strategies as st
 
 from absolve.formats import registry
 
-
-@pytest.mark.parametrize(
-    ("data", "name", "media_type"),
-    [
-        (b"plain text", None, "text/html"),
-        (b"", "notes.txt", "text/html"),
-        (b"plain text", "page.html", "text/html"),
-        (b"plain text", "page.HTM", "text/html"),
-        (b"a fragment <a href=x>", "-", "text/html"),
-        (b"a fragment <a href=x>", "page.php", "text/html"),
-        (b"a fragment <a href=x>", "index.html@id=3", "text/html"),
-        ("<p>".encode("utf-16"), "-", "text/html"),
-        (b" \n<!DOCTYPE html>", "notes.txt", "text/html"),
-        (b"<a href=x>", "old.js", "text/html"),
-        (b"plain text", "-", None),
-        (b"plain text", "README", None),
-        (b"plain text", "page.php", None),
-        (b"a fragment <a href=x>", "notes.txt", None),
-        (b"if (a<b) document.write('<p>')", "x.js", None),
-        (b"print('<p>')", "x.py", None),
-        (b"{}", "x.json", None),
-        (b"\0\1", "x", None),
-        (b"\0\1", "x.html", None),
+DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, by the beginning, or by a tag without a known name
+    registry.HTML: [
+        (b"plain text", None), (b"", "notes.txt"), (b"plain text", "page.html"), (b"plain text", "page.HTM"),
+        (b"a fragment <a href=x>", "-"), (b"a fragment <a href=x>", "page.php"), (b"a fragment <a href=x>", "index.html@id=3"),
+        ("<p>".encode("utf-16"), "-"), (b" \n<!DOCTYPE html>", "notes.txt"), (b"<a href=x>", "old.js"),
+        (b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>", "a.html"), (b"<p>", "a.php"),
+        (b"<?xml version='1.0'?><html>", None), (b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC '' ''><html>", None),
+        (b"<article>", None), (b"text", None), (b"From: a\nTo: b\n", "x.html"), (b"From: the text begins\nand goes on", None),
+        (b"Note: this\nWell: that\n", None), (b"<p>\nFrom: a\nTo: b\n", None),
     ],
-)
-def test_text_is_html_by_name_by_its_beginning_or_by_a_tag_without_a_known_name(
-    data: bytes, name: str | None, media_type: str | None
-) -> None:
-    assert registry.sniff(data, name) == media_type
+    None: [
+        (b"plain text", "-"), (b"plain text", "README"), (b"plain text", "page.php"), (b"a fragment <a href=x>", "notes.txt"),
+        (b"if (a<b) document.write('<p>')", "x.js"), (b"print('<p>')", "x.py"), (b"{}", "x.json"), (b"\0\1", "x"), (b"\0\1", "x.html"),
+        (b'{"manifest_version": 3, "icons": {}}', "manifest.json"), (b"[]", "manifest.json"),
+    ],
+    registry.XML: [
+        (b"", "a.svg"), (b"<html>", "a.XML"), (b"<html>", "a.xhtml"), (b"<?xml version='1.0'?><rss>", "a.php"),
+        (b"<?xml version='1.0'?>\n<!-- <a> --><x:y/>", None), (b"\xef\xbb\xbf<?xml version='1.0'?><x/>", None),
+        (b"<rss version='2.0'>", None), (b"<!DOCTYPE rss [<!ENTITY a '>'>]><rss>", None), (b"<!-- x --><rdf:RDF>", None),
+        ("<?xml version='1.0'?><rss/>".encode("utf-16"), None), ("<?xml version='1.0'?><rss/>".encode("utf-16-be"), None),
+    ],
+    registry.ZIP: [
+        (b"PK\x03\x04\x00", "a.xml"),
+    ],
+    registry.MESSAGE: [
+        (b"x", "x.EML"), (b"\0", "x.mht"), (b"<p>", "x.mhtml"), (b"X-A: b\r\n c\r\nReceived: d\r\n e\r\n\r\n", None),
+    ],
+    registry.MAILBOX: [
+        (b"", "x.mbox"), (b"From - Mon Jan  6 10:00:00 2020\nFrom: a\nTo: b\n", "mail"),
+    ],
+    "application/manifest+json": [
+        (b"{}", "x.webmanifest"), (b'{"name": "x", "icons": []}', "dir/manifest.json"),
+    ],
+    "application/importmap+json": [
+        (b'{"imports": {}}', "importmap.json"), (b"{}", "x.importmap"),
+    ],
+}
+
+
+@pytest.mark.parametrize("media_type", DETECTED)
+def test_a_format_is_detected_by_name_and_content(media_type: str | None) -> None:
+    for data, name in DETECTED[media_type]:
+        assert registry.sniff(data, name) == media_type, (data, name)
 
 
 FEED = b'<?xml version="1.0"?>\n<rss version="2.0"><channel><link>x</link></channel></rss>\n'

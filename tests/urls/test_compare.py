@@ -27,39 +27,26 @@ def test_a_package_with_an_unusual_path_is_left_to_the_parsers(path: str) -> Non
     assert not compare.Compared(f"package:///{path}").agrees_on_shapes()
 
 
-CLIMBS = [
-    ("http://h/a/b/c", "../../x", False),
-    ("http://h/a/b/c", "../../../x", True),
-    ("http://h/a/b/c", "../../..", True),
-    ("http://h/a/b/c", "x/../../../../y", True),
-    ("http://h/a/b/c", "x/..y", False),
-    ("http://h/a/b/c", "?../../../..", False),
-    ("http://h/a/b/c", "#../../../..", False),
-    ("http://h/a/b/", "../..", False),
-    ("http://h/a/../b/c", "../x", False),
-    ("http://h/a/../b/c", "../../x", True),
-    ("http://h/a//b", "../../x", False),
-    ("http://h", "../x", True),
-    ("http://h/a", "/../x", True),
-    ("http://h/a", "/x/../y", False),
-    ("http://h/a/b", "//o/../x", True),
-    ("http://h/a/b", "http://o/../x", True),
-    ("http://h/a/b", "data:../x", False),
-    ("http://h/b;v=1/c", "../x", True),  # RFC 1808: the path of the base is /b
-    ("http://h/b", "g;x/../y", False),
-    ("http://h/b", "g;x/../../y", True),  # RFC 3986: ;x is path
-    ("mailto:u", "../x", False),
-    ("", "../x", False),
-    ("http://h/../a", "x", False),  # the base itself climbs above the root
-    ("http://h/a/b", "x/..", False),
-    ("http://h/a/b", "../../x;..", True),
-    ("http://h/a", "x;/../../y", True),
-]
+CLIMBS = {
+    False: [
+        ("http://h/a/b/c", "../../x"), ("http://h/a/b/c", "x/..y"), ("http://h/a/b/c", "?../../../.."),
+        ("http://h/a/b/c", "#../../../.."), ("http://h/a/b/", "../.."), ("http://h/a/../b/c", "../x"), ("http://h/a//b", "../../x"),
+        ("http://h/a", "/x/../y"), ("http://h/a/b", "data:../x"), ("http://h/b", "g;x/../y"), ("mailto:u", "../x"), ("", "../x"),
+        ("http://h/../a", "x"), ("http://h/a/b", "x/.."),
+    ],
+    True: [
+        ("http://h/a/b/c", "../../../x"), ("http://h/a/b/c", "../../.."), ("http://h/a/b/c", "x/../../../../y"),
+        ("http://h/a/../b/c", "../../x"), ("http://h", "../x"), ("http://h/a", "/../x"), ("http://h/a/b", "//o/../x"),
+        ("http://h/a/b", "http://o/../x"), ("http://h/b;v=1/c", "../x"), ("http://h/b", "g;x/../../y"), ("http://h/a/b", "../../x;.."),
+        ("http://h/a", "x;/../../y"),
+    ],
+}
 
 
-@pytest.mark.parametrize(("base", "reference", "climbs"), CLIMBS)
-def test_references_that_climb_above_the_root_of_the_base_are_found(base: str, reference: str, climbs: bool) -> None:
-    assert compare.climbs_above_root(base, reference) == climbs
+@pytest.mark.parametrize("climbs", CLIMBS)
+def test_references_that_climb_above_the_root_of_the_base_are_found(climbs: bool) -> None:
+    for base, reference in CLIMBS[climbs]:
+        assert compare.climbs_above_root(base, reference) == climbs, (base, reference)
 
 
 BASES = [

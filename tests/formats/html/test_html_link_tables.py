@@ -17,34 +17,20 @@ METAS = {name: table for name, table in vars(link_tables).items() if name in {"M
 ALL = [*itertools.chain(*TABLES.values()), *itertools.chain(*(table.values() for table in METAS.values()))]
 
 
-@pytest.mark.parametrize(
-    ("element", "attribute"),
-    [
-        *(("a", attribute) for attribute in ("name", "title", "id", "rel", "hreflang", "target", "download", "urn")),
-        ("p", "href"),
-        ("p", "data"),
-        ("div", "href"),
-        ("span", "src"),
-        ("param", "value"),
-        ("option", "value"),
-        ("input", "value"),
-        ("input", "list"),
-        ("label", "for"),
-        ("script", "for"),
-        ("html", "xmlns"),
-        ("link", "blocking"),
-        ("link", "integrity"),
-        ("img", "data-src"),
-        ("image", "src"),
-    ],
-)
-def test_attributes_without_urls_have_no_row(element: str, attribute: str) -> None:
+TEXTS = """
+a-name a-title a-id a-rel a-hreflang a-target a-download a-urn p-href p-data div-href span-src param-value option-value input-value
+input-list label-for script-for html-xmlns link-blocking link-integrity img-data-src image-src
+""".split()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_attributes_without_urls_have_no_row(name: str) -> None:
+    element, _, attribute = name.partition("-")
     assert not [site for site in HTML if site.attribute == attribute and site.element in {element, "*"}]
 
 
-@pytest.mark.parametrize("name", ["article:author", "og:title", "og:site_name", "description", "dc.identifier"])
-def test_meta_names_with_text_have_no_row(name: str) -> None:
-    assert name not in META
+def test_meta_names_with_text_have_no_row() -> None:
+    assert {"article:author", "og:title", "og:site_name", "description", "dc.identifier"}.isdisjoint(META)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -77,9 +63,8 @@ def test_link_types_map_to_known_kinds() -> None:
     assert {link_tables.LINK_KIND, link_tables.AS_KIND, link_tables.TYPE_KIND} <= KINDS
 
 
-@pytest.mark.parametrize("attribute", sorted(defs.link_attrs))
-def test_every_link_attribute_of_lxml_has_a_row(attribute: str) -> None:
-    assert attribute in link_tables.ATTRIBUTE_NAMES
+def test_every_link_attribute_of_lxml_has_a_row() -> None:
+    assert defs.link_attrs <= {*link_tables.ATTRIBUTE_NAMES}
 
 
 def test_a_reference_into_its_own_document_stays_in_svg_but_not_in_an_svg_a() -> None:

@@ -14,7 +14,6 @@ from absolve.core.model import Finding, Link
 from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.offset_map import Decoded
-from absolve.formats import registry
 from absolve.formats.json.tokens import JSONString, Value, values
 from absolve.formats.json.walker import walk_import_map, walk_manifest, walk_speculation_rules
 
@@ -144,23 +143,6 @@ def test_urls_in_known_members_of_a_manifest_are_found() -> None:
 def test_the_id_of_a_manifest_stays() -> None:
     done = json.loads(absolve.rewrite(json.dumps(MANIFEST), name="a.webmanifest", url="http://h.example/m/"))
     assert (done["id"], done["scope"], done["icons"][0]["src"]) == ("/app", "http://h.example/a/", "http://h.example/m/i.png")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "media_type"),
-    [
-        ("x.webmanifest", "{}", "application/manifest+json"),
-        ("dir/manifest.json", '{"name": "x", "icons": []}', "application/manifest+json"),
-        ("manifest.json", '{"manifest_version": 3, "icons": {}}', None),
-        ("manifest.json", "[]", None),
-        ("importmap.json", '{"imports": {}}', "application/importmap+json"),
-        ("x.importmap", "{}", "application/importmap+json"),
-    ],
-)
-def test_json_formats_are_detected_by_name_and_content(
-    name: str, text: str, media_type: str | None
-) -> None:
-    assert registry.sniff(text.encode(), name) == media_type
 
 
 @pytest.mark.parametrize(

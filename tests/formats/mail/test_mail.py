@@ -12,7 +12,6 @@ import pytest
 import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, inners, walk
-from absolve.formats import registry
 
 if TYPE_CHECKING:
     from absolve.document.entity import Entity
@@ -420,25 +419,6 @@ def test_each_message_of_a_mailbox_is_a_document() -> None:
 def test_data_that_is_no_mailbox_is_an_error() -> None:
     with pytest.raises(absolve.AbsolveError, match="no-message"):
         absolve.rewrite(b"Subject: x\n\n", media_type="application/mbox")
-
-
-@pytest.mark.parametrize(
-    ("data", "name", "media_type"),
-    [
-        (b"x", "x.EML", "message/rfc822"),
-        (b"\0", "x.mht", "message/rfc822"),
-        (b"<p>", "x.mhtml", "message/rfc822"),
-        (b"", "x.mbox", "application/mbox"),
-        (b"X-A: b\r\n c\r\nReceived: d\r\n e\r\n\r\n", None, "message/rfc822"),
-        (b"From - Mon Jan  6 10:00:00 2020\nFrom: a\nTo: b\n", "mail", "application/mbox"),
-        (b"From: a\nTo: b\n", "x.html", "text/html"),
-        (b"From: the text begins\nand goes on", None, "text/html"),
-        (b"Note: this\nWell: that\n", None, "text/html"),
-        (b"<p>\nFrom: a\nTo: b\n", None, "text/html"),
-    ],
-)
-def test_a_message_is_detected_by_its_name_or_header(data: bytes, name: str | None, media_type: str) -> None:
-    assert registry.sniff(data, name) == media_type
 
 
 def test_a_body_part_without_a_header_is_reported() -> None:

@@ -688,35 +688,6 @@ def test_each_row_is_in_its_xml_table_once() -> None:
         assert len(keys) == len(set(keys))
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "expected"),
-    [
-        ("a.svg", b"", "application/xml"),
-        ("a.XML", b"<html>", "application/xml"),
-        ("a.xhtml", b"<html>", "application/xml"),
-        ("a.html", b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>", "text/html"),
-        ("a.php", b"<?xml version='1.0'?><rss>", "application/xml"),
-        ("a.php", b"<p>", "text/html"),
-        (None, b"<?xml version='1.0'?><html>", "text/html"),
-        (None, b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC '' ''><html>", "text/html"),
-        (None, b"<?xml version='1.0'?>\n<!-- <a> --><x:y/>", "application/xml"),
-        (None, b"\xef\xbb\xbf<?xml version='1.0'?><x/>", "application/xml"),
-        (None, b"<rss version='2.0'>", "application/xml"),
-        (None, b"<!DOCTYPE rss [<!ENTITY a '>'>]><rss>", "application/xml"),
-        (None, b"<!-- x --><rdf:RDF>", "application/xml"),
-        (None, b"<article>", "text/html"),
-        (None, b"text", "text/html"),
-        (None, "<?xml version='1.0'?><rss/>".encode("utf-16"), "application/xml"),
-        (None, "<?xml version='1.0'?><rss/>".encode("utf-16-be"), "application/xml"),
-        ("a.xml", b"PK\x03\x04\x00", "application/zip"),
-    ],
-)
-def test_xml_is_detected_by_name_and_then_by_content(name: str | None, data: bytes, expected: str | None) -> None:
-    from absolve.formats.registry import sniff
-
-    assert sniff(data, name) == expected
-
-
 @pytest.mark.parametrize("media_type", ["text/xml", "application/xml", "image/svg+xml", "Application/XHTML+XML; charset=utf-8", "model/x.y+xml"])
 def test_every_media_type_of_xml_is_read_as_xml(media_type: str) -> None:
     assert targets("<rss><link>a</link></rss>", media_type=media_type) == ["http://doc.example/dir/a"]

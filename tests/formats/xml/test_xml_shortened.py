@@ -8,36 +8,9 @@ import pytest
 
 from absolve.core.errors import WalkError
 from absolve.formats.xml.prolog import _declared, checked
-from absolve.formats.xml.shortened import shortened
 
 LONG = b"M1,2 L3.5" * 40
 DOCTYPE = b'<!DOCTYPE a PUBLIC "x" "y" [<!ENTITY e "v"><!-- c -->]>'
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"<a/>",
-        b'<a d="M1,2"/>',
-        b'<a d="%b"/>' % LONG[:100],
-        b"<a d='%b'/>" % LONG,
-        b'<a d="%b&amp;"/>' % LONG,
-        b'<!-- ="--%b" --><a/>' % LONG,
-        b'<a>"%b"</a>' % LONG,
-        b'<a d="%b"/>' % LONG + b" " * 10_000,
-        b'<a d="%b' % LONG,
-    ],
-    ids=lambda data: str(data[:20]),
-)
-def test_xml_with_few_long_values_is_passed_unchanged(data: bytes) -> None:
-    assert shortened(data, 0) is data
-
-
-def test_long_values_after_the_declarations_are_removed() -> None:
-    data = b'<a d="%b" b="">="%b"</a>' % (LONG, LONG)
-    assert shortened(data, 0) == b'<a d="" b="">=""</a>'
-    assert shortened(data, 3) == b'<a d="" b="">=""</a>'
-    assert shortened(data, 20) == b'<a d="%b" b="">=""</a>' % LONG
 
 
 @pytest.mark.parametrize(
