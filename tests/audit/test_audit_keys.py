@@ -32,10 +32,11 @@ def test_every_server_names_its_documentation() -> None:
 
 
 def test_an_unknown_server_or_word_is_an_error() -> None:
-    for name, changes in (("iis", {}), ("plain", {"case": "upper"}), ("plain", {"bare_folder": "maybe"})):
+    for words in ("iis", "plain,case=upper", "plain,bare-folder=maybe", "plain,index=", "plain,no=x"):
         with pytest.raises(UsageError):
-            servers.named(name, **changes)
-    assert servers.named("plain", index="a,b", extensions="htm, .php", queries="exact")[:2] == (("a", "b"), (".htm", ".php"))
+            servers.named(words)
+    found = servers.named("plain,index=a,index=b, extension=htm,extension=.php,query=exact")
+    assert (found.indexes, found.extensions, found.queries) == (("a", "b"), (".htm", ".php"), "exact")
 
 
 @pytest.mark.parametrize(

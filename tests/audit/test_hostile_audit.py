@@ -382,7 +382,6 @@ def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--memory", "1GB'; ATTACH 'x"), "is no size"),
         (("--entry", "::no::"), "is not an absolute URL"),
         (("--queries", "."), "cannot be read as UTF-8"),
         (("--sql", "FROM links", "--queries", "broken"), "50_findings.sql: Parser Error"),

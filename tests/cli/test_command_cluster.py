@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from command_runner import Runner
 
 STREAMS = " or ".join(filter(sinks.is_for_clusters, sinks.FORMATS))
-MASTER = "--engine", "spark", "--master", "local[2]"
+MASTER = "--engine", "local[2]"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("x.html", "--master", "local[2]"), "--master needs --engine spark"),
+        (("x.html", "--master", "local[2]"), "--engine spark://host:7077 names the cluster"),
+        (("x.html", "--engine", "sprak"), "--engine takes local, spark or the URL of a Spark cluster, not 'sprak'"),
         (("x.html", "--jobs", "2", *MASTER), "--jobs needs --engine local"),
         (("-", "-o", "x.parquet", *MASTER), "cannot read the standard input (-)"),
         (("x.html", *MASTER), f"--engine spark writes {STREAMS}: give -o FOLDER"),

@@ -20,10 +20,10 @@ PAGE = b"<a href=';x'>x</a>"
 ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
-    *"output errors in-place backup from url-map remap-file browser engine master".split(),
-    *"zip check serve port network by relative-only prune at keep-errors same absent for missing missing-kind".split(),
-    *"old old-url map fail-on sql queries baseline memory fix write-map".split(),
-    *"remap where resume log man mkdirs break-signatures file-urls show-credentials".split(),
+    *"output errors in-place backup from url-map remap-file browser engine".split(),
+    *"zip check serve port network by relative-only prune at keep-errors same absent for missing".split(),
+    *"old old-url map fail-on sql queries baseline fix write-map".split(),
+    *"remap where resume log break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]
 
@@ -67,7 +67,7 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
         ("rewrite", "output = 12"),  # an ignored option is not even validated
         ("links", "output = 'victim.html'"),
         ("links", "where = 'true'"),
-        ("links", "engine = 'spark'\nmaster = 'spark://evil.example:7077'"),
+        ("links", "engine = 'spark://evil.example:7077'"),
         ("browser", "browser = './evil'"),
     ],
 )

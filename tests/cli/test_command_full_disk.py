@@ -33,7 +33,7 @@ STDOUT = (
     "rewrite site/1.html", "rewrite site --diff", "rewrite site -n", "links site", "links site -f csv", "documents site", "base site/1.html",
     "mirror c.warc -n", "mirror c.warc --zip -", "mirror c.warc -o m --missing -", "audit site --url http://h/ -f jsonl",
     "audit site --url http://h/ --fix --diff", "audit site --url http://h/ --write-map -", "resolve http://h/ x", "config", "completion bash",
-    "help", "help --man", "--version", "--help", *(f"{name} {option}" for name in parser().commands for option in ("-h", "--help")),
+    "help", "--version", "--help", *(f"{name} {option}" for name in parser().commands for option in ("-h", "--help")),
 )  # fmt: skip
 
 

@@ -1,9 +1,8 @@
-"""Help: `-h`, `--help`, `absolve help`, the manual page, short names of options."""
+"""Help: `-h`, `--help`, `absolve help`, short names of options."""
 
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -90,36 +89,6 @@ def test_short_names_are_understood_beside_a_configuration(
     (page.parent / "absolve.toml").write_text("[links]\nformat = 'csv'\ncolumns = ['target', 'kind']\n")
     assert absolve("links", page).lines[0] == "target,kind"
     assert absolve("links", page, "-f", "jsonl").lines[0].startswith("{")
-
-
-# --- manual page ------------------------------------------------------------------------------------------------------
-
-
-def test_the_manual_page_has_every_command_and_every_option(absolve: Runner) -> None:
-    text = absolve("help", "--man").out.decode()
-    for name, command in parser().commands.items():
-        _, found, rest = text.partition(f'.SH "ABSOLVE {name.upper()}"\n')
-        assert found
-        section = rest.partition("\n.SH ")[0]
-        for action in command.all_options():
-            for option in action.option_strings:
-                assert f"\\fB{option.replace('-', chr(92) + '-')}\\fR" in section
-
-
-def test_no_line_of_the_manual_page_is_a_request_by_chance(absolve: Runner) -> None:
-    known = {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I", ".nf", ".fi", ".sp", '.\\"'}
-    lines = absolve("help", "--man").out.decode().splitlines()
-    assert {line.partition(" ")[0] for line in lines if line.startswith((".", "'"))} <= known
-
-
-@pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff here")
-def test_groff_reads_the_manual_page_without_a_warning(absolve: Runner) -> None:
-    page = absolve("help", "--man").out
-    groff = ["groff", "-man", "-ww", "-Tascii", "-P-cbou"]
-    done = subprocess.run(groff, input=page, capture_output=True, check=True)
-    assert done.stderr == b""
-    assert b"ABSOLVE REWRITE" in done.stdout
-    assert b"'*.html'" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("help",), ("links", "--help")])

@@ -156,7 +156,7 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
 ) -> None:
     (site / "a/i.png").chmod(0o640)
     os.utime(site / "a/i.png", ns=(10**18, 10**18))
-    done = absolve("rewrite", "site", "--url", URL, "-o", "out/copy", "--mkdirs", jobs)
+    done = absolve("rewrite", "site", "--url", URL, "-o", "out/copy", jobs)
     assert (done.status, done.out) == (1, b"")
     expected = dict(FILES)
     del expected["e/broken.html"]

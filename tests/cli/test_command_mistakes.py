@@ -72,15 +72,17 @@ def test_a_usage_error_writes_nothing(absolve: Runner, folder: Path, mistake: Mi
         assert sorted(folder.rglob("*")) == before
 
 
-def test_a_folder_above_the_output_is_made_if_that_is_asked_for(absolve: Runner, folder: Path) -> None:
-    assert absolve("rewrite", "page.html", "-o", "new/deep/out.html", "--mkdirs").status == 0
-    assert absolve("rewrite", "site", "-u", "http://h/", "-o", "old/deep", "--mkdirs").status == 0
+def test_folders_above_the_output_are_made(absolve: Runner, folder: Path) -> None:
+    assert absolve("rewrite", "page.html", "-o", "new/deep/out.html").status == 0
+    assert absolve("rewrite", "site", "-u", "http://h/", "-o", "old/deep").status == 0
+    assert absolve("rewrite", "page.html", "-o", "never/deep/out.html", "--remap", "no").status == 2
+    assert not (folder / "never").exists()
     assert (folder / "new/deep/out.html").is_file()
     assert (folder / "old/deep/a.html").is_file()
 
 
 def test_a_dry_run_makes_no_folder(absolve: Runner, folder: Path) -> None:
-    assert absolve("rewrite", "site", "-o", "old/deep", "--mkdirs", "-n").status == 0
+    assert absolve("rewrite", "site", "-o", "old/deep", "-n").status == 0
     assert not (folder / "old").exists()
 
 

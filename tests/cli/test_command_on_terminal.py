@@ -71,7 +71,7 @@ RUNS: Final[dict[str, list[list[str]]]] = {
     "resolve": [[URL, EVIL, "x"]],
     "config": [["rewrite", "links", "audit"], [NAME]],
     "completion": [["bash"], ["fish"], [NAME]],
-    "help": [["links"], ["--man"], [NAME]],
+    "help": [["links"], [NAME]],
 }
 VALUES: Final[dict[str, list[str]]] = {
     "output": ["-", "x.csv"], "format": ["csv", "markdown", "github", "sarif", "junit", "gitlab", "jsonl"], "check": ["old"],

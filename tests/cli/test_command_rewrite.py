@@ -94,7 +94,7 @@ def test_a_copy_of_a_read_only_page_can_be_written_again(absolve: Runner, page: 
 def test_several_inputs_go_into_a_folder_by_their_names(absolve: Runner, page: Path, tmp_path: Path) -> None:
     other = page.with_name("other.html")
     other.write_bytes(PAGE)
-    assert absolve("rewrite", page, other, "-o", tmp_path / "new" / "folder", "--mkdirs").status == 0
+    assert absolve("rewrite", page, other, "-o", tmp_path / "new" / "folder").status == 0
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["other.html", "page.html"]
 
 

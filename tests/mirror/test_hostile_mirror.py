@@ -55,7 +55,7 @@ def hostile(tmp_path: Path) -> Path:
 
 
 def test_no_url_leads_a_file_out_of_the_folder(hostile: Path, tmp_path: Path) -> None:
-    assert main(["mirror", str(hostile), "-o", str(tmp_path / "a" / "b" / "m"), "--mkdirs", "-q"]) in {0, 1}
+    assert main(["mirror", str(hostile), "-o", str(tmp_path / "a" / "b" / "m"), "-q"]) in {0, 1}
     outside = {path for path in tmp_path.rglob("*") if path.is_file()} - {hostile}
     inside = {path for path in outside if path.is_relative_to(tmp_path / "a" / "b" / "m")}
     assert outside == inside

@@ -83,8 +83,8 @@ def test_a_zip_of_no_document_is_reported(tmp_path: Path, capsys: pytest.Capture
     assert "no document" in capsys.readouterr().err
 
 
-def test_the_missing_urls_are_written_by_need_and_kind(capture: Path, tmp_path: Path) -> None:
-    zipped_at(tmp_path / "m.zip", capture, "--missing", str(tmp_path / "wanted"), "--missing-kind", "image")
+def test_the_missing_urls_are_written_by_need(capture: Path, tmp_path: Path) -> None:
+    zipped_at(tmp_path / "m.zip", capture, "--missing", str(tmp_path / "wanted"))
     assert (tmp_path / "wanted").read_text() == "http://h/gone.png\n"
 
 

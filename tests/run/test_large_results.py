@@ -107,7 +107,7 @@ def test_a_long_base_is_spilled_before_the_second_link(reference: str) -> None:
 @pytest.mark.parametrize("page", [PAGE, SMALL])
 def test_a_large_file_equals_the_result_of_the_library(tmp_path: Path, page: bytes) -> None:
     (tmp_path / "a.html").write_bytes(page)
-    assert command("rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "out" / "b.html"), "--mkdirs") == 0
+    assert command("rewrite", str(tmp_path / "a.html"), "-o", str(tmp_path / "out" / "b.html")) == 0
     assert (tmp_path / "out" / "b.html").read_bytes() == absolve.rewrite(page)
     assert names(tmp_path / "out") == ["b.html"]
 

@@ -230,7 +230,7 @@ def test_the_command_on_spark_has_the_order_and_diagnostics_of_the_local_engine(
     source, out, errors = shared / "sites/httrack-doc", tmp_path / "links.jsonl", tmp_path / "errors"
     gone = tmp_path / "gone.html"
     here = absolve("links", source, gone, "-o", tmp_path / "1.jsonl", quiet=False)
-    cluster = ("--engine", "spark", "--master", "local[2]", "--errors", errors)
+    cluster = ("--engine", "local[2]", "--errors", errors)
     done = absolve("links", source, gone, "-o", out, *cluster, quiet=False)
     assert here.returncode == done.returncode == 1
     printed = [line for line in here.stderr.splitlines() if not line.startswith("absolve: ")]  # progress and summary
@@ -248,7 +248,7 @@ def test_the_command_on_spark_writes_equal_rows_once_with_unique(tmp_path: Path)
     pages = [tmp_path / f"{number}.html" for number in range(9)]
     for number, page in enumerate(pages):
         page.write_bytes(b'<a href="http://h/x"><img src="http://h/%d">' % (number % 3))
-    cluster = ("--engine", "spark", "--master", "local[2]")
+    cluster = ("--engine", "local[2]")
     run = ("links", *pages, "--columns", "target,problems", "--unique", "-o")
     for name, more in (("1.csv", ()), ("2.csv", cluster)):
         assert absolve(*run, tmp_path / name, *more).returncode == 0
@@ -267,9 +267,9 @@ def test_missing_requirements_of_a_cluster_are_reported_in_one_line(tmp_path: Pa
     for master, environment, message in (
         ("local[1]", {"JAVA_HOME": str(tmp_path)}, "Spark does not start: there is no Java"),
         ("local[1]", bare, "the executors cannot work: No module named '"),
-        ("nowhere", {}, "Spark does not start: what it says stands above"),
+        ("spark://nowhere", {}, "Spark does not start: what it says stands above"),
     ):
-        run = ("links", page, "-o", tmp_path / "out.parquet", "--engine", "spark", "--master", master)
+        run = ("links", page, "-o", tmp_path / "out.parquet", "--engine", master)
         done = absolve(*run, environment=environment)
         assert done.returncode == 2
         assert message in " ".join(done.stderr.split())

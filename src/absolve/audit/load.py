@@ -53,6 +53,7 @@ CLOSED: Final[dict[str, Any]] = {
     "python_enable_replacements": "false",
 }
 _URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
+_MEMORY: Final = "1GB"  # of the queries, before they use the disk
 _INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
 _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
@@ -65,18 +66,12 @@ class Kinds(NamedTuple):
     documents: list[str]
 
 
-def connect(folder: str, jobs: int, memory: str, *, on_disk: bool) -> Any:
-    """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed.
-
-    Raise UsageError if `memory` is no size.
-    """
+def connect(folder: str, jobs: int, *, on_disk: bool) -> Any:
+    """Return a connection that spills to a folder. `on_disk`: its tables are there, too, compressed."""
     path = str(Path(folder) / "audit.duckdb") if on_disk else ":memory:"
     spill = str(Path(folder) / "spill")
-    config: dict[str, Any] = {"threads": str(jobs), "memory_limit": memory, "temp_directory": spill, **CLOSED}
-    try:
-        return duckdb.connect(path, config=config)
-    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
-        raise UsageError(f"--memory {memory!r} is no size such as 500MB or 2GB") from error
+    config: dict[str, Any] = {"threads": str(jobs), "memory_limit": _MEMORY, "temp_directory": spill, **CLOSED}
+    return duckdb.connect(path, config=config)
 
 
 def seal(connection: Any, names: Iterable[str]) -> None:

@@ -1,13 +1,13 @@
 """How servers find the file for a URL: one row for each server, with the documentation that it follows.
 
-In: the name of a server. Out: its `Server`; `--index` and the like change single columns.
+In: the words of `--server`. Out: a `Server`: that of a name, with single columns changed.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, similar
 
 
 class Server(NamedTuple):
@@ -27,8 +27,6 @@ class Server(NamedTuple):
     forced: bool = False
     documentation: str = ""
 
-
-DEFAULT: Final = "plain"
 
 SERVERS: Final[dict[str, Server]] = {
     # No server: the path of a URL is the path of a file. The index is what RFC 1808 readers expect of a folder.
@@ -61,36 +59,34 @@ SERVERS: Final[dict[str, Server]] = {
     "s3": Server(documentation="https://docs.aws.amazon.com/AmazonS3/latest/userguide/IndexDocumentSupport.html"),
 }
 
-_WORDS: Final = {"bare_folder": ("redirect", "nothing"), "case": ("exact", "ignore"), "queries": ("ignore", "exact")}
+# Words that change a column -> the column, and its values; None for names of any kind, which may be several.
+_CHANGES: Final = {
+    "index": ("indexes", None),
+    "extension": ("extensions", None),
+    "bare-folder": ("bare_folder", ("redirect", "nothing")),
+    "case": ("case", ("exact", "ignore")),
+    "query": ("queries", ("ignore", "exact")),
+}
 
 
-def named(
-    name: str,
-    *,
-    index: str | None = None,
-    extensions: str | None = None,
-    bare_folder: str | None = None,
-    case: str | None = None,
-    queries: str | None = None,
-) -> Server:
-    """Return the server of a name, with single columns replaced: names separated by commas, or a word.
+def named(text: str) -> Server:
+    """Return the server of a name, with columns changed: `nginx,index=home.php,index=index.html,case=ignore`.
 
     Raise UsageError for an unknown name or word.
     """
+    name, *words = (word.strip() for word in text.split(","))
     if name not in SERVERS:
-        raise UsageError(f"unknown server {name!r}: choose from {', '.join(SERVERS)}")
-    changes: dict[str, object] = {}
-    if index is not None:
-        changes["indexes"] = _names(index)
-    if extensions is not None:
-        changes["extensions"] = tuple(f".{one.lstrip('.')}" for one in _names(extensions))
-    for column, word in (("bare_folder", bare_folder), ("case", case), ("queries", queries)):
-        if word is not None:
-            if word not in _WORDS[column]:
-                raise UsageError(f"{column} must be one of {', '.join(_WORDS[column])}, not {word!r}")
-            changes[column] = word
-    return SERVERS[name]._replace(**changes)  # type: ignore[arg-type]  # checked above
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in text.split(",") if one.strip())
+        raise UsageError(f"--server: unknown server {name!r}: choose from {', '.join(SERVERS)}", similar(name, SERVERS))
+    changes: dict[str, Any] = {}
+    for word in words:
+        key, _, value = word.partition("=")
+        column, values = _CHANGES.get(key, ("", ()))
+        if not value or (values is not None and value not in values):
+            known = "|".join(values) if values else "NAME"
+            text = f"{key}={known}" if column else ", ".join(f"{one}=..." for one in _CHANGES)
+            raise UsageError(f"--server: {word!r} is not {text}")
+        if values is None:
+            changes[column] = (*changes.get(column, ()), f".{value.lstrip('.')}" if key == "extension" else value)
+        else:
+            changes[column] = value
+    return SERVERS[name]._replace(**changes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from absolve.audit import tables
+from absolve.audit import servers, tables
 from absolve.cli import failures
 from absolve.core.errors import UsageError
 from absolve.run import leftovers
@@ -39,6 +39,7 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("no NEW: name a folder, an archive or an inventory, before --old and --map")
     if (options.diff or options.verify) and not options.fix:
         raise UsageError(f"{'--diff' if options.diff else '--verify'} needs --fix")
+    servers.named(options.server)
     if options.queries is not None and not Path(options.queries).is_dir():
         raise UsageError(f"--queries {options.queries} is no folder")
 

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     jobs = many.processes(options)
     sets = _read_maps(options, report)
     report.read |= {Path(name).absolute() for name in options.maps}
-    with closing(load.connect(folder, jobs, options.memory, on_disk=on_disk)) as connection:
+    with closing(load.connect(folder, jobs, on_disk=on_disk)) as connection:
         audit_reading.read(connection, options, found, report)
         load.seal(connection, _names_of_links(found))  # before the user's queries: --queries, --sql
         question = _question(connection, options)
@@ -187,7 +187,7 @@ def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
 def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
     path = Path(name)
     form = options.map_format
-    if form is None and path.name.endswith("_redirects") and options.server == "cloudflare":
+    if form is None and path.name.endswith("_redirects") and options.server.startswith("cloudflare"):
         form = "cloudflare"
     most = min(options.max_size, _LARGEST_MAP)
     try:
@@ -249,14 +249,6 @@ def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str
 
 def _question(connection: Any, options: argparse.Namespace) -> Question:
     """Return what is asked, with the URLs of both sites: those given, else those that most documents have."""
-    server = servers.named(
-        options.server,
-        index=options.index,
-        extensions=options.extensions,
-        bare_folder=options.bare_folder,
-        case=options.case,
-        queries=options.queries_of_files,
-    )
     new_url = options.url or _guessed(connection, load.NEW)
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
@@ -264,7 +256,7 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
     return judge.Question(
         judge.root(new_url),
         judge.root(old_url) if old_url is not None else None,
-        server,
+        servers.named(options.server),
         options.similar,
         tuple(map(_entry, options.entry)),
         Path(options.queries) if options.queries is not None else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve.cli import failures, many, progress
-from absolve.core.errors import Diagnostic, UsageError
+from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.inventory import sinks
 from absolve.run import special_files
 from absolve.run.sources import STDIN
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.links_task import ListOptions
 
-ENGINES: Final = ("local", "spark")
+LOCAL: Final = "local"
+_CLUSTERS: Final = ("spark://", "k8s://", "local[")
+CONFIGURED: Final = "spark"  # the cluster of Spark's own configuration
 _FORMATS: Final = tuple(filter(sinks.is_for_clusters, sinks.FORMATS))  # that tasks write
 
 
 def is_wanted(options: argparse.Namespace) -> bool:
     """Return whether to run on Spark. Raise UsageError if another option excludes the engine."""
-    if options.engine == "local":
-        if options.master is not None:
-            raise UsageError("--master needs --engine spark")
+    if options.engine == LOCAL:
         return False
+    if options.engine not in {CONFIGURED, "yarn"} and not options.engine.startswith(_CLUSTERS):
+        raise UsageError(f"--engine takes local, spark or the URL of a Spark cluster, not {in_short(options.engine)!r}")
     if options.jobs is not None:
         raise UsageError("--jobs needs --engine local: the cluster has its own number of tasks at once")
     if STDIN in many.names(options):
@@ -48,7 +50,8 @@ def run(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], r
 
     report.quiet, report.verbose = options.quiet, options.verbose
     whole = list(found)
-    with failures.written(options, report), cluster.session(f"absolve {how.table}", options.master) as spark:
+    master = options.engine if options.engine != CONFIGURED else None
+    with failures.written(options, report), cluster.session(f"absolve {how.table}", master) as spark:
         for report.input, piece in cluster.written(spark, whole, how, options.output):
             if isinstance(piece, Diagnostic):
                 report.finding(piece)

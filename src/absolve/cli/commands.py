@@ -66,7 +66,7 @@ examples:
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
   absolve links site/ -o links.csv --resume       continue after an interruption
   absolve links page.html | jq -r 'select(.scope == "external").target'
-  absolve links site/ --engine spark --master spark://host:7077 -o links.parquet
+  absolve links site/ --engine spark://host:7077 -o links.parquet
   curl -s http://example.com/ | absolve links --url http://example.com/
 
 columns: document, entity, line, column, start, end, element, attribute, kind,
@@ -267,12 +267,11 @@ examples:
   absolve completion tcsh > ~/.absolve.csh         (then source it in ~/.tcshrc)""",
     ),
     "help": Command(
-        "show the help of a command, or the manual page",
+        "show the help of a command",
         "about:help_",
         """\
 examples:
   absolve help                     the commands
-  absolve help links               as absolve links --help
-  absolve help --man > ~/.local/share/man/man1/absolve.1    then man absolve""",
+  absolve help links               as absolve links --help""",
     ),
 }

@@ -280,7 +280,8 @@ def configure(command: Parser, name: str, arguments: Sequence[str], found: Confi
         return
     known = option_table.names()
     for option in command.default_to(found.of(name), arguments, named=found.named):
-        hint = similar(option.name, command.options() if option.table else known)
+        hint = option_table.REMOVED.get(f"--{option.name}")
+        hint = hint or similar(option.name, command.options() if option.table else known)
         if option.table:
             raise UsageError(f"{option.place}: {name} has no option {option.key!r}", hint)
         if option.name not in known:

@@ -177,6 +177,8 @@ _MEANT: Final = {
 
 def option(name: str, parser: Parser) -> str:
     """Return the hint for an unknown option: a similar one, or the commands that have it."""
+    if name in option_table.REMOVED:
+        return option_table.REMOVED[name]
     own = [known for row, _ in parser.options().values() for known in row.names]
     meant = _MEANT.get(name)
     if meant is not None and not meant.startswith("-"):

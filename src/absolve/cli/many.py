@@ -112,7 +112,7 @@ def run(
         _interruptible(course, options, report),
         failures.written(options, report),
         progress.shown(
-            quiet=options.quiet or options.no_progress, streams=streams, count=_counting(options)
+            quiet=options.quiet, streams=streams, count=_counting(options)
         ) as clock,
     ):
         jobs, items = _processes(items, input_of, options, is_large=is_large)

@@ -92,7 +92,7 @@ def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, rep
         mirror_zip.run(sources, how, choice, options, report)
     else:
         write.check_folder(Path(options.output))
-        shared.check_above(options.output, makes=options.mkdirs)
+        shared.make_above(options.output)
         with created(options.output) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
             _into(folder, sources, how, choice, options, report)
@@ -255,9 +255,8 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> int:
     """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out."""
     if options.missing is None:
         return 0
-    kinds = set(options.missing_kind.split(",")) if options.missing_kind else None
-    query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind"
-    urls = dict.fromkeys(url for url, kind, _ in working.rows(query) if kinds is None or kind in kinds)
+    query = "SELECT url FROM missing ORDER BY count DESC, url, kind"
+    urls = dict.fromkeys(url for (url,) in working.rows(query))
     listed = [wanted(url) for url in urls]
     with outputs.opened(options.missing) as file:
         file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))

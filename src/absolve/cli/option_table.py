@@ -1,7 +1,7 @@
 """The options of all commands, each declared once: names, value, help, commands, and whether a found file may set it.
 
-In: nothing. Out: `OPTIONS`, of which `parsing` makes the parsers; configuration files, completion, the manual page and
-the site follow them. Words and texts that need an import are functions, called for the command that runs.
+In: nothing. Out: `OPTIONS`, of which `parsing` makes the parsers; configuration files, completion and the site follow
+them. Words and texts that need an import are functions, called for the command that runs.
 """
 
 from __future__ import annotations
@@ -45,6 +45,14 @@ def _servers() -> Sequence[str]:
     return tuple(servers.SERVERS)
 
 
+def _server() -> str:
+    return (
+        f"like which server: {', '.join(_servers())} (default: %(default)s), and what it does otherwise: index=NAME,"
+        " the file of a folder; extension=html, which URLs may leave out; bare-folder=redirect or nothing, a folder"
+        " without its slash; case=exact or ignore, of paths; query=ignore or exact, behind the name of a file"
+    )
+
+
 def _layouts() -> Sequence[str]:
     from absolve.mirror.paths import LAYOUTS
 
@@ -74,8 +82,9 @@ def _engines() -> str:
 
     files = " or ".join(f"*.{name}" for name in sinks.FORMATS if sinks.is_for_clusters(name))
     return (
-        "local (default): processes on this machine; spark: a cluster (needs absolve[spark]). OUT is then the path or"
-        f" URL of a new folder, to which each task writes a file: {files}"
+        "local (default): processes on this machine; else the URL of a Spark cluster (needs absolve[spark]), such as"
+        " spark://host:7077 or yarn, or spark for the one in its configuration. OUT is then the path or URL of a new"
+        f" folder, to which each task writes a file: {files}"
     )
 
 
@@ -186,7 +195,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--zip FILE", "mirror", "write it into one ZIP file, or to -", rivals="place"),
         Option("--check DIR", "mirror", "check any mirror: dead links, changed files, names", rivals="place"),
         Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),
-        Option("--mkdirs", "rewrite mirror", "also make the folders above OUT that do not exist"),
         Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=int, default=0),
         Option("--network", "mirror", "with --serve: let pages reach the web"),
         Option("--by", "mirror", "host/path (default), path, DATE/host/path", choices=_layouts, default="host"),
@@ -246,13 +254,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--queries DIR", "audit", "a folder with changed copies of queries"),
         Option("--baseline FILE", "audit", "an earlier output: report what is new, what is healed"),
         Option("--fail-on VERDICT,...", "audit", _failing),
-        Option(
-            "--memory SIZE",
-            "audit",
-            "memory that the queries use before they use the disk (default: %(default)s)",
-            default="1GB",
-        ),
-        Option("--man", "help", "print the manual page of absolve (roff) with all commands"),
     ),
     "selection of links and columns": (
         *_selecting("links"),
@@ -310,7 +311,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         Option("--for", "mirror", "how it will be read", choices=("file", "server"), default="file"),
         Option("--missing FILE", "mirror", "write the URLs that are missing, one a line"),
-        Option("--missing-kind KIND,...", "mirror", "only these kinds: image,stylesheet"),
     ),
     "the old site, and the maps between the sites": (
         Option(
@@ -340,12 +340,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("--entry URL", "audit", "a page that needs no link to it; may be repeated", repeats=True),
     ),
     "how URLs find files": (
-        _harmless("--server", "audit", "like which server", choices=_servers, default="plain"),
-        _harmless("--index NAME,...", "audit", "names of the file that a folder's URL leads to"),
-        _harmless("--extensions NAME,...", "audit", "extensions that a URL may leave out: html"),
-        _harmless("--bare-folder WORD", "audit", "a folder without its slash: redirect or nothing"),
-        _harmless("--case WORD", "audit", "letter case of paths: exact or ignore"),
-        _harmless("--queries-of-files WORD", "audit", "a query behind the name of a file: ignore or exact"),
+        _harmless("--server WORD,...", "audit", _server, words=_servers, default="plain"),
     ),
     "repairs": (
         Option("--fix", "audit", "write the repairs that are sure into the files of NEW"),
@@ -425,7 +420,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             type=whole(1, 1024),
         ),
         Option("--errors FILE", _RUNS, "also write failures to FILE, as JSON lines"),
-        _harmless("--no-progress", _RUNS, "show no progress on the standard error"),
         _harmless("-q --quiet", _RUNS, "report failures only, without the line that ends a run", rivals="told"),
         _harmless(
             "-v --verbose",
@@ -446,8 +440,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             " that was interrupted; OUT must be a text format",
         ),
         Option("--resume", "mirror", "go on with a run that was killed"),
-        Option("--engine", _LISTS, _engines, choices=("local", "spark"), default="local"),
-        Option("--master URL", _LISTS, "with --engine spark, the cluster: spark://host:7077, yarn, ..."),
+        Option("--engine URL", _LISTS, _engines, words=("local", "spark"), default="local"),
         Option(
             "--config FILE",
             _ALL,
@@ -470,6 +463,21 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
 DEFAULTS: Final[dict[str, dict[str, str | None]]] = {
     "mirror": {"profile": "whatwg"},
     "audit": {"profile": "whatwg", "output": None},
+}
+
+# Options of earlier versions -> what to do instead.
+REMOVED: Final = {
+    "--bare-folder": "--server NAME,bare-folder=nothing",
+    "--case": "--server NAME,case=ignore",
+    "--extensions": "--server NAME,extension=html",
+    "--index": "--server NAME,index=home.html",
+    "--man": "argparse-manpage --module absolve.cli.parsing --function parser writes the manual page",
+    "--master": "--engine spark://host:7077 names the cluster",
+    "--memory": "leave it out: the queries use 1 GB of memory, and then the disk",
+    "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
+    "--mkdirs": "leave it out: folders above OUT are made",
+    "--no-progress": "--quiet prints failures only",
+    "--queries-of-files": "--server NAME,query=exact",
 }
 
 

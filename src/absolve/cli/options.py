@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from absolve.core.errors import DocumentError, UsageError, similar
 from absolve.document.base_layers import retrieval_claim
@@ -24,17 +24,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
-def check_above(out: str, *, makes: bool) -> None:
-    """Raise UsageError if the folder in which an output would be made does not exist; with `makes`, make it."""
+def make_above(out: str) -> None:
+    """Make the folder in which an output will be, if there is none. Raise OSError."""
     above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
-    if os.path.lexists(above):
-        return
-    if not makes:
-        raise UsageError(f"-o {out}: the folder {os.path.dirname(out.rstrip('/' + os.sep))} does not exist", _MKDIRS)  # noqa: PTH120
-    Path(above).mkdir(parents=True, exist_ok=True)
-
-
-_MKDIRS: Final = "--mkdirs makes it; the last folder of a path needs no option"
+    if not os.path.lexists(above):
+        Path(above).mkdir(parents=True, exist_ok=True)
 
 
 def settings(options: argparse.Namespace) -> Settings:

@@ -60,8 +60,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
     elif options.diff:  # worker processes cannot see the terminal
         _run(how, partial(compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
     elif not _into_folder(options):
+        if _has_output(options):
+            shared.make_above(options.output)
         _run(how, partial(rewritten, how), jobs, options, report)
     else:
+        shared.make_above(options.output)
         with created(options.output) as folder:
             how = how._replace(inside=folder)
             _run(how, partial(rewritten, how), jobs, options, report)
@@ -149,8 +152,6 @@ def _check(options: argparse.Namespace) -> None:
     else:
         plan.check(names, options.output, listed=listed)
         shared.check_not_read([Path(options.output)], shared.tables(options))
-        if not (options.mkdirs and (options.dry_run or options.diff)):
-            shared.check_above(options.output, makes=options.mkdirs)
 
 
 def _are_several(options: argparse.Namespace) -> bool:
