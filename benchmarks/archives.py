@@ -15,7 +15,7 @@ from absolve.formats.warc.reader import pieces
 from absolve.inventory import columns as inventory
 from absolve.inventory import link_rows
 from absolve.run.links_task import AT_ONCE
-from absolve.run.segments import stretches
+from absolve.run.load import stretches
 from benchmarks.corpus import SHARED, generated
 from benchmarks.measure import race, table
 from tests.shapes.memory import peak

@@ -139,10 +139,10 @@ def test_size_limits_apply_to_each_record_not_to_the_archive(absolve: Runner, tm
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("rewrite", "absolve.run.segments.walk"),
+        ("rewrite", "absolve.run.load.walk"),
         ("rewrite", "absolve.run.rewrite_task.new_bytes"),
         ("rewrite --dry-run", "absolve.run.rewrite_task.new_bytes"),
-        ("links", "absolve.run.segments.walk"),
+        ("links", "absolve.run.load.walk"),
         ("links", "absolve.inventory.link_rows.fill"),
     ],
 )

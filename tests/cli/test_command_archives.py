@@ -14,7 +14,7 @@ import zstandard
 import absolve as library
 from absolve.cli import many, progress
 from absolve.rewriting import rewriter
-from absolve.run import segments
+from absolve.run import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,8 +239,8 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat every record as large enough for a worker; long runs repeat failures at the end."""
     monkeypatch.setattr(progress, "EVERY", 3600.0)
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
-    monkeypatch.setattr(segments, "LARGE", 1)
-    monkeypatch.setattr(segments, "RANGE", 150)
+    monkeypatch.setattr(load, "LARGE", 1)
+    monkeypatch.setattr(load, "RANGE", 150)
 
 
 @pytest.mark.usefixtures("cut")

@@ -22,7 +22,7 @@ from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import inners, walk
 from absolve.rewriting import rewriter
-from absolve.run.segments import stretches
+from absolve.run.load import stretches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

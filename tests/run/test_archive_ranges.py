@@ -15,13 +15,12 @@ from absolve.cli.totals import Totals
 from absolve.core.errors import Diagnostic
 from absolve.document.settings import Settings
 from absolve.inventory.documents import DOCUMENT_COLUMNS
-from absolve.run import segments
+from absolve.run import load
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE, Input
 from absolve.run.links_task import ListOptions, Unique, listed
-from absolve.run.load import ReadOptions
+from absolve.run.load import ReadOptions, cut, spread
 from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
-from absolve.run.segments import cut, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -195,8 +194,8 @@ def test_a_condition_uses_the_record_numbers_of_the_rows(path: Path) -> None:
 def test_only_a_large_archive_is_cut_and_only_for_several_processes(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "LARGE", 1000)
-    monkeypatch.setattr(segments, "RANGE", 500)
+    monkeypatch.setattr(load, "LARGE", 1000)
+    monkeypatch.setattr(load, "RANGE", 500)
 
     def parts(data: bytes, jobs: int = 2, name: str = path.name) -> list[int]:
         file = path.with_name(name)

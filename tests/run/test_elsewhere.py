@@ -9,7 +9,7 @@ import pytest
 from absolve.document.settings import Settings
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import elsewhere
+from absolve.run import rewrite_task
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions, walked
 
@@ -32,7 +32,7 @@ def texts(path: Path, page: bytes, profile: str, policy: Policy = absolute) -> l
     found = walked(Input(str(path), path.name, URL), ReadOptions(Settings(profile=profile), None, None, False))
     tally = rewriter.Tally()
     rewriter.rewrite(found.entity, policy, None, tally)
-    return [str(one).partition(": ")[2] for one in elsewhere.found(found, policy, tally)]
+    return [str(one).partition(": ")[2] for one in rewrite_task.elsewhere(found, policy, tally)]
 
 
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])

@@ -12,7 +12,7 @@ from absolve.core.errors import DocumentError, UsageError
 from absolve.run.inputs import Input
 from absolve.run.journal import Journal
 from absolve.run.outputs import Made
-from absolve.run.rewrite_task import Job
+from absolve.run.plan import Job
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.edits import Splicer, splice
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
-from absolve.run.rewrite_task import Job, RewriteOptions, _Spill
+from absolve.run.plan import Job, RewriteOptions
+from absolve.run.rewrite_task import _Spill
 from tests.shapes.memory import peak
 from tests.shapes.scale import COMPILED
 

@@ -13,9 +13,9 @@ from absolve.core.errors import DocumentError
 from absolve.run import outputs, publish
 from absolve.run.inputs import Input
 from absolve.run.outputs import Made
+from absolve.run.plan import Job
 from absolve.run.publish import Publisher, flushed
 from absolve.run.results import BytesRead, Failure, FilesReady
-from absolve.run.rewrite_task import Job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,15 +18,14 @@ from absolve.formats.warc.walker import bare
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
-from absolve.run.load import ReadOptions
-from absolve.run.segments import is_archive, ranges, stretches
+from absolve.run.load import ReadOptions, is_archive, ranges, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from absolve.core.errors import Diagnostic
-    from absolve.run.segments import Segment
+    from absolve.run.load import Segment
 
 
 DEFAULTS = Settings()

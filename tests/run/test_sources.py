@@ -13,8 +13,9 @@ from absolve.document.walk import Settings, walk
 from absolve.run import sources
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
+from absolve.run.plan import Job, RewriteOptions
 from absolve.run.results import Failure
-from absolve.run.rewrite_task import Job, RewriteOptions, rewritten
+from absolve.run.rewrite_task import rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Callable

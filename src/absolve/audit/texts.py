@@ -18,7 +18,7 @@ from absolve.audit.judge import Match, Pair, each
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.inventory import documents
 from absolve.run.inputs import Input
-from absolve.run.segments import each as segments
+from absolve.run.load import each as segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

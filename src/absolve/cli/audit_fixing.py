@@ -19,9 +19,10 @@ from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.document.resolved import shown
 from absolve.run import leftovers, outputs
 from absolve.run.inputs import WHOLE
+from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import StdoutBytes
-from absolve.run.rewrite_task import Job, RewriteOptions, rewritten
+from absolve.run.rewrite_task import rewritten
 
 if TYPE_CHECKING:
     import argparse

@@ -19,7 +19,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions
-from absolve.run.segments import spread
+from absolve.run.load import spread
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:

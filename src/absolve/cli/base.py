@@ -20,7 +20,7 @@ from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
 from absolve.formats import registry
-from absolve.run import outputs, segments
+from absolve.run import load, outputs
 
 if TYPE_CHECKING:
     import argparse
@@ -118,10 +118,10 @@ def _is_container(entity: Entity) -> bool:
 
 def _documents(input_: Input, how: ReadOptions, entity: Entity) -> Iterator[Entity]:
     """Yield the outermost documents in a container that are none themselves; of an archive those of all its records."""
-    if not segments.is_archive(input_, how):
+    if not load.is_archive(input_, how):
         yield from _outermost(entity)
         return
-    for segment in segments.each(input_, how, every=True):
+    for segment in load.each(input_, how, every=True):
         if segment.entity is not None:
             yield from _outermost(segment.entity)
 
@@ -138,7 +138,7 @@ def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) 
     """Yield the document of an input and, if `inside`, the documents in it; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
-    for segment in segments.each(input_, how, every=inside):
+    for segment in load.each(input_, how, every=inside):
         for diagnostic in segment.diagnostics:
             report.finding(diagnostic)
         if segment.entity is None:

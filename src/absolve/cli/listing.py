@@ -20,9 +20,9 @@ from absolve.inventory import sinks
 from absolve.run import special_files
 from absolve.run.filters import Selection
 from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
+from absolve.run.load import spread
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
-from absolve.run.segments import spread
 
 if TYPE_CHECKING:
     import argparse

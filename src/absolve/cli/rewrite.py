@@ -18,12 +18,12 @@ from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core.errors import UsageError
 from absolve.rewriting import rewriter
 from absolve.run import inputs, leftovers, outputs, plan, sources, special_files
-from absolve.run.load import is_document, not_read, walked
+from absolve.run.load import each, is_archive, is_document, not_read, walked
 from absolve.run.output_folder import created
+from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded, met_by
-from absolve.run.rewrite_task import Job, RewriteOptions, new_bytes, record_bytes, rewritten
-from absolve.run.segments import each, is_archive
+from absolve.run.rewrite_task import new_bytes, record_bytes, rewritten
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:

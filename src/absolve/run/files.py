@@ -24,11 +24,11 @@ from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
 from absolve.run import filters, inputs, leftovers, plan, sources
 from absolve.run.globs import Globs
-from absolve.run.load import ReadOptions, is_document
+from absolve.run.load import ReadOptions, each, is_document, left
+from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher, flushed
 from absolve.run.results import Failure, FilesReady
-from absolve.run.rewrite_task import Job, RewriteOptions, rewritten
-from absolve.run.segments import each, left
+from absolve.run.rewrite_task import rewritten
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from absolve.core.options import FileOptions, Kind, OnDiagnostic, Problem, Rules, Scope, WalkOptions
     from absolve.inventory.columns import Row
     from absolve.run.inputs import Input
-    from absolve.run.segments import Segment
+    from absolve.run.load import Segment
 
 Policy: TypeAlias = Callable[[Resolved], str | None]
 Path_: TypeAlias = str | os.PathLike[str]

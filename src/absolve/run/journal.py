@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from absolve.run.inputs import Input
     from absolve.run.outputs import Made
+    from absolve.run.plan import Job
     from absolve.run.results import Counts
-    from absolve.run.rewrite_task import Job
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS inputs (input BLOB PRIMARY KEY, how BLOB, before TEXT, after TEXT, counts TEXT)

@@ -6,6 +6,7 @@ Input: an `Input` and `ListOptions`. Output: `RowChunk`s as the sink needs them,
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -18,15 +19,14 @@ from absolve.inventory import link_rows, sinks
 from absolve.run import sources
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE
-from absolve.run.link_counter import LinkCounter
-from absolve.run.load import is_document, not_read, walked
-from absolve.run.results import BytesRead, RowChunk, guarded
+from absolve.run.load import each, is_archive, is_document, left, not_read, walked
+from absolve.run.results import BytesRead, LinkCounts, RowChunk, guarded
 from absolve.run.safe_cells import Cells
-from absolve.run.segments import each, is_archive, left
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from absolve.core.column_buffers import DictColumn
     from absolve.document.entity import Entity
     from absolve.inventory.documents import DocumentRow, Documents
     from absolve.run.inputs import Input
@@ -262,6 +262,59 @@ def _columns(
         return rows
     places = [whole.index(name) for name in columns]
     return [[row[place] for place in places] for row in rows]
+
+
+_BYTE: Final = 256  # indexes of values that fit a byte
+_LOW: Final = slice(0 if sys.byteorder == "little" else 3, None, 4)  # the low byte of numbers of 32 bits
+
+
+class LinkCounter:
+    """Counts of the listed links of one input by scope and by problem code, for the summary and for --fail-on.
+
+    Columns store each scope and each combination of codes once: most counts are those of a byte in a string of bytes.
+    """
+
+    def __init__(self) -> None:
+        self._scopes: Counter[str] = Counter()
+        self._codes: Counter[tuple[str, ...]] = Counter()
+
+    def add(self, columns: inventory.Columns) -> None:
+        """Count the rows of columns."""
+        for scope, count in _numbers(columns.scope):
+            self._scopes[scope] += count
+        for codes, count in _numbers(columns.problems):
+            self._codes[codes] += count
+
+    def add_rows(self, rows: Iterable[inventory.Row]) -> None:
+        """Count rows, which have all columns."""
+        for row in rows:
+            self._scopes[row.scope] += 1
+            self._codes[tuple(row.problems)] += 1
+
+    def results(self) -> Iterator[LinkCounts]:
+        """Yield the counts, nothing if there are no links."""
+        if not self._scopes:
+            return
+        problems: Counter[str] = Counter()
+        for codes, count in self._codes.items():
+            for code in codes:
+                problems[code] += count
+        flawed = self._codes.total() - self._codes[()]
+        yield LinkCounts(dict(self._scopes), dict(problems), flawed)
+
+
+def _numbers(column: DictColumn) -> Iterator[tuple[Any, int]]:
+    """Yield each value of a column with the number of its cells."""
+    words = column.words
+    if len(words) == 1:
+        yield words[0], len(column)
+    elif len(words) <= _BYTE:
+        low = column.numbers.raw()[_LOW]
+        for number, word in enumerate(words):
+            yield word, low.count(number)
+    else:
+        for number, count in Counter(column.numbers.cells()).items():
+            yield words[number], count
 
 
 class Unique:

@@ -1,25 +1,40 @@
-"""Read one input and walk it.
+"""Read an input and walk it, whole or by its segments: a WARC or ARC file is split into its records.
 
-Input: an `Input` and the `ReadOptions`. Output: the document, its entity, and the diagnostics about both.
+Input: an `Input` and the `ReadOptions`. Output: the document, its entity, and the diagnostics about both; or `Segment`s
+in order, which together are all bytes of the input, in memory proportional to the largest record. Or a large archive as
+several inputs with byte ranges, for parallel work.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import NOT_READ, Diagnostic
+from absolve.core.errors import FAULTS, NOT_READ, Diagnostic, DocumentError, fault
 from absolve.core.lazy_regex import pattern
+from absolve.core.model import Document, Part, new
 from absolve.document.base_layers import DEFAULT_URL
 from absolve.document.reporting import about_bases, overruled
 from absolve.document.walk import Settings, walk
+from absolve.encodings import charsets
 from absolve.formats import registry
+from absolve.rewriting import rewriter
 from absolve.run import sources
+from absolve.run.inputs import END, WHOLE, ArchiveRange
+from absolve.run.results import Failure
 
 if TYPE_CHECKING:
-    from absolve.core.model import Document
+    from collections.abc import Iterable, Iterator
+
+    from absolve.core.model import Finding
     from absolve.core.options import Headers
+    from absolve.core.protocols import Coding
     from absolve.document.entity import Entity
+    from absolve.formats.warc.reader import RawSegment
+    from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
 
 
@@ -93,3 +108,231 @@ def read(input_: Input, how: ReadOptions) -> Document:
 
     document.headers = how.headers
     return response_header.applied(document, how.settings)
+
+
+# --- segments -------------------------------------------------------------------------------------------------------
+
+LARGE: Final = 16 << 20  # bytes: a smaller archive is done sooner than worker processes start
+RANGE: Final = 1 << 20  # bytes of a range for a local process
+
+
+class Segment(NamedTuple):
+    """Bytes of an input, and the document in them.
+
+    `raw`: the bytes in the file. `document`: the record without compression; `entity`: the walked document; both None
+    if the bytes are left unchanged. `coding`: the compression, or None. `diagnostics`: about these bytes.
+    """
+
+    raw: bytes
+    document: Document | None = None
+    entity: Entity | None = None
+    coding: Coding | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def rewritten(self, policy: Policy | None = None) -> bytes:
+        """Return the bytes with links changed as `rewriter.rewrite` does; the same object if none changes."""
+        return self.raw if self.entity is None else self.written(rewriter.rewrite(self.entity, policy))
+
+    def written(self, record: bytes) -> bytes:
+        """Return the bytes for a new record in place of the old one, compressed in the same way."""
+        if self.document is None or record == self.document.data:
+            return self.raw
+        return self.coding.encode(record) if self.coding is not None else record
+
+
+def internal_error(error: Exception, record: Document) -> Diagnostic:
+    """Return the diagnostic for an internal error, because of which a record is left unchanged."""
+    at = f", at byte {record.origin(0)}" if record.origin is not None else ""
+    return Diagnostic("internal-error", fault(error) + at, record.name or "", failed=True)
+
+
+def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bool:
+    """Return whether an input is a WARC or ARC file; `head` are its first bytes, if they are read already.
+
+    Raise DocumentError if it cannot be read.
+    """
+    if how.media_type is not None:
+        return registry.essence_of(how.media_type)[0] == registry.WARC
+    if head is None:
+        head = sources.head(input_.name)
+    return registry.sniff(head, input_.name) == registry.WARC
+
+
+def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:
+    """Return the inputs for `jobs` processes: with more than one, large archives are cut into ranges of records."""
+    return found if jobs == 1 else (part for input_ in found for part in cut(input_, how, RANGE, LARGE))
+
+
+def cut(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[Input]:
+    """Yield an input, or an input for each range of about `size` bytes of an archive that has more, and than `most`.
+
+    This reads and decompresses the whole archive, so that each range can be worked on independently.
+    """
+    try:
+        if os.stat(input_.name).st_size <= max(size, most) or not is_archive(input_, how):  # noqa: PTH116 - faster, for very many
+            yield input_
+            return
+        with sources.opened(input_.name) as file:
+            for within in ranges(file, how.settings, size):
+                yield input_._replace(within=within)
+    except (OSError, ValueError, DocumentError):  # cannot be opened: the task reports it
+        yield input_
+
+
+def each(input_: Input, how: ReadOptions, *, every: bool = False, head: bytes | None = None) -> Iterator[Segment]:
+    """Yield the segments of an input, in order, with their diagnostics.
+
+    `every`: see `stretches`. `head`: see `is_archive`.
+    """
+    if is_archive(input_, how, head):
+        yield from _records(input_, how, every=every)
+    else:
+        document, entity, diagnostics = walked(input_, how)
+        yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
+
+
+def left(segment: Segment, error: Exception) -> Failure:
+    """Return the failure of a record, which is left unchanged; re-raise the error if the segment is the whole input."""
+    record = segment.document
+    if record is None or record.origin is None or (sys.flags.dev_mode and not isinstance(error, DocumentError)):
+        raise error
+    if isinstance(error, DocumentError):
+        return Failure(error.diagnostic, error.excerpt)
+    return Failure(internal_error(error, record))
+
+
+def _records(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segment]:
+    reported: set[Diagnostic] = set()  # over all records: diagnostics about bases have no position in the file
+    is_empty, asks = True, input_.shares and input_.url is not None
+    with sources.opened(input_.name) as file:
+        named = (input_.name, how.settings, input_.url, input_.url_source)
+        for segment in stretches(file, *named, input_.within, every=every):
+            is_empty = False
+            about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
+            fresh = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
+            if asks and segment.entity is not None and (lost := overruled(segment.entity)):
+                asks = False  # one record stands for all
+                fresh = (*fresh, *lost)
+            reported.update(fresh)
+            yield segment._replace(diagnostics=(*segment.diagnostics, *fresh)) if fresh else segment
+    if is_empty:
+        yield Segment(b"", diagnostics=(empty(input_),))
+
+
+def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[ArchiveRange]:
+    """Yield ranges of `size` bytes or slightly more that can be processed independently.
+
+    This reads and decompresses the whole archive, but parses only the headers of records. Bytes that cannot be read
+    belong to the last range, whose task reports them.
+    """
+    from absolve.formats.warc.reader import pieces  # here and below, because few inputs are archives
+
+    start = at_start = before = 0
+    with suppress(OSError, ValueError, DocumentError):
+        for piece in pieces(file, settings.max_decompressed):
+            if _is_dictionary(piece):
+                break
+            if piece.records is None or len(piece.records) > settings.max_size:
+                continue
+            if piece.offset - start >= size:
+                yield ArchiveRange(start, piece.offset, at_start)
+                start, at_start = piece.offset, before
+            before += _documents(piece.records, settings)
+    yield ArchiveRange(start, END, at_start)
+
+
+def _documents(records: bytes, settings: Settings) -> int:
+    """Return the number of documents in the records of one raw segment, as paths of entities count them."""
+    walker = registry.walker(registry.RECORDS)
+    if walker is None:
+        return 0
+    settings = settings._replace(documents=False)  # those without a walker have no number
+    documents = sum(type(event) is Part for event in walker(records, charsets.UTF_8, settings))
+    return documents if settings.max_depth and documents <= settings.max_links else 0  # else no document is entered
+
+
+def _is_dictionary(piece: RawSegment) -> bool:
+    """Return whether a segment is a Zstandard dictionary, without which the following bytes cannot be read."""
+    from absolve.formats.warc.reader import DICTIONARY
+
+    return piece.records is None and piece.raw[:4] == DICTIONARY
+
+
+def stretches(
+    file: IO[bytes],
+    name: str,
+    settings: Settings,
+    url: str | None = None,
+    url_source: str = "--url",
+    within: ArchiveRange = WHOLE,
+    *,
+    every: bool = False,
+) -> Iterator[Segment]:
+    """Yield the segments of an archive, or of a range of it, in order; together they are all its bytes.
+
+    A range begins with a record and includes the bytes behind its last record, up to the next record. Behind a
+    Zstandard dictionary the range extends to the end of the file.
+
+    `url` is the retrieval URL that the user gives for all records; `url_source` names the option. Bytes that cannot be
+    read are reported and yielded unchanged; a record larger than the settings allow is yielded in several segments. A
+    record without links is not walked, unless `every` is true; a record at the start of the file is always walked,
+    since diagnostics about the whole archive belong to it.
+    """
+    from absolve.formats.warc.reader import pieces
+    from absolve.formats.warc.walker import bare
+
+    seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else each record has a diagnostic
+    if within.start:
+        file.seek(within.start)
+    before, end = within.before, within.end
+    most = settings.max_size
+    for piece in pieces(file, settings.max_decompressed, start=within.start):
+        if piece.records is None:
+            if _is_dictionary(piece):
+                end = END
+            yield Segment(piece.raw, diagnostics=tuple(_diagnostic(finding, name) for finding in piece.findings))
+            continue
+        if piece.offset >= end:
+            break
+        if piece.offset and seen and len(piece.records) <= most:
+            documents = bare(piece.records, settings)
+            if documents >= 0:
+                before += documents
+                yield new(Segment, (piece.raw, None, None, None, ()))
+                continue
+        document = Document(
+            piece.records,
+            name=name,
+            media_type=registry.RECORDS,
+            url=url,
+            before=before,
+            origin=_Origin(piece.offset, exact=piece.coding is None),
+        )
+        document.url_source = url_source
+        try:
+            entity = walk(document, settings)
+        except DocumentError as error:
+            yield Segment(piece.raw, diagnostics=(error.diagnostic._replace(failed=True),))
+            continue
+        except FAULTS as error:
+            if sys.flags.dev_mode:
+                raise
+            yield Segment(piece.raw, diagnostics=(internal_error(error, document),))
+            continue
+        before = entity.named
+        yield new(Segment, (piece.raw, document, entity, piece.coding, tuple(entity.diagnostics)))
+
+
+def _diagnostic(finding: Finding, name: str) -> Diagnostic:
+    return Diagnostic(finding.code, f"{finding.text}, at byte {finding.position}", name, failed=finding.failed)
+
+
+class _Origin:
+    """Map an offset in a record to an offset in the file; in a compressed record all map to the record's start."""
+
+    def __init__(self, offset: int, *, exact: bool) -> None:
+        self._offset = offset
+        self._exact = exact
+
+    def __call__(self, position: int) -> int:
+        return self._offset + position if self._exact else self._offset

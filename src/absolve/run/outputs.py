@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.run import leftovers, unchanged
+from absolve.run import leftovers
 from absolve.run.output_folder import Below, LinkError, OpenFolder
 from absolve.run.special_files import STDOUT, directly, is_device
 
@@ -66,6 +66,54 @@ def writing(path: Path, *, like: Path | None = None) -> Iterator[IO[bytes]]:
     settle(made)
 
 
+class ChangedError(OSError):
+    """A file is not the one that was read."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EBUSY, "the file changed while it was processed, and stays: try again", path)
+
+
+class FileState(NamedTuple):
+    """What tells a file from another one, and from a later version.
+
+    Its path without links, device, inode, size, and the time of its last change (ns).
+    """
+
+    path: str
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+
+def state_of(path: str) -> FileState | None:
+    """Return the state of a regular file, through links; None if there is none."""
+    try:
+        real = os.path.realpath(path)
+        return _file_state(real, os.lstat(real))
+    except (OSError, ValueError):
+        return None
+
+
+def check_unchanged(path: str, before: FileState) -> None:
+    """Raise ChangedError unless a path, which is no link, has the file of this state.
+
+    A rename after that may still replace another one: no system call replaces a file on a condition.
+    """
+    try:
+        now = _file_state(path, os.lstat(path))
+    except OSError:
+        now = None
+    if now != before:
+        raise ChangedError(path)
+
+
+def _file_state(path: str, found: os.stat_result) -> FileState | None:
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return FileState(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
 class Made(NamedTuple):
     """A complete file under a temporary name, and its target path, which is not a symbolic link.
 
@@ -77,12 +125,12 @@ class Made(NamedTuple):
     target: str
     below: Below | None = None
     is_new: bool = False
-    replaces: unchanged.FileState | None = None
+    replaces: FileState | None = None
 
     def check(self) -> None:
         """Raise ChangedError if the target is not the file that this one replaces."""
         if self.replaces is not None:
-            unchanged.check(self.target, self.replaces)
+            check_unchanged(self.target, self.replaces)
 
     def folder(self) -> OpenFolder:
         """Return the folder of the file. Raise OSError if it cannot be opened, LinkError for a link to it."""

@@ -1,4 +1,4 @@
-"""Plan of a rewrite: the target file of each input.
+"""Plan of a rewrite: its options, and the target file of each input.
 
 Input: inputs and the output of the command line. Output: jobs; UsageError or a diagnostic for targets that clash.
 """
@@ -7,18 +7,46 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
+from absolve.rewriting.policy import absolute
 from absolve.run import inputs, outputs
-from absolve.run.rewrite_task import Job
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input, Notify
+    from absolve.run.load import ReadOptions
+    from absolve.run.output_folder import OutputFolder
+    from absolve.run.safe_cells import Cells
+
+
+class Job(NamedTuple):
+    """One input and its target file; None is the standard output, or with --in-place the input itself."""
+
+    input: Input
+    target: str | None = None
+
+
+class RewriteOptions(NamedTuple):
+    """How inputs are rewritten.
+
+    `inside`: folder to which outputs are confined. `backup`: suffix for copies of files rewritten in place. `token`:
+    part of the names of temporary files. `log`: yield the changes, with these changes to their text.
+    """
+
+    reading: ReadOptions
+    policy: Policy = absolute
+    verify: bool = False
+    in_place: bool = False
+    backup: str | None = None
+    inside: OutputFolder | None = None
+    token: str = ""
+    log: Cells | None = None
 
 
 def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from absolve.run.journal import Journal
     from absolve.run.output_folder import OutputFolder
-    from absolve.run.rewrite_task import Job
+    from absolve.run.plan import Job
 
 Item = TypeVar("Item")
 

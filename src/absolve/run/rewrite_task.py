@@ -10,13 +10,13 @@ import io
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import elsewhere, outputs, sources, special_files, unchanged
-from absolve.run.load import Walked, is_document, not_read, walked
+from absolve.run import outputs, sources, special_files
+from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
 from absolve.run.rewritten_files import (
     backups,
@@ -29,44 +29,17 @@ from absolve.run.rewritten_files import (
     target_of,
     unwritable,
 )
-from absolve.run.segments import each, is_archive, left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from absolve.document.entity import Entity
+    from absolve.document.resolved import Resolved
     from absolve.rewriting.policy import Policy
-    from absolve.run.inputs import Input
-    from absolve.run.load import ReadOptions
-    from absolve.run.output_folder import OutputFolder
+    from absolve.run.load import Segment
+    from absolve.run.plan import Job, RewriteOptions
     from absolve.run.results import TaskResult
-    from absolve.run.safe_cells import Cells
-    from absolve.run.segments import Segment
-
-
-class Job(NamedTuple):
-    """One input and its target file; None is the standard output, or with --in-place the input itself."""
-
-    input: Input
-    target: str | None = None
-
-
-class RewriteOptions(NamedTuple):
-    """How inputs are rewritten.
-
-    `inside`: folder to which outputs are confined. `backup`: suffix for copies of files rewritten in place. `token`:
-    part of the names of temporary files. `log`: yield the changes, with these changes to their text.
-    """
-
-    reading: ReadOptions
-    policy: Policy = absolute
-    verify: bool = False
-    in_place: bool = False
-    backup: str | None = None
-    inside: OutputFolder | None = None
-    token: str = ""
-    log: Cells | None = None
 
 
 def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterator[TaskResult]:
@@ -80,7 +53,7 @@ def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterato
 
 def _in_place(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Yield the results for a file in place, which may replace it only as it was before it was read."""
-    before = unchanged.state_of(job.input.name)
+    before = outputs.state_of(job.input.name)
     for result in _rewritten(how, job):
         if isinstance(result, FilesReady) and result.made:
             *kept, made = result.made
@@ -108,7 +81,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         if faults:
             return
         yield from _result(how, job, found.document.data, data)
-        yield from elsewhere.found(found, how.policy, tally)
+        yield from elsewhere(found, how.policy, tally)
     else:
         yield from _spilled(how, job, found, tally)
     yield from _late(how, found.entity, found.diagnostics)
@@ -159,7 +132,7 @@ def _spilled(how: RewriteOptions, job: Job, found: Walked, tally: rewriter.Tally
             yield from _result(how, job, old, data)
         elif spill.made is not None:
             yield from spill.ready(spill.made)
-        yield from elsewhere.found(found, how.policy, tally)
+        yield from elsewhere(found, how.policy, tally)
     except OSError as error:
         raise unwritable(spill.path, error) from error
 
@@ -274,6 +247,46 @@ def record_bytes(
         return (segment.raw if faults else segment.written(record)), faults
     except (DocumentError, *FAULTS) as error:
         return segment.raw, [left(segment, error)]
+
+
+_BROWSERS: Final = "whatwg"  # the profile of browsers
+_LITERAL: Final = "rfc1808"  # the one that keeps `..` above the root
+
+
+def elsewhere(document: Walked, policy: Policy, tally: rewriter.Tally) -> Iterator[Diagnostic]:
+    """Yield how many links lead elsewhere in a browser, or climb above the root, for each of the two.
+
+    The document is searched, which costs as much as the rewrite, only where its `tally` has a sign of such links.
+    """
+    settings = document.entity.settings
+    if settings.profile == _BROWSERS or not tally.odd:
+        return
+    from absolve.inventory.problems import is_never  # most rewrites need no room of the inventory
+
+    divergent = above = 0
+
+    def count(resolved: Resolved) -> None:
+        nonlocal divergent, above
+        compared = resolved.context.base_context.compared()
+        if not is_never(resolved.reference) and compared.divergent(resolved.reference):
+            divergent += 1
+        elif settings.profile == _LITERAL and compared.climbs_above_root(resolved.reference):
+            above += policy(resolved) not in {None, resolved.reference}
+
+    rewriter.edits(document.entity, count)
+    name = document.entity.name
+    if divergent:
+        yield Diagnostic("divergent", f"{_links(divergent, 'lead')} elsewhere in a browser", name)
+    if above:
+        yield Diagnostic("above-root", f"{_links(above, 'climb')} above the root, and {_keep(above)} /../", name)
+
+
+def _links(number: int, verb: str) -> str:
+    return f"{number:,} link{'s'[: number > 1]} {verb}{'s'[: number == 1]}"
+
+
+def _keep(number: int) -> str:
+    return "keeps" if number == 1 else "keep"
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from absolve.run.rewrite_task import Job, RewriteOptions
+    from absolve.run.plan import Job, RewriteOptions
 
 
 def target_of(job: Job) -> Path:

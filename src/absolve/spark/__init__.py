@@ -22,9 +22,10 @@ from absolve.run.globs import Globs
 from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of
 from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
+from absolve.run.plan import RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import Failure, FilesReady
-from absolve.run.rewrite_task import RewriteOptions, rewritten
+from absolve.run.rewrite_task import rewritten
 from absolve.run.sources import STDIN
 
 try:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from absolve.core.options import ClusterOptions, RewritingOptions
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
-    from absolve.run.rewrite_task import Job
+    from absolve.run.plan import Job
     from absolve.spark.tasks import NamedDiagnostic
 
 __all__ = ["Tables", "documents", "links", "rewrite", "session", "tables", "write", "written"]

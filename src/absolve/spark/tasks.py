@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic
+from absolve.run.load import cut
+from absolve.run.plan import Job
 from absolve.run.results import Failure, RowChunk
-from absolve.run.rewrite_task import Job
-from absolve.run.segments import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
