@@ -89,7 +89,8 @@ def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, rep
     elif options.zip is not None:
         from absolve.cli import mirror_zip
 
-        mirror_zip.run(sources, how, choice, options, report)
+        with mirror_zip.written(sources, how, choice, options, report) as working:
+            _finish_run(working, options, report)
     else:
         write.check_folder(Path(options.output))
         shared.make_above(options.output)
@@ -149,7 +150,7 @@ def _into(
         is_empty = not working.documents()[0]
         if not is_empty:
             _finish(working, folder, choice, options, report, has_failed=has_failed or working.is_unread())
-        finish_run(working, options, report)
+        _finish_run(working, options, report)
     if not (is_empty and was_killed):  # its working copy has what the killed run made
         maps.removed(Path(folder.path))
 
@@ -240,7 +241,7 @@ def _input(batch: Batch) -> Input:
     return batch.input
 
 
-def finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
+def _finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
     """Write the list of what is missing, and print the counts; without a document report that."""
     number = working.documents()[0]
     if number:
@@ -293,7 +294,7 @@ def _dry(
             print("\t".join(shown))
         held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
         if not held:
-            finish_run(working, options, report)
+            _finish_run(working, options, report)
             return
     print(f"{held:,} documents, {others:,} other URLs", file=sys.stderr)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -22,7 +22,7 @@ from absolve.run import leftovers, outputs
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from absolve.cli.reporting import Report
     from absolve.mirror.sources import Source
@@ -39,10 +39,11 @@ _COMPRESSED: Final = (
 _ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
 
 
-def run(
+@contextmanager
+def written(
     sources: Sequence[Source], how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
-) -> None:
-    """Write the ZIP, completely or not at all."""
+) -> Iterator[maps.Working]:
+    """Write the ZIP, completely or not at all, and yield the map; without a document there is no ZIP."""
     with leftovers.temporary_folder() as temporary:
         path = Path(temporary) / maps.WORKING
         with closing(maps.Working(path)) as working:
@@ -52,9 +53,7 @@ def run(
             if working.documents()[0]:
                 with outputs.opened(options.zip) as file:
                     _fill(file, working, sources, how, choice, options, report)
-            from absolve.cli import mirror
-
-            mirror.finish_run(working, options, report)
+            yield working
 
 
 def _fill(
