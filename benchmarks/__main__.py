@@ -97,7 +97,7 @@ def to_parquet(documents: list[Document], runs: int) -> Result:
     works = peers.works("absolve.links", peers.links, peers.LIST)
     documents = peers.able(works, documents)
     works.pop("absolve.links")
-    jobs = {"absolve.inventory.sinks.parquet": partial(peers.parquet, documents)} | peers.jobs(works, documents)
+    jobs = {"absolve.tables.parquet": partial(peers.parquet, documents)} | peers.jobs(works, documents)
     return race("pages, Parquet", corpus.size(documents), jobs, runs)
 
 

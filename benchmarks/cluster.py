@@ -138,7 +138,7 @@ def _wait_for_executors(session: SparkSession, cores: int) -> None:
     def imported(_: object) -> None:
         import absolve.spark  # noqa: F401
         from absolve.formats import registry
-        from absolve.inventory.sinks import parquet  # noqa: F401
+        from absolve.tables import parquet  # noqa: F401
 
         for name in registry.WALKERS:
             registry.walker(name)

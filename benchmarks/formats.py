@@ -220,7 +220,7 @@ def _to_parquet(name: str, documents: Sequence[Document], profile: Any, runs: in
     works = peers.works("absolve.links", peers.links, peers.LIST[:1])
     documents = peers.able(works, documents)
     works.pop("absolve.links")
-    jobs: dict[str, Job] = {"absolve.inventory.sinks.parquet": partial(peers.parquet, documents, profile)}
+    jobs: dict[str, Job] = {"absolve.tables.parquet": partial(peers.parquet, documents, profile)}
     return race(name, corpus.size(documents), jobs | peers.jobs(works, documents), runs)
 
 

@@ -75,11 +75,13 @@ def arrow(document: Document) -> object:
 def parquet(documents: Sequence[Document], profile: absolve.Profile = "rfc1808") -> object:
     """Write the rows of all documents into one file."""
     from absolve import arrow
-    from absolve.inventory.sinks import parquet
+    from absolve.tables.inventory import typed_table
+    from absolve.tables.parquet import PARQUET
 
     file = io.BytesIO()
     found = (absolve.Document(document.data, media_type=HTML, url=document.url) for document in documents)
-    parquet.write(COLUMNS, arrow.batches(found, profile=profile), file)
+    batches = arrow.batches(found, profile=profile)
+    PARQUET.write([typed_table("links", COLUMNS)], (("links", batch) for batch in batches), file)
     return file
 
 

@@ -74,8 +74,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 MISSING = {
     "import absolve.arrow": ("pyarrow", "absolve[parquet]"),
     "import absolve.spark": ("pyspark", "absolve[spark]"),
-    "from absolve.inventory.sinks import parquet": ("pyarrow", "absolve[parquet]"),
-    "from absolve.inventory.sinks import duckdb": ("duckdb", "absolve[duckdb]"),
+    "from absolve.tables import parquet": ("pyarrow", "absolve[parquet]"),
+    "from absolve.tables import duckdb": ("duckdb", "absolve[duckdb]"),
+    "from absolve.tables import xlsx": ("openpyxl", "absolve[xlsx]"),
     "from absolve.run import where": ("duckdb", "absolve[duckdb]"),
     "from absolve.core.patterns import matcher; matcher('a')": ("re2", "absolve[regex]"),
     "from absolve.run import remote_outputs": ("pyarrow", "absolve[parquet]"),

@@ -51,7 +51,8 @@ def count(audit: duckdb.DuckDBPyConnection, table: str) -> int:
     [
         ("a.SQLITE", "sqlite"), ("a.db", "sqlite"), ("a.duckdb", "duckdb"), ("a.parquet", "parquet"), ("a.csv", "csv"),
         ("a.sarif", "sarif"), ("a.sarif.json", "sarif"), ("a.xml", "junit"), ("a.gitlab.json", "gitlab"), ("a.md", "markdown"),
-        ("a.github", "github"), ("a.xlsx", "xlsx"), ("a.jsonl", "jsonl"), ("report.html", "html"),
+        ("a.github", "github"), ("a.xlsx", "xlsx"), ("a.jsonl", "jsonl"), ("a.json", "json"), ("a.tsv", "tsv"),
+        ("report.html", "html"),
     ],
 )  # fmt: skip
 def test_the_suffix_names_the_format(name: str, format_: str) -> None:
@@ -60,7 +61,7 @@ def test_the_suffix_names_the_format(name: str, format_: str) -> None:
 
 def test_an_unknown_suffix_is_a_usage_error(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(UsageError, match="suffix"):
-        outputs.write(audit, tmp_path / "a.json")
+        outputs.write(audit, tmp_path / "a.ods")
     assert not list(tmp_path.iterdir())
 
 
@@ -109,6 +110,7 @@ def test_no_cell_of_a_csv_file_is_a_formula_and_no_password_is_in_it(tmp_path: P
 
 def test_json_lines_name_their_table(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
     rows = [json.loads(line) for line in written(audit, tmp_path / "a.jsonl").decode().split("\n")[:-1]]
+    assert json.loads(written(audit, tmp_path / "a.json")) == rows
     assert len(rows) == sum(count(audit, table) for table in tables.TABLES)
     assert {row["table"] for row in rows} == set(tables.TABLES)
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from absolve.inventory import sinks
+from absolve.tables import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from command_runner import Runner
 
-STREAMS = " or ".join(filter(sinks.is_for_clusters, sinks.FORMATS))
+STREAMS = " or ".join(name for name, form in FORMATS.items() if form.cluster)
 MASTER = "--engine", "local[2]"
 
 

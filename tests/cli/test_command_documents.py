@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import absolve as library
-from absolve.inventory import sinks
 from absolve.inventory.documents import DOCUMENT_COLUMNS
+from absolve.tables import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def test_lists_are_joined_and_formulas_are_quoted_in_csv(absolve: Runner, site: 
         assert list(csv.DictReader(io.StringIO(done.out.decode()))) == [{"anchors": anchors}]
 
 
-@pytest.mark.parametrize("format_", sinks.FORMATS)
+@pytest.mark.parametrize("format_", FORMATS)
 def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path, format_: str) -> None:
     if format_ in {"parquet", "duckdb"} and not HAS_DUCKDB:
         pytest.skip("there is no duckdb")
@@ -80,6 +80,8 @@ def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path
             described = database.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608 - likewise
             assert [name for name, *_ in described] == [*DOCUMENT_COLUMNS]
         assert rows == [("t", 1, ["=1+1", "a b"], None)]
+    elif format_ == "xlsx":
+        assert b"xl/worksheets/sheet1.xml" in target.read_bytes()
     elif format_ == "table":  # for people: it has no anchors
         assert target.read_text().splitlines()[1].split()[1:] == ["text/html", "1", "t"]
     else:

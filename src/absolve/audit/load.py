@@ -20,12 +20,13 @@ from absolve.formats import registry
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
+from absolve.tables.inventory import typed_table
 
 try:
     import duckdb
 
     from absolve.inventory import arrow_batches
-    from absolve.inventory.sinks import duckdb as sink
+    from absolve.tables.duckdb import CLOSED, add_tables
 except (ImportError, UsageError) as error:
     raise MissingPackageError("an audit needs more packages: pip install 'absolve[audit]'") from error
 
@@ -36,6 +37,7 @@ NEW: Final = "new"
 OLD: Final = "old"
 SIDES: Final = (NEW, OLD)
 TABLES: Final = {"links": COLUMNS, "documents": DOCUMENT_COLUMNS}
+_TABLES: Final = [typed_table(name, columns) for name, columns in TABLES.items()]
 _OPTIONAL: Final = {"alternates": "[]"}  # columns that inventories of earlier versions lack
 _GLOB: Final = re.compile(r"[*?\[]")
 _SQLITE: Final = b"SQLite format 3\0"
@@ -46,12 +48,6 @@ _ROWS: Final = 10_000
 _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
-# No extension is fetched or loaded, and the name of a variable of Python is no table.
-CLOSED: Final[dict[str, Any]] = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
-}
 _URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
 _MEMORY: Final = "1GB"  # of the queries, before they use the disk
 _INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
@@ -160,7 +156,7 @@ def _head(name: str) -> bytes:
 
 def begin(connection: Any, side: str) -> None:
     """Create the empty tables of a side."""
-    sink.add_tables(connection, TABLES, (), f"{side}_")
+    add_tables(connection, _TABLES, (), f"{side}_")
 
 
 def end(connection: Any, side: str, files: Sequence[str]) -> None:
@@ -181,7 +177,7 @@ def end(connection: Any, side: str, files: Sequence[str]) -> None:
 
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:
     """Insert rows of documents that are read: each chunk has the name of its table."""
-    sink.add_tables(connection, TABLES, chunks, f"{side}_")
+    add_tables(connection, _TABLES, chunks, f"{side}_")
 
 
 # --- inventories ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -131,7 +130,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
         form = options.format or outputs.format_of(name)
         if form not in outputs.FORMATS:
             raise UsageError(f"--format {form}: choose from {', '.join(outputs.FORMATS)}")
-        import_module(outputs.FORMATS[form].module)  # raises UsageError if a package is missing
+        outputs.load(form)  # raises UsageError if a package is missing
         if name == special_files.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     _check_stdout(options)
@@ -161,7 +160,7 @@ def _paths(name: str, form: str | None) -> list[Path]:
     if name == special_files.STDOUT:
         return []
     path = Path(name)
-    if outputs.FORMATS[form or outputs.format_of(name)].how != "tables":
+    if not outputs.is_split(form or outputs.format_of(name)):
         return [path]
     return [outputs.path_of_table(path, table) for table in (*tables.TABLES, "baseline")]
 

@@ -13,7 +13,7 @@ from absolve.audit.outputs.findings import level
 from absolve.audit.outputs.source import Source
 from absolve.audit.outputs.words import of_rule
 from absolve.audit.tables import FINE, QUIET, RULES_FOUND
-from absolve.inventory.sinks.groups import Group, Item
+from absolve.tables.terminal import Group, Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,12 +9,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.cli import options as shared
-from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import DocumentError
-from absolve.inventory.sinks import jsonl
 from absolve.run import load, special_files
+from absolve.tables.json import encode
 from absolve.verifying import browser as browsing
 
 if TYPE_CHECKING:
@@ -34,13 +33,13 @@ def run(options: argparse.Namespace, report: Report) -> None:
                 _compare(entity, view, report)
         else:
             columns = browsing.View._fields
-            lines: Iterable[bytes] = (jsonl.encode(columns, [view]) for _, view in views)
+            lines: Iterable[bytes] = (encode(columns, [view]) for _, view in views)
             if not report.credentials:
                 lines = (printable.masked(line.decode()).encode() for line in lines)
             if options.output in {None, special_files.STDOUT} and is_terminal(sys.stdout):
-                lines = map(visible_json, lines)
+                lines = map(printable.visible_json, lines)
             with shared.opened(options, names) as file:
-                jsonl.write(columns, lines, file)
+                file.writelines(lines)
 
 
 def _views(

@@ -9,12 +9,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from absolve import tables
 from absolve.cli import failures
 from absolve.core.errors import UsageError
-from absolve.inventory import sinks
 from absolve.run import outputs
 from absolve.run.change_log import COLUMNS
 from absolve.run.safe_cells import Cells
+from absolve.tables.inventory import typed_table
 
 if TYPE_CHECKING:
     import argparse
@@ -26,17 +27,18 @@ def cells(options: argparse.Namespace) -> Cells:
 
     Raise UsageError if FILE has no suitable suffix, or is a file that the run reads or writes.
     """
-    format_ = sinks.name_of(options.log)
-    if not (sinks.is_stream(format_) and sinks.is_text(format_)):
+    form = tables.FORMATS[tables.name_of(options.log)]
+    if not form.text:
         raise UsageError(f"--log {options.log}: give a file with the suffix .csv, .tsv, .json or .jsonl")
     failures.check(options, "log")
     if options.errors is not None and failures.is_same(Path(os.path.realpath(options.log)), options.errors):
         raise UsageError(f"--log {options.log} is also the file of --errors: choose another file")
-    return Cells(masked=not options.show_credentials, literal=options.csv_safe and sinks.is_spreadsheet(format_))
+    return Cells(masked=not options.show_credentials, literal=options.csv_safe and form.spreadsheet)
 
 
 def write(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
     """Write the changes as they come. Raise OSError if the file cannot be written."""
-    sink = sinks.by_name(sinks.name_of(name))
+    sink = tables.by_name(tables.name_of(name))
+    table = typed_table("changes", COLUMNS)
     with outputs.writing(Path(name)) as file:
-        sink.write(COLUMNS, (sink.encode(COLUMNS, rows) for rows in changes), file)
+        sink.write([table], ((table.name, sink.encode(COLUMNS, rows)) for rows in changes), file)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve import tables
 from absolve.cli import failures, many, progress
 from absolve.core.errors import Diagnostic, UsageError, in_short
-from absolve.inventory import sinks
 from absolve.run import special_files
 from absolve.run.sources import STDIN
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOCAL: Final = "local"
 _CLUSTERS: Final = ("spark://", "k8s://", "local[")
 CONFIGURED: Final = "spark"  # the cluster of Spark's own configuration
-_FORMATS: Final = tuple(filter(sinks.is_for_clusters, sinks.FORMATS))  # that tasks write
+_FORMATS: Final = tuple(name for name, form in tables.FORMATS.items() if form.cluster)  # that tasks write
 
 
 def is_wanted(options: argparse.Namespace) -> bool:

@@ -10,16 +10,16 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve import tables
 from absolve.cli import cluster, failures, filters, many, resuming, terminal
 from absolve.cli import options as shared
-from absolve.cli.reporting import visible_json
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
 from absolve.core.errors import UsageError
-from absolve.inventory import sinks
+from absolve.core.printable import visible_json
 from absolve.run import special_files
 from absolve.run.filters import Selection
-from absolve.run.links_task import DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
+from absolve.run.links_task import COUNT, DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
 from absolve.run.load import spread
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
-    from absolve.core.protocols import Sink
     from absolve.run.inputs import Input
     from absolve.run.journal import Journal
+    from absolve.tables import Sink
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
@@ -41,14 +41,14 @@ def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     how = _how(options, table)
     fatal = filters.fail_on(options) if table == LINKS else frozenset()
-    sink = sinks.by_name(how.format)
+    sink = tables.by_name(how.format)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):
         if fatal or how.counts:
             raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")
         cluster.run(options, how._replace(beside=False), found, report)
         return
-    keeps_bytes = sinks.is_text(how.format) and how.format != sinks.TABLE and not how.unique
+    keeps_bytes = tables.FORMATS[how.format].text and how.format != tables.TABLE and not how.unique
     if table != LINKS:
         _list(how, sink, found, options, report, None)
         if not options.quiet:
@@ -89,14 +89,10 @@ def _list(
         summed=partial(_summed, options) if how.table == LINKS else None,
         counted=journal.count if journal is not None else None,
     )
-    stream = sinks.is_stream(how.format)
+    stream = tables.FORMATS[how.format].stream
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
         found_rows = Rows(how.table)
-        chunks = _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report)))
-        if not stream:
-            sinks.writer_of_tables(how.format)(how.tables, chunks, out)
-        else:
-            _write(how, sink, (chunk for _, chunk in chunks), out, options)
+        _write(how, sink, _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report))), out, options)
     if not found_rows.number and (selecting := filters.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
 
@@ -129,17 +125,18 @@ def _rows(
             report.totals.add(piece)
 
 
-def _write(how: ListOptions, sink: Sink, rows: Iterator[Any], out: Any, options: argparse.Namespace) -> None:
-    columns = how.tables[how.table]
-    if how.format == sinks.TABLE:
-        from absolve.inventory.sinks import table
+def _write(
+    how: ListOptions, sink: Sink, chunks: Iterator[tuple[str, Any]], out: Any, options: argparse.Namespace
+) -> None:
+    if how.format == tables.TABLE:
+        from absolve.tables.terminal import write
 
         to_stdout = options.output in {None, special_files.STDOUT}
-        table.write(columns, rows, terminal.drawing(out), terminal.screen(sys.stdout) if to_stdout else None)
+        write(how.tables, chunks, terminal.drawing(out), terminal.screen(sys.stdout) if to_stdout else None)
         return
     if how.format in {"json", "jsonl"} and _is_on_terminal(options):
-        rows = map(visible_json, rows)
-    sink.write(columns, rows, out)
+        chunks = ((name, visible_json(chunk)) for name, chunk in chunks)
+    sink.write(how.tables, chunks, out)
 
 
 def _summed(options: argparse.Namespace, totals: Totals) -> str:
@@ -162,7 +159,7 @@ def _encoded(how: ListOptions, sink: Sink, pieces: Iterable[RowChunk]) -> Iterat
         yield piece.table, chunk
     if how.counts:
         for rows in counted.in_chunks():
-            yield how.table, sink.encode(how.tables[how.table], rows)
+            yield how.table, sink.encode((*how.columns, COUNT), rows)
 
 
 def _is_on_terminal(options: argparse.Namespace) -> bool:
@@ -171,7 +168,7 @@ def _is_on_terminal(options: argparse.Namespace) -> bool:
 
 def _shown(format_: str) -> tuple[str, ...]:
     """Return the columns of the table of documents by default: for people, those that a line has room for."""
-    return _FOR_PEOPLE if format_ == sinks.TABLE else columns_of(DOCUMENTS)
+    return _FOR_PEOPLE if format_ == tables.TABLE else columns_of(DOCUMENTS)
 
 
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
@@ -181,11 +178,12 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
     """Return the options of the task. Raise UsageError for options that exclude each other."""
     to_stdout = options.output in {None, special_files.STDOUT}
     on_terminal = _is_on_terminal(options)
-    usual = sinks.TABLE if on_terminal else "jsonl"
-    format_ = options.format or (usual if to_stdout else sinks.name_of(options.output))
-    if to_stdout and not sinks.is_stream(format_):
+    usual = tables.TABLE if on_terminal else "jsonl"
+    format_ = options.format or (usual if to_stdout else tables.name_of(options.output))
+    form = tables.FORMATS[format_]
+    if to_stdout and not form.stream:
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
-    if on_terminal and not sinks.is_text(format_):
+    if on_terminal and not form.text:
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     is_links = table == LINKS
     how = ListOptions(
@@ -197,11 +195,11 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         options.unique,
         Cells(
             masked=not options.show_credentials,
-            printable=on_terminal and sinks.is_spreadsheet(format_),
-            literal=options.csv_safe and sinks.is_spreadsheet(format_),
+            printable=on_terminal and form.spreadsheet,
+            literal=options.csv_safe and form.spreadsheet,
         ),
         table,
-        beside=is_links and not sinks.is_stream(format_),
+        beside=is_links and not form.stream,
         counts=options.count,
     )
     if how.where is not None:

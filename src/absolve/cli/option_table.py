@@ -28,9 +28,9 @@ SHELLS: Final = ("bash", "zsh", "fish", "powershell", "tcsh")
 
 
 def _formats() -> Sequence[str]:
-    from absolve.inventory import sinks
+    from absolve.tables import FORMATS
 
-    return sinks.FORMATS
+    return tuple(FORMATS)
 
 
 def _columns(table: str) -> Sequence[str]:
@@ -78,9 +78,9 @@ def _failing() -> str:
 
 
 def _engines() -> str:
-    from absolve.inventory import sinks
+    from absolve.tables import FORMATS
 
-    files = " or ".join(f"*.{name}" for name in sinks.FORMATS if sinks.is_for_clusters(name))
+    files = " or ".join(f"*.{name}" for name, form in FORMATS.items() if form.cluster)
     return (
         "local (default): processes on this machine; else the URL of a Spark cluster (needs absolve[spark]), such as"
         " spark://host:7077 or yarn, or spark for the one in its configuration. OUT is then the path or URL of a new"

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def visible_json(lines: bytes) -> bytes:
-    r"""Return lines of JSON for a terminal: the same values, with invisible characters escaped (`\u009b`)."""
-    return printable.printable(lines.decode(), keep="\n", escape=printable.json_escaped).encode()
-
-
 def paint(text: str, style: str, *, on: bool) -> str:
     if not on:
         return text

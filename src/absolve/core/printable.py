@@ -58,6 +58,11 @@ def json_escaped(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
+def visible_json(lines: bytes) -> bytes:
+    r"""Return lines of JSON with the same values, in which invisible characters are escapes (`\u009b`)."""
+    return "\n".join(printable(line, escape=json_escaped) for line in lines.decode().split("\n")).encode()
+
+
 def _is_visible(text: str) -> bool:
     return text.isprintable() and (text.isascii() or not _NOT_DRAWN.search(text))
 

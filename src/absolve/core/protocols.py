@@ -1,7 +1,6 @@
 """The interfaces (typing.Protocol) between packages, each with its contract; used for type checking only.
 
-Offsets and Coding map values to raw bytes; Resolver and ResolverFactory implement RFC 1808 section 4 (resolution);
-Sink writes tables.
+Offsets and Coding map values to raw bytes; Resolver and ResolverFactory implement RFC 1808 section 4 (resolution).
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
     Text: TypeAlias = str  # an alias, so that Cython adds no type check with its own error message
@@ -77,31 +75,3 @@ class ResolverFactory(Protocol):
     """Return the resolver for a base; `charset` is the document's, used for queries by the URL Standard."""
 
     def __call__(self, base: str, charset: str = "utf-8", /) -> Resolver: ...
-
-
-class Sink(Protocol):
-    """A table format: rows are encoded in chunks, in any process; the parent process writes the chunks in order.
-
-    A row has one value per column: str, number, None, or a list of str. Lone surrogates are replaced.
-    """
-
-    def encode(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], /) -> Any:
-        """Return some rows encoded, as a value that can be pickled."""
-
-    def write(self, columns: Sequence[str], chunks: Iterable[Any], file: Any, /) -> None:
-        """Write encoded chunks, as the iterator yields them, to a binary file; leave the file open.
-
-        If the sink accepts columns (`sinks.Format`), chunks may also be `inventory.Columns`, which are not encoded.
-        A sink that does not write streams (`sinks.Format`) gets the path of a file that does not exist yet.
-        """
-
-
-class WriterOfTables(Protocol):
-    """Write several tables, by name with their columns, to the path of a file that does not exist yet.
-
-    Each chunk, encoded by the sink, has the name of its table.
-    """
-
-    def __call__(
-        self, tables: Mapping[str, Sequence[str]], chunks: Iterable[tuple[str, Any]], path: Any, /
-    ) -> None: ...

@@ -15,13 +15,15 @@ from absolve.core.errors import FAULTS, DocumentError
 from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.inventory import columns as inventory
-from absolve.inventory import link_rows, sinks
+from absolve.inventory import link_rows
 from absolve.run import sources
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE
 from absolve.run.load import each, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, LinkCounts, RowChunk, guarded
 from absolve.run.safe_cells import Cells
+from absolve.tables import FORMATS, Table, by_name
+from absolve.tables.inventory import typed_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,10 +68,11 @@ class ListOptions(NamedTuple):
         return self.beside or self.table == DOCUMENTS
 
     @property
-    def tables(self) -> dict[str, tuple[str, ...]]:
-        """The tables that are listed, with their columns, the one that the options are about first."""
+    def tables(self) -> list[Table]:
+        """The tables that are listed, the one that the options are about first."""
         columns = (*self.columns, COUNT) if self.counts else self.columns
-        return {self.table: columns} | ({DOCUMENTS: columns_of(DOCUMENTS)} if self.beside else {})
+        beside = [typed_table(DOCUMENTS, columns_of(DOCUMENTS))] if self.beside else []
+        return [typed_table(self.table, columns), *beside]
 
     def read(self) -> ReadOptions:
         """Return the options of reading, for walkers that collect what the tables need."""
@@ -213,8 +216,8 @@ def _document_pieces(
     columns = columns_of(DOCUMENTS)
     if how.table != DOCUMENTS:
         cells = how.cells.of(columns, rows)
-        if not sinks.takes_columns(how.format):  # the writing process encodes the rows of many inputs at once
-            cells = sinks.by_name(how.format).encode(columns, cells)
+        if not FORMATS[how.format].columns:  # the writing process encodes the rows of many inputs at once
+            cells = by_name(how.format).encode(columns, cells)
         yield RowChunk(cells, len(rows), DOCUMENTS)
         return
     for kept in (rows,) if how.where is None else _where(how.where, rows, name, columns):
@@ -243,9 +246,9 @@ def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], 
     if how.unique:
         cells = unique.of(cells)
         return RowChunk(cells, len(cells), how.table)
-    if isinstance(cells, inventory.Columns) and sinks.takes_columns(how.format):
+    if isinstance(cells, inventory.Columns) and FORMATS[how.format].columns:
         return RowChunk(cells.taken(), len(cells))  # only the writing process imports the packages of the format
-    return RowChunk(sinks.by_name(how.format).encode(how.columns, cells), len(cells), how.table)
+    return RowChunk(by_name(how.format).encode(how.columns, cells), len(cells), how.table)
 
 
 def _where(condition: str, rows: Sequence[_Row], name: str, columns: Sequence[str]) -> Iterator[list[_Row]]:

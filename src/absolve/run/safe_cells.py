@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve.core import printable as shown
 from absolve.inventory.columns import NUMBERS, Columns
-from absolve.inventory.sinks.spreadsheets import literal
+from absolve.tables.csv import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
 from absolve.document.settings import CHOICES, Settings
-from absolve.inventory import sinks
 from absolve.rewriting.policy import absolute
 from absolve.run import inputs, leftovers, outputs, plan, remote_outputs
 from absolve.run.filters import Selection, only
@@ -27,6 +26,7 @@ from absolve.run.publish import Publisher
 from absolve.run.results import Failure, FilesReady
 from absolve.run.rewrite_task import rewritten
 from absolve.run.sources import STDIN
+from absolve.tables import FORMATS, name_of
 
 try:
     from absolve.spark import frames, parts, tasks
@@ -89,7 +89,7 @@ def write(spark: SparkSession, paths: str | Sequence[str], output: str, **option
     complete (with `_SUCCESS`) or not at all. The options are those of `tables`. Raise UsageError, too, where it exists
     already.
     """
-    format_ = sinks.name_of(output) if PurePath(output).suffix else "parquet"
+    format_ = name_of(output) if PurePath(output).suffix else "parquet"
     reported: list[Diagnostic] = []
     found, how = _listing(paths, format_, {**options}, reported)
     found_by_tasks = list(written(spark, found, how, output))
@@ -101,7 +101,7 @@ def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, outpu
 
     The folder is complete when the iterator is exhausted.
     """
-    if not sinks.is_for_clusters(how.format):
+    if not FORMATS[how.format].cluster:
         raise UsageError(f"{how.format} is no format for a folder of files")
     store = _store(spark, output)
     whole = tasks.cut_up(spark, found, how.reading)

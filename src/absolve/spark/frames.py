@@ -15,11 +15,12 @@ from pyspark.sql import functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from absolve.document.resolved import shown
-from absolve.inventory import arrow_batches, sinks
+from absolve.inventory import arrow_batches
 from absolve.run.links_task import AT_ONCE, listed
 from absolve.run.results import Failure
 from absolve.spark import tasks
 from absolve.spark.parts import Part, save
+from absolve.tables import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -110,7 +111,7 @@ def _read(store: Store, how: ListOptions, batches: Iterable[pa.RecordBatch]) -> 
 
 
 def _saved(how: ListOptions, store: Store, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    encode = sinks.by_name(how.format).encode
+    encode = by_name(how.format).encode
     rows = (zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches)
     part = Part.new(TaskContext.get().partitionId(), how.format)
     save(how, store, part, (encode(how.columns, list(of_batch)) for of_batch in rows))

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve import tables
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.inventory import sinks
 from absolve.run.links_task import listed
 from absolve.run.results import Failure
 from absolve.spark import tasks
@@ -101,7 +101,7 @@ def write(how: ListOptions, store: Store, number: int, inputs: Iterator[Input]) 
 def save(how: ListOptions, store: Store, part: Part, chunks: Iterable[Any]) -> None:
     """Write encoded rows to the temporary name of a part."""
     with store.files.open_output_stream(store.path(part.temporary)) as file:
-        sinks.by_name(how.format).write(how.columns, chunks, file)
+        tables.by_name(how.format).write(how.tables, ((how.table, chunk) for chunk in chunks), file)
 
 
 def _diagnostics_path(part: Part) -> str:

@@ -19,7 +19,7 @@ from absolve.audit.maps.sources import SHEET_ERROR, scheme, source, target_fault
 from absolve.audit.maps.text import cut, decoded, line
 from absolve.core import patterns
 from absolve.core.errors import UsageError
-from absolve.inventory.sinks.spreadsheets import quoted
+from absolve.tables.csv import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,7 @@
-"""Outputs of an audit: one module a format, chosen by the suffix of the file name and imported when it is used.
+"""Outputs of an audit: its tables in each format of `absolve.tables`, and reports, one module a format.
 
-In: the DuckDB connection with the result tables, a path. Out: complete files, or none. User information in URLs is
-masked in every format; cells of spreadsheets are never formulas.
+In: the DuckDB connection with the result tables, a path. Out: complete files, or none. The suffix of the file name
+selects the format. User information in URLs is masked in every format; cells of spreadsheets are never formulas.
 """
 
 from __future__ import annotations
@@ -12,47 +12,30 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit.tables import TOLERATED, VERDICTS
 from absolve.core.errors import UsageError
 from absolve.run import outputs, special_files
+from absolve.tables import FORMATS as FORMATS_OF_TABLES
+from absolve.tables import OTHERWISE, TABLE, by_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
 
-
-class Format(NamedTuple):
-    """The module of a format. `how` is what its `write` gets after the `Source`.
-
-    "stream": an open file, the standard output, too. "file": the path of a new file. "tables": a function that opens
-    the file of each table.
-    """
-
-    module: str
-    how: str = "stream"
+    from absolve.audit.outputs.source import Source
 
 
-_HERE: Final = "absolve.audit.outputs."
-FORMATS: Final = {
-    "sqlite": Format(f"{_HERE}sqlite", "file"),
-    "duckdb": Format(f"{_HERE}duckdb", "file"),
-    "parquet": Format(f"{_HERE}parquet", "tables"),
-    "csv": Format(f"{_HERE}csv", "tables"),
-    "jsonl": Format(f"{_HERE}jsonl"),
-    "xlsx": Format(f"{_HERE}xlsx"),
-    "html": Format("absolve.audit.report"),
-    "sarif": Format(f"{_HERE}sarif"),
-    "junit": Format(f"{_HERE}junit"),
-    "github": Format(f"{_HERE}github"),
-    "gitlab": Format(f"{_HERE}gitlab"),
-    "markdown": Format(f"{_HERE}markdown"),
+REPORTS: Final = {  # formats for the findings of an audit alone, each with its module
+    "html": "absolve.audit.report",
+    **{name: f"absolve.audit.outputs.{name}" for name in ("sarif", "junit", "github", "gitlab", "markdown")},
 }
+TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in {TABLE, "md", "html"}}
+FORMATS: Final = (*TABLES, *REPORTS)
 # The ends of file names, longer ones first.
 SUFFIXES: Final = {
-    ".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit", ".sqlite3": "sqlite",
-    ".sqlite": "sqlite", ".db": "sqlite", ".duckdb": "duckdb", ".parquet": "parquet", ".csv": "csv",
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx", ".html": "html", ".htm": "html", ".sarif": "sarif",
-    ".xml": "junit", ".github": "github", ".gitlab": "gitlab", ".md": "markdown", ".markdown": "markdown",
+    ".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit",
+    **{f".{name}": name for name in TABLES}, **{f".{alias}": name for alias, name in OTHERWISE.items()},
+    ".html": "html", ".htm": "html", ".sarif": "sarif", ".xml": "junit", ".github": "github", ".gitlab": "gitlab",
+    ".md": "markdown", ".markdown": "markdown",
 }
-BINARY: Final = frozenset({"sqlite", "duckdb", "parquet", "xlsx"})
 
 
 class Options(NamedTuple):
@@ -77,9 +60,19 @@ def format_of(name: str) -> str:
     raise UsageError(f"{name}: no format of an audit has this suffix: choose from {', '.join(SUFFIXES)}")
 
 
+def load(name: str) -> Any:
+    """Return the module of a report, or the sink of a table. Raise UsageError if a package is missing."""
+    return import_module(REPORTS[name]) if name in REPORTS else by_name(name)
+
+
+def is_split(name: str) -> bool:
+    """Return whether a format (one of FORMATS) has one file a table."""
+    return name in TABLES and not TABLES[name].several
+
+
 def is_stream(name: str) -> bool:
     """Return whether a format (one of FORMATS) can be written to the standard output."""
-    return FORMATS[name].how == "stream" and name != "xlsx"
+    return name in REPORTS or (TABLES[name].several and TABLES[name].stream)
 
 
 def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | None = None) -> list[Path]:
@@ -92,38 +85,29 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
 
     options = options or Options()
     name = options.format or format_of(path.name)
-    form = FORMATS[name]
-    module: Any = import_module(form.module)
+    to_stdout = str(path) == special_files.STDOUT
+    if to_stdout and not is_stream(name):
+        raise UsageError(f"{name} cannot be written to the standard output: give -o FILE")
     source = Source(connection, options)
-    if str(path) == special_files.STDOUT:
-        if not is_stream(name):
-            raise UsageError(f"{name} cannot be written to the standard output: give -o FILE")
-        with outputs.stdout() as file:
-            module.write(source, file)
-        return []
-    if form.how == "tables":
-        return _write_tables(module, source, path)
-    if form.how == "file":
-        with outputs.replacing(path) as temporary:
-            module.write(source, temporary)
-    else:
-        with outputs.writing(path) as file:
-            module.write(source, file)
-    return [path]
+    if is_split(name):
+        return _write_each(source, name, path)
+    with outputs.opened(str(path)) if is_stream(name) else outputs.replacing(path) as file:
+        load(name).write(source, file) if name in REPORTS else source.write(source.tables, name, file)
+    return [] if to_stdout else [path]
 
 
-def _write_tables(module: Any, source: Any, path: Path) -> list[Path]:
+def _write_each(source: Source, name: str, path: Path) -> list[Path]:
     """Write a file for each table; rename them only when all are complete. Devices and pipes are written directly."""
     made = []
+    targets = {table: path_of_table(path, table) for table in source.tables}
     try:
-        for table in source.tables:
-            target = path_of_table(path, table)
+        for table, target in targets.items():
             if special_files.is_device(target):
                 with outputs.writing(target) as file:
-                    module.write(source, table, file)
+                    source.write([table], name, file)
                 continue
             with outputs.preparing(target) as (file, one):
-                module.write(source, table, file)
+                source.write([table], name, file)
             made.append(one)
         for one in made:
             outputs.flush(one)
@@ -133,7 +117,7 @@ def _write_tables(module: Any, source: Any, path: Path) -> list[Path]:
         raise
     for one in made:
         outputs.put(one)
-    return [path_of_table(path, table) for table in source.tables]
+    return [*targets.values()]
 
 
 def path_of_table(path: Path, table: str) -> Path:

@@ -28,7 +28,8 @@ from absolve.audit.tables import TABLES as RESULTS
 from absolve.core.errors import UsageError, in_short
 from absolve.core.printable import masked, printable
 from absolve.inventory import arrow_batches
-from absolve.inventory.sinks.spreadsheets import literal
+from absolve.tables.csv import literal
+from absolve.tables.duckdb import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -179,7 +180,7 @@ def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
             _check_tables(database.execute(tables).fetchall(), path)
             yield from _findings(database, path, "earlier.main.")
     elif how == "parquet":
-        with closing(duckdb.connect(config=load.CLOSED)) as database:
+        with closing(duckdb.connect(config=CLOSED)) as database:
             for table in TABLES:
                 _check_file(path_of_table(path, table))
                 found = load.parquet(str(path_of_table(path, table)))

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from absolve.audit.outputs.findings import news_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
-from absolve.inventory.sinks.md import cell
+from absolve.tables.md import cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,17 +8,28 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit.tables import TABLES
+from absolve.audit.tables import QUIET, TABLES
 from absolve.core import printable
+from absolve.core.printable import visible_json
+from absolve.run.safe_cells import Cells
+from absolve.tables import FORMATS, Table, by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import duckdb
 
     from absolve.audit.outputs import Options
+    from absolve.tables import Format, Sink
 
 AT_ONCE: Final = 1 << 14  # rows
+_ORDER: Final = ("summary", "causes", "links", "urls", "pages", "rules")  # of the first sheets of a workbook
+_INDEXED: Final = {
+    "links": ("document", "verdict", "cause", "target"),
+    "urls": ("url", "verdict"),
+    "causes": ("cause",),
+}
+_FINDINGS: Final = f" WHERE verdict NOT IN {QUIET}"
 _MASKED: Final = "absolve_masked"  # a function of the connection
 _FIND_FUNCTION: Final = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
 _FIND_COLUMNS: Final = (
@@ -56,18 +67,49 @@ class Source:
             return expression
         return f"CASE WHEN contains({expression}, '@') THEN {_MASKED}({expression}) ELSE {expression} END"
 
-    def select(self, table: str, *, joined: bool = False) -> str:
-        """Return the SELECT statement of a whole table. `joined`: lists are texts with spaces between their items."""
+    def select(self, table: str) -> str:
+        """Return the SELECT statement of a whole table."""
         found = []
         for name, kind in self._columns[table].items():
             column = f'"{name}"'
-            if kind == "VARCHAR":
-                found.append(f"{self.masked(column)} AS {column}")
-            elif kind.endswith("[]") and joined:
-                found.append(f"array_to_string({column}, ' ') AS {column}")
-            else:
-                found.append(column)
+            found.append(f"{self.masked(column)} AS {column}" if kind == "VARCHAR" else column)
         return f'SELECT {", ".join(found)} FROM "{table}"'  # noqa: S608 - names of ours
+
+    def write(self, names: Iterable[str], format_: str, file: Any) -> None:
+        """Write result tables in a format of `absolve.tables` to an open file, or as a database to a path.
+
+        A workbook, whose sheets have a limit, has only the findings of the links, and begins with its summary.
+        """
+        if format_ == "xlsx":
+            names = sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
+        selects = {}
+        for name in names:
+            where = _FINDINGS if (name, format_) == ("links", "xlsx") else ""
+            selects[name] = self.select(name) + where
+        form, sink = FORMATS[format_], by_name(format_)
+        listed = [self._table(name, select if form.columns else None) for name, select in selects.items()]
+        sink.write(listed, self._chunks(selects, form, sink), file)
+
+    def _table(self, name: str, select: str | None) -> Table:
+        views = {"findings": f"SELECT * FROM links{_FINDINGS}"} if name == "links" else {}  # noqa: S608 - names of ours
+        schema = self.arrow(f"{select} LIMIT 0").schema if select is not None else None
+        return Table(name, self._columns[name], _INDEXED.get(name, ()), views, schema)
+
+    def _chunks(self, selects: Mapping[str, str], form: Format, sink: Sink) -> Iterator[tuple[str, Any]]:
+        """Yield the encoded rows of each table; those of JSON name it, and have escapes for what is invisible."""
+        cells = Cells(literal=form.spreadsheet)
+        is_json = form.several and form.text
+        for name, select in selects.items():
+            if form.columns:
+                yield from ((name, batch) for batch in self.arrow(select))
+                continue
+            columns = tuple(self._columns[name])
+            for rows in self.rows(select).batches():
+                if is_json:
+                    chunk = sink.encode(("table", *columns), [(name, *row) for row in rows])
+                    yield name, visible_json(chunk)
+                else:
+                    yield name, sink.encode(columns, cells.of(columns, rows))
 
     def rows(self, statement: str, parameters: list[Any] | None = None) -> Rows:
         """Return the rows of a statement, read in batches. Several may be open at once."""

@@ -1,4 +1,4 @@
-"""Markdown sink: a table of GitHub Flavored Markdown (4.10), for pull requests and notes.
+"""Markdown: a table of GitHub Flavored Markdown (4.10), for pull requests and notes.
 
 A cell with any mark of Markdown or HTML is a code span, in which nothing of a document is markup. For some readers a
 pipe behind a backslash ends the cell, even if it is escaped: it is a character reference between two spans. Invisible
@@ -8,13 +8,13 @@ characters are escaped: the format is for people.
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.printable import printable
-from absolve.inventory.sinks.rows import Layout, text_of
+from absolve.tables.rows import Layout, lines, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 _PLAIN: Final = re.compile(r"[\w ,;/-]*(?:[.:](?!//)[\w ,;/-]+)*\.?")  # neither marks nor a URL that becomes a link
 _WORD: Final = re.compile(r"(?<!\w)[\w]*(?:_|www\.)", re.IGNORECASE)
@@ -36,10 +36,8 @@ def _span(text: str) -> str:
     return f"{ticks}{space}{text}{space}{ticks}".replace("|", "\\|")
 
 
-encode = Layout(lambda _: cell, "| ", " | ", " |\n").encode
+def _head(columns: Sequence[str]) -> bytes:
+    return f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}\n".encode()
 
 
-def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
-    """Write the header, then the encoded chunks."""
-    file.write(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}\n".encode())
-    file.writelines(chunks)
+MARKDOWN: Final = lines(Layout(lambda _: cell, "| ", " | ", " |\n").encode, _head)

@@ -13,9 +13,9 @@ import pytest
 from absolve import api
 from absolve.core.drawing import Screen, folded
 from absolve.core.printable import width
-from absolve.inventory import sinks
 from absolve.inventory.columns import COLUMNS
-from absolve.inventory.sinks import table
+from absolve.tables import by_name, terminal
+from absolve.tables.inventory import typed_table
 
 PAGE = """<base href="http://h.example/dir/">
 <a href="x.html">x</a> <a href=http://[>bad</a> <img src="http://h.example/a.png"> <a href="mailto:a@b">m</a>
@@ -26,13 +26,13 @@ EVIL = "\x1b]8;;http://evil/\x1b\\x\x9b31m\x07\u202e"
 def drawn(page: str, screen: Screen | None = None, **options: Any) -> list[str]:
     file = io.BytesIO()
     rows = api.columns(page, name="p.html", media_type="text/html", **options)
-    table.write(COLUMNS, [table.encode(COLUMNS, rows)], file, screen)
+    terminal.write([typed_table("links", COLUMNS)], [("links", terminal.encode(COLUMNS, rows))], file, screen)
     return file.getvalue().decode().splitlines()
 
 
 def grid(columns: tuple[str, ...], rows: list[tuple[Any, ...]], screen: Screen | None = None) -> list[str]:
     file = io.BytesIO()
-    table.write(columns, [rows], file, screen)
+    terminal.write([typed_table("links", columns)], [("links", rows)], file, screen)
     return file.getvalue().decode().splitlines()
 
 
@@ -131,8 +131,9 @@ HOSTILE = [
 
 def written(format_: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     file = io.BytesIO()
-    sink = sinks.by_name(format_)
-    sink.write(columns, [sink.encode(columns, rows[:1]), sink.encode(columns, rows[1:])], file)
+    sink = by_name(format_)
+    chunks = [("links", sink.encode(columns, some)) for some in (rows[:1], rows[1:])]
+    sink.write([typed_table("links", columns)], chunks, file)
     return file.getvalue().decode()
 
 

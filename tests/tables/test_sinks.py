@@ -11,10 +11,12 @@ import pytest
 
 from absolve import UsageError, api
 from absolve.inventory import columns as inventory
-from absolve.inventory import sinks
+from absolve.tables import FORMATS, by_name, name_of
+from absolve.tables.csv import literal
+from absolve.tables.inventory import typed_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 COLUMNS = ("name", "number", "nothing", "list")
 ROWS: list[tuple[Any, ...]] = [
@@ -24,14 +26,17 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
-STREAMS = [name for name in sinks.FORMATS if sinks.is_text(name)]
+STREAMS = [name for name, form in FORMATS.items() if form.text]
 FOR_PEOPLE = {"md", "html", "table"}  # in which what is invisible is escaped
+
+
+def write(format_: str, chunks: Iterable[Any], file: io.BytesIO) -> None:
+    by_name(format_).write([typed_table("links", COLUMNS)], (("links", chunk) for chunk in chunks), file)
 
 
 def written(format_: str, rows: list[tuple[Any, ...]]) -> bytes:
     file = io.BytesIO()
-    sink = sinks.by_name(format_)
-    sink.write(COLUMNS, [sink.encode(COLUMNS, rows)], file)
+    write(format_, [by_name(format_).encode(COLUMNS, rows)], file)
     return file.getvalue()
 
 
@@ -68,7 +73,7 @@ def test_a_cell_cannot_begin_a_row_of_csv(cell: str) -> None:
 
 
 def test_an_empty_cell_alone_is_a_row_of_csv() -> None:
-    encode = sinks.by_name("csv").encode
+    encode = by_name("csv").encode
     assert encode(("name",), [[""], [None], ["a"]]) == b'""\n""\na\n'
 
 
@@ -79,14 +84,14 @@ def test_sinks_replace_lone_surrogates(format_: str) -> None:
 
 
 def test_the_database_replaces_lone_surrogates_also_in_lists() -> None:
-    encode = sinks.by_name("sqlite").encode
+    encode = by_name("sqlite").encode
     assert encode(COLUMNS, [("a\udcffb", 0, None, ["\udcff", "\u00e9"])]) == [("a?b", 0, None, "? \u00e9")]
 
 
 @pytest.mark.parametrize("format_", [name for name in STREAMS if name != "table"])  # its first rows decide the widths
 def test_sinks_write_each_chunk_at_once_and_leave_the_file_open(format_: str) -> None:
     file = io.BytesIO()
-    sink = sinks.by_name(format_)
+    sink = by_name(format_)
     seen: list[int] = []
 
     def chunks() -> Any:
@@ -94,18 +99,18 @@ def test_sinks_write_each_chunk_at_once_and_leave_the_file_open(format_: str) ->
             yield sink.encode(COLUMNS, ROWS)
             seen.append(len(file.getvalue()))
 
-    sink.write(COLUMNS, chunks(), file)
+    write(format_, chunks(), file)
     assert seen[1] > seen[0] > 0
     assert not file.closed
 
 
 @pytest.mark.parametrize("format_", [name for name in STREAMS if name != "table"])
 def test_sinks_write_chunks_that_are_views_of_a_message(format_: str) -> None:
-    sink = sinks.by_name(format_)
+    sink = by_name(format_)
     chunks = [sink.encode(COLUMNS, ROWS), sink.encode(COLUMNS, []), sink.encode(COLUMNS, ROWS[:1])]
     files = io.BytesIO(), io.BytesIO()
-    sink.write(COLUMNS, chunks, files[0])
-    sink.write(COLUMNS, [memoryview(chunk) for chunk in chunks], files[1])
+    write(format_, chunks, files[0])
+    write(format_, [memoryview(chunk) for chunk in chunks], files[1])
     assert files[0].getvalue() == files[1].getvalue() != b""
 
 
@@ -121,10 +126,10 @@ def test_sinks_write_chunks_that_are_views_of_a_message(format_: str) -> None:
     ],
 )
 def test_the_suffix_selects_the_sink(path: str, name: str) -> None:
-    assert sinks.name_of(path) == name
+    assert name_of(path) == name
 
 
-@pytest.mark.parametrize(("find", "name"), [(sinks.name_of, "a.xls"), (sinks.name_of, "csv"), (sinks.by_name, "xls")])
+@pytest.mark.parametrize(("find", "name"), [(name_of, "a.xls"), (name_of, "csv"), (by_name, "xls")])
 def test_an_unknown_suffix_is_an_error_with_the_choices(find: Callable[[str], object], name: str) -> None:
     with pytest.raises(UsageError, match=rf"{name}.*jsonl.*csv"):
         find(name)
@@ -143,6 +148,25 @@ PAGE = """<base href="http://h.example/100%/é/"><a href='"x\\n%s'>a "quoted"	te
 def test_sinks_write_the_same_from_columns_and_from_rows(format_: str, columns: tuple[str, ...]) -> None:
     own = api.columns(PAGE, name='100%"é".html', media_type="text/html")
     rows = [[getattr(row, name) for name in columns] for row in own]
-    encode = sinks.by_name(format_).encode
+    encode = by_name(format_).encode
     assert len(rows) > 6
     assert encode(columns, own) == encode(columns, rows)
+
+
+# --- formulas ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "a=b", "'", "http://h/", " =1", "#x", "/x"])
+def test_cells_without_formulas_are_unchanged(text: str) -> None:
+    assert literal(text) == text
+
+
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"])
+def test_a_formula_gets_an_apostrophe(first: str) -> None:
+    assert literal(f"{first}x") == f"'{first}x"
+
+
+def test_a_formula_behind_a_separator_or_a_line_break_gets_an_apostrophe() -> None:
+    assert literal("a;=1\n-2\r\n+3\t@4\n\n\uff1d5") == "a;'=1\n'-2\r\n'+3\t'@4\n\n'\uff1d5"
+    assert literal("\t=1") == "'\t'=1"
+    assert literal("a=b;c a,-b ; =c") == "a=b;c a,-b ; =c"

@@ -16,13 +16,13 @@ import pytest
 
 import absolve
 from absolve import api
-from absolve.inventory import sinks
 from absolve.inventory.columns import COLUMNS, Row
+from absolve.tables import FORMATS, by_name
+from absolve.tables.inventory import typed_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
-
-    from absolve.core.protocols import Sink
 
 PAGE = """<base href="http://User@Example.com:8080/d/"><a href='x?//y'> a  b </a><a href="http://[">é</a>
 <img src=" HTTP://Other.example#f "><a href=mailto:a@b.example?x=http://c/><a href=../../z>"""
@@ -31,10 +31,14 @@ HOSTS = [("example.com:8080", 3, 1), ("other.example", 1, 1)]
 LAYERS = [("embedded", 5, 1), ("default", 1, 1)]  # the base element has no outer base
 
 
-def write(sink: Sink, target: Any, columns: tuple[str, ...] = COLUMNS, rows: list[Any] | None = None) -> None:
+def write_chunks(format_: str, columns: Sequence[str], chunks: Iterable[Any], target: Any) -> None:
+    by_name(format_).write([typed_table("links", columns)], (("links", chunk) for chunk in chunks), target)
+
+
+def write(format_: str, target: Any, columns: Sequence[str] = COLUMNS, rows: Sequence[Any] = ROWS) -> None:
     """Write the rows in two chunks."""
-    rows = list(ROWS) if rows is None else rows
-    sink.write(columns, [sink.encode(columns, rows[:2]), sink.encode(columns, rows[2:])], target)
+    encode = by_name(format_).encode
+    write_chunks(format_, columns, [encode(columns, rows[:2]), encode(columns, rows[2:])], target)
 
 
 def expected(row: Row) -> tuple[Any, ...]:
@@ -45,7 +49,7 @@ def expected(row: Row) -> tuple[Any, ...]:
 
 
 def test_sqlite_has_the_rows_with_lists_joined_by_blanks(tmp_path: Path) -> None:
-    write(sinks.by_name("sqlite"), tmp_path / "x")
+    write("sqlite", tmp_path / "x")
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         assert database.execute("SELECT * FROM links").fetchall() == [expected(row) for row in ROWS]
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -54,7 +58,7 @@ def test_sqlite_has_the_rows_with_lists_joined_by_blanks(tmp_path: Path) -> None
 
 
 def test_sqlite_has_views_for_common_questions(tmp_path: Path) -> None:
-    write(sinks.by_name("sqlite"), tmp_path / "x")
+    write("sqlite", tmp_path / "x")
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         assert database.execute("SELECT reference FROM broken").fetchall() == [("http://[",)]
         assert database.execute("SELECT * FROM by_host").fetchall() == HOSTS
@@ -62,7 +66,7 @@ def test_sqlite_has_views_for_common_questions(tmp_path: Path) -> None:
 
 
 def test_sqlite_of_some_columns_has_the_views_that_need_only_those(tmp_path: Path) -> None:
-    write(sinks.by_name("sqlite"), tmp_path / "x", ("document", "target"), [("a", "http://h/"), ("b", None)])
+    write("sqlite", tmp_path / "x", ("document", "target"), [("a", "http://h/"), ("b", None)])
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         views = database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall()
         assert views == [("by_host",)]
@@ -70,13 +74,13 @@ def test_sqlite_of_some_columns_has_the_views_that_need_only_those(tmp_path: Pat
 
 
 def test_sqlite_of_no_rows_is_an_empty_table(tmp_path: Path) -> None:
-    sinks.by_name("sqlite").write(COLUMNS, [], tmp_path / "x")
+    write_chunks("sqlite", COLUMNS, [], tmp_path / "x")
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         assert database.execute("SELECT count(*) FROM links").fetchone() == (0,)
 
 
 def test_sqlite_replaces_lone_surrogates(tmp_path: Path) -> None:
-    write(sinks.by_name("sqlite"), tmp_path / "x", ("text",), [("a\udcffb",)])
+    write("sqlite", tmp_path / "x", ("text",), [("a\udcffb",)])
     with closing(sqlite3.connect(tmp_path / "x")) as database:
         assert database.execute("SELECT * FROM links").fetchall() == [("a?b",)]
 
@@ -91,7 +95,7 @@ def test_sqlite_replaces_lone_surrogates(tmp_path: Path) -> None:
     ],
 )
 def test_datasette_serves_the_table_and_its_views(tmp_path: Path, path: str, expected: list[Any]) -> None:
-    write(sinks.by_name("sqlite"), tmp_path / "x.sqlite")
+    write("sqlite", tmp_path / "x.sqlite")
     argv = [sys.executable, "-m", "datasette", str(tmp_path / "x.sqlite"), "--get", path]
     answer = json.loads(subprocess.run(argv, capture_output=True, check=True).stdout)
     rows = answer["rows"] if isinstance(answer, dict) else answer
@@ -242,29 +246,29 @@ def test_tables_of_large_rows_are_limited_by_memory(monkeypatch: pytest.MonkeyPa
     assert [row["reference"] for table in tables for row in table.to_pylist()] == [row[11] for row in rows]
 
 
-@pytest.mark.parametrize("format_", [name for name in sinks.FORMATS if sinks.takes_columns(name) and name != "table"])
+@pytest.mark.parametrize("format_", [name for name, form in FORMATS.items() if form.columns and name != "table"])
 def test_sinks_that_accept_columns_write_them_among_encoded_rows(format_: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     if format_ == "duckdb":
         pytest.importorskip("duckdb")
-    sink = sinks.by_name(format_)
+    encode = by_name(format_).encode
     names = ("target", "line", "problems", "document", "kind")
     places = [COLUMNS.index(name) for name in names]
     rows = [[row[place] for place in places] for row in ROWS]
     columns = api.columns(PAGE, name="é.html")
     written: list[list[tuple[Any, ...]]] = []
-    for chunks in ([columns, sink.encode(names, rows), columns.taken()], [sink.encode(names, rows * 3)]):
+    for chunks in ([columns, encode(names, rows), columns.taken()], [encode(names, rows * 3)]):
         path = tmp_path / f"{len(written)}.{format_}"
-        if sinks.is_stream(format_):
+        if FORMATS[format_].stream:
             with path.open("wb") as file:
-                sink.write(names, chunks, file)
+                write_chunks(format_, names, chunks, file)
         else:
-            sink.write(names, chunks, path)
+            write_chunks(format_, names, chunks, path)
         written.append(read(path, format_))
     assert written[0] == written[1] == [tuple(row) for row in rows * 3]
 
 
-@pytest.mark.parametrize("format_", [*filter(sinks.takes_columns, sinks.FORMATS)])
+@pytest.mark.parametrize("format_", [name for name, form in FORMATS.items() if form.columns])
 def test_a_worker_that_does_not_write_loads_no_package_of_the_sink(format_: str, tmp_path: Path) -> None:
     (tmp_path / "x.html").write_text(PAGE)
     program = f"""
@@ -295,7 +299,7 @@ def read(path: Path, format_: str) -> list[tuple[Any, ...]]:
 def parquet_file() -> io.BytesIO:
     pytest.importorskip("pyarrow")
     file = io.BytesIO()
-    write(sinks.by_name("parquet"), file)
+    write("parquet", file)
     assert not file.closed
     file.seek(0)
     return file
@@ -315,7 +319,7 @@ def test_parquet_starts_a_new_row_group_after_enough_rows(monkeypatch: pytest.Mo
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    monkeypatch.setattr("absolve.inventory.sinks.parquet.ROW_GROUP", 2)
+    monkeypatch.setattr("absolve.tables.parquet.ROW_GROUP", 2)
     assert parquet.ParquetFile(parquet_file()).metadata.num_row_groups > 1
 
 
@@ -324,7 +328,7 @@ def test_parquet_of_no_rows_is_an_empty_table() -> None:
     from pyarrow import parquet
 
     file = io.BytesIO()
-    sinks.by_name("parquet").write(COLUMNS, [], file)
+    write_chunks("parquet", COLUMNS, [], file)
     file.seek(0)
     assert parquet.read_table(file).shape == (0, len(COLUMNS))
 
@@ -342,7 +346,7 @@ def test_pandas_and_duckdb_read_the_parquet_file(tmp_path: Path) -> None:
 def test_duckdb_has_the_rows_and_views_for_common_questions(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     duckdb = pytest.importorskip("duckdb")
-    write(sinks.by_name("duckdb"), tmp_path / "x")
+    write("duckdb", tmp_path / "x")
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
     with duckdb.connect(str(tmp_path / "x"), read_only=True) as database:
         assert database.execute("SELECT * FROM links").fetchall() == [tuple(row) for row in ROWS]
@@ -356,7 +360,47 @@ def test_a_missing_package_is_an_error_that_names_the_extra_to_install(
     monkeypatch: pytest.MonkeyPatch, format_: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    for name in ("inventory.arrow_batches", "inventory.sinks.parquet", "inventory.sinks.duckdb"):
+    for name in ("inventory.arrow_batches", "tables.parquet", "tables.duckdb"):
         monkeypatch.delitem(sys.modules, f"absolve.{name}", raising=False)
     with pytest.raises(absolve.UsageError, match=rf"pip install 'absolve\[{format_}\]'"):
-        sinks.by_name(format_)
+        by_name(format_)
+
+
+# --- XLSX -------------------------------------------------------------------------------------------------------------
+
+
+def sheets(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    openpyxl = pytest.importorskip("openpyxl")
+    with closing(openpyxl.load_workbook(path)) as book:
+        return {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book}
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, [0]), (2, [2]), (3, [2, 1]), (4, [2, 2]), (5, [2, 2, 1])])
+def test_rows_that_a_sheet_has_no_room_for_are_on_the_next_ones(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, count: int, expected: list[int]
+) -> None:
+    pytest.importorskip("openpyxl")
+    monkeypatch.setattr("absolve.tables.xlsx.MOST_ROWS", 2)
+    rows = [(f"{number}", "http://h/") for number in range(count)]
+    tables = [typed_table("links", ("document", "target")), typed_table("other", ("text",))]
+    chunks = [("other", [("x",)]), ("links", rows[:3]), ("links", rows[3:])]
+    by_name("xlsx").write(tables, chunks, tmp_path / "x.xlsx")
+    found = sheets(tmp_path / "x.xlsx")
+    assert [*found] == ["links", *[f"links {number}" for number in range(2, len(expected) + 1)], "other"]
+    assert [len(of_sheet) - 1 for of_sheet in found.values()] == [*expected, 1]
+    assert [row for title, of_sheet in found.items() if title != "other" for row in of_sheet[1:]] == rows
+
+
+def test_a_sheet_may_have_more_columns_than_letters(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    columns = [f"column{number}" for number in range(30)]
+    write("xlsx", tmp_path / "x.xlsx", columns, [[f"{number}" for number in range(30)]])
+    assert [row[-1] for row in sheets(tmp_path / "x.xlsx")["links"]] == ["column29", "29"]
+
+
+def test_a_workbook_has_the_rows_and_no_formula(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    write("xlsx", tmp_path / "x.xlsx", ("text", "line", "problems"), [("=1+1", 7, ["a", "b c"]), ("x\x1b\udcff", 0, []), (None, None, None)])
+    assert sheets(tmp_path / "x.xlsx")["links"][1:] == [("=1+1", 7, "a b%20c"), ("x\\x1b\\udcff", 0, None)]
+    with closing(openpyxl.load_workbook(tmp_path / "x.xlsx")) as book:
+        assert {cell.data_type for row in book["links"].iter_rows() for cell in row} <= {"s", "n", "inlineStr"}

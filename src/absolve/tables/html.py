@@ -1,4 +1,4 @@
-"""HTML sink: one page with a table, which needs no other file and no network.
+"""HTML: one page with a table, which needs no other file and no network.
 
 Every text of a document is escaped; only http and https URLs are hyperlinks, without a referrer. A policy in the page
 forbids scripts and requests. Invisible characters are escaped: the format is for people.
@@ -7,13 +7,13 @@ forbids scripts and requests. Invisible characters are escaped: the format is fo
 from __future__ import annotations
 
 from html import escape
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.printable import printable
-from absolve.inventory.sinks.rows import LINKED, Layout, text_of
+from absolve.tables.rows import LINKED, Layout, lines, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 _HEAD: Final = """\
 <!doctype html>
@@ -50,12 +50,10 @@ def _linked(cell: Any) -> str:
     return f'<a href="{text}">{text}</a>'
 
 
-encode = Layout(lambda name: _linked if name in LINKED else _cell, "<tr>", label=lambda _: "<td>").encode
-
-
-def write(columns: Sequence[str], chunks: Iterable[bytes], file: IO[bytes]) -> None:
-    """Write the page around the encoded chunks."""
+def _head(columns: Sequence[str]) -> bytes:
     names = "".join(f'<th scope="col">{escape(name)}' for name in columns)
-    file.write(f"{_HEAD}<tr>{names}\n".encode())
-    file.writelines(chunks)
-    file.write(_END)
+    return f"{_HEAD}<tr>{names}\n".encode()
+
+
+_ROWS: Final = Layout(lambda name: _linked if name in LINKED else _cell, "<tr>", label=lambda _: "<td>")
+HTML: Final = lines(_ROWS.encode, _head, _END)

@@ -11,9 +11,12 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from absolve.inventory.columns import NUMBERS, RULED, Columns
+from absolve.tables import Sink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from absolve.tables import Table
 
 
 class Layout(NamedTuple):
@@ -92,12 +95,16 @@ def _word(item: str) -> str:
     return _SPACE.sub(lambda found: quote(found[0]), item) if _SPACE.search(item) else item
 
 
-def write_lines(
+def lines(
     encode: Callable[[Sequence[str], Iterable[Sequence[Any]]], bytes],
-    columns: Sequence[str],
-    chunks: Iterable[bytes],
-    file: IO[bytes],
-) -> None:
-    """Write a header line, encoded like a row, then the encoded chunks."""
-    file.write(encode(columns, [columns]))
-    file.writelines(chunks)
+    head: Callable[[Sequence[str]], bytes] = lambda _: b"",
+    end: bytes = b"",
+) -> Sink:
+    """Return the sink of a format with a head for the columns, the encoded chunks, and an end."""
+
+    def write(tables: Sequence[Table], chunks: Iterable[tuple[str, bytes]], file: IO[bytes]) -> None:
+        file.write(head(tuple(tables[0].columns)))
+        file.writelines(chunk for _, chunk in chunks)
+        file.write(end)
+
+    return Sink(encode, write)

@@ -1,0 +1,110 @@
+"""Tables in files: one sink a format, which all commands share. Imported when a table is written.
+
+In: tables by name (`Table`), their rows in chunks. Out: bytes in an open file, or a database at a path. Sinks write the
+texts of rows as they are; what is masked, escaped or quoted is decided before (`run.safe_cells`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from absolve.core.errors import UsageError, closest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+
+class Table(NamedTuple):
+    """A table that is written: its name, and its columns with their types: VARCHAR, VARCHAR[], BIGINT or DOUBLE.
+
+    For databases, `indexed` are columns with an index, and `views` SELECT statements by name; `{unresolved}` and
+    `{malformed}` in them are conditions on `problems`, `{host}` is the host of `target`. `schema`: that of its rows if
+    they come in Arrow batches and are not those of the inventory.
+    """
+
+    name: str
+    columns: Mapping[str, str]
+    indexed: tuple[str, ...] = ()
+    views: Mapping[str, str] = {}
+    schema: Any = None
+
+
+class Sink(NamedTuple):
+    """A table format: rows are encoded in chunks, in any process; the parent process writes the chunks in order.
+
+    `encode` gets the names of columns, and rows with a value for each: str, number, None, or a list of str; or
+    `inventory.Columns`. It returns a value that can be pickled. Lone surrogates are replaced.
+
+    `write` gets the tables, chunks with the name of their table, and a binary file, which it leaves open; a format that
+    is no stream gets the path of a file that does not exist yet. Raise OSError.
+    """
+
+    encode: Callable[[Sequence[str], Iterable[Sequence[Any]]], Any]
+    write: Callable[[Sequence[Table], Iterable[tuple[str, Any]], Any], None]
+
+
+class Format(NamedTuple):
+    """The sink of a format, as MODULE.NAME in this room, and its properties.
+
+    `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `several`: one file
+    holds several tables. `columns`: its chunks may also be `inventory.Columns` and Arrow batches, which are not
+    encoded. `text`: it may be written to a terminal. `spreadsheet`: programs that open it may run a cell as a formula,
+    and its cells have no escapes for control characters. `cluster`: the tasks of a cluster write it.
+    """
+
+    sink: str
+    stream: bool = True
+    several: bool = False
+    columns: bool = False
+    text: bool = False
+    spreadsheet: bool = False
+    cluster: bool = False
+
+
+TABLE: Final = "table"
+# The name of a format is its suffix without the dot.
+FORMATS: Final[dict[str, Format]] = {
+    "jsonl": Format("json.JSONL", several=True, text=True, cluster=True),
+    "json": Format("json.JSON", several=True, text=True),
+    "csv": Format("csv.CSV", text=True, spreadsheet=True, cluster=True),
+    "tsv": Format("csv.TSV", text=True, spreadsheet=True),
+    "md": Format("md.MARKDOWN", text=True),
+    "html": Format("html.HTML", text=True),
+    TABLE: Format("terminal.TABLE", columns=True, text=True),  # for people; no suffix of a file
+    "parquet": Format("parquet.PARQUET", columns=True, cluster=True),
+    "sqlite": Format("sqlite.SQLITE", stream=False, several=True),
+    "duckdb": Format("duckdb.DUCKDB", stream=False, several=True, columns=True),
+    "xlsx": Format("xlsx.XLSX", stream=False, several=True),
+}
+OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite"}  # aliases of suffixes
+_MEANT: Final = {  # hints for suffixes of which none is a format
+    "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
+    "txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
+}
+SUFFIXES: Final = tuple(f".{name}" for name in FORMATS if name != TABLE)
+
+
+def by_name(name: str) -> Sink:
+    """Return the sink of a format (one of FORMATS). Raise UsageError for any other, or if a package is missing."""
+    if name not in FORMATS:
+        raise UsageError(f"unknown format {name!r}: choose from {', '.join(FORMATS)}")
+    module, _, sink = FORMATS[name].sink.partition(".")
+    return cast("Sink", getattr(import_module(f"absolve.tables.{module}"), sink))
+
+
+def name_of(path: str) -> str:
+    """Return the name of the format for the suffix of a file name. Raise UsageError for an unknown suffix."""
+    suffix = PurePath(path).suffix.lower().removeprefix(".")
+    name = OTHERWISE.get(suffix, suffix)
+    if f".{name}" not in SUFFIXES:
+        text = f"{path}: no format has this suffix: choose from {', '.join(SUFFIXES)}, or give --format"
+        raise UsageError(text, _MEANT.get(name) or _meant(path, name))
+    return name
+
+
+def _meant(path: str, suffix: str) -> str:
+    """Return the question for the same name with the suffix that is most like a wrong one; empty if none is."""
+    found = closest(suffix, [name for name in (*FORMATS, *OTHERWISE) if name != TABLE])
+    return f"did you mean {PurePath(path).with_suffix(f'.{found}')}?" if found is not None else ""

@@ -1,0 +1,110 @@
+"""XLSX: a workbook with a sheet a table. No cell is a formula. Lists are joined by spaces.
+
+A sheet has at most 1,048,576 rows, so further rows are on further sheets. Control characters, which XML does not allow,
+are escaped, and texts longer than a cell are cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.core.errors import MissingPackageError
+from absolve.core.printable import printable
+from absolve.tables import Sink
+from absolve.tables.csv import literal
+from absolve.tables.rows import joined
+
+try:
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font, PatternFill
+    from openpyxl.utils import get_column_letter
+except ImportError as error:
+    raise MissingPackageError("XLSX needs openpyxl: pip install 'absolve[xlsx]'") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from absolve.inventory.columns import Columns
+    from absolve.tables import Table
+
+MOST_ROWS: Final = 1_048_575  # below the header
+MOST_TEXT: Final = 32_767  # characters of a cell
+WIDE: Final = frozenset(
+    "document reference target final fix suggestion url rule text title cause example_document detail".split()
+)
+_HEADER: Final = {"font": Font(bold=True, color="FFFFFF"), "fill": PatternFill("solid", fgColor="33475B")}
+
+
+def encode(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> list[tuple[Any, ...]]:
+    """Return rows as tuples of numbers and of texts that a cell can hold; an empty text is None."""
+    return [tuple([_value(cell) for cell in row]) for row in joined(columns, rows)]
+
+
+def _value(cell: Any) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    text = printable(cell)
+    return f"{text[: MOST_TEXT - 1]}…" if len(text) > MOST_TEXT else text or None
+
+
+def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Iterable[Sequence[Any]]]], path: Path) -> None:
+    """Write the workbook."""
+    book = Workbook(write_only=True)
+    sheets = {table.name: _Sheets(book, table) for table in tables}
+    for name, rows in chunks:
+        for row in rows:
+            sheets[name].append(row)
+    for of_table in sheets.values():
+        of_table.end()
+    book.save(path)
+
+
+class _Sheets:
+    """The sheets of one table; the next one begins with the first row for which the last has no room."""
+
+    def __init__(self, book: Any, table: Table) -> None:
+        self._book = book
+        self._table = table
+        self._number = 1
+        self._begin(book.create_sheet(table.name))
+
+    def _begin(self, sheet: Any) -> None:
+        self._sheet = sheet
+        self._rows = 0
+        sheet.freeze_panes = "A2"
+        for place, name in enumerate(self._table.columns, 1):
+            sheet.column_dimensions[get_column_letter(place)].width = 50 if name in WIDE else 14
+        sheet.append([_header(sheet, name) for name in self._table.columns])
+
+    def append(self, row: Sequence[Any]) -> None:
+        if self._rows == MOST_ROWS:
+            self.end()
+            self._number += 1
+            after = self._book.index(self._sheet) + 1
+            self._begin(self._book.create_sheet(f"{self._table.name} {self._number}", after))
+        self._sheet.append([_cell(self._sheet, value) for value in row])
+        self._rows += 1
+
+    def end(self) -> None:
+        if self._rows:
+            self._sheet.auto_filter.ref = f"A1:{get_column_letter(len(self._table.columns))}{self._rows + 1}"
+
+
+def _header(sheet: Any, name: str) -> Any:
+    cell = WriteOnlyCell(sheet, name)
+    cell.font, cell.fill = _HEADER["font"], _HEADER["fill"]
+    return cell
+
+
+def _cell(sheet: Any, value: Any) -> Any:
+    if not isinstance(value, str) or (literal(value) is value and not value.startswith("#")):  # errors, such as #N/A
+        return value
+    cell = WriteOnlyCell(sheet, value)
+    cell.data_type = "s"  # openpyxl takes a text with "=" at its start for a formula
+    cell.quotePrefix = True  # nor is it one after somebody has edited the cell
+    return cell
+
+
+XLSX: Final = Sink(encode, write)
