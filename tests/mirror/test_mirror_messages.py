@@ -112,13 +112,23 @@ def test_a_location_of_ten_thousand_characters_is_no_url() -> None:
     assert all(len(url) < 200 for url in planned(data))
 
 
-def test_a_mailbox_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise ValueError("bad header")
+@pytest.mark.parametrize(("coding", "text", "data"), [("base64", b"AAEC;", b"\0\1\2"), ("base64", b"AAE", b"\0\1"), ("8-bit", b"AAEC", b"AAEC")])
+def test_what_mail_programs_read_of_a_broken_part_is_held(tmp_path: Path, coding: str, text: bytes, data: bytes) -> None:
+    part = (f"Content-Location: http://h/x.bin\nContent-Transfer-Encoding: {coding}", "application/octet-stream", text)
+    assert mirrored(tmp_path, "c.mhtml", mhtml(part))[1] == {"h/x.bin": data}
 
-    monkeypatch.setattr("email.message_from_bytes", broken)
-    assert mirrored(tmp_path, "c.mhtml", SAVED)[0] == 1
-    assert "unreadable" in capsys.readouterr().err
+
+def test_a_multipart_that_cannot_be_read_is_reported_and_the_other_parts_are_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = mhtml(("", 'multipart/mixed; boundary="nowhere"', b"x"), ("Content-Location: http://h/x.txt", "text/plain", b"y"))
+    code, found = mirrored(tmp_path, "c.mhtml", data)
+    assert (code, found) == (1, {"h/x.txt": b"y"})
+    assert "no-boundary" in capsys.readouterr().err
+
+
+def test_a_delivery_status_is_one_document(tmp_path: Path) -> None:
+    text = b"Reporting-MTA: dns; h\r\n\r\nAction: failed\r\n"
+    data = mhtml(("", "text/plain", b"it failed"), ("", "message/delivery-status", text))
+    assert sorted(mirrored(tmp_path, "c.eml", data)[1].values()) == [text, b"it failed"]
 
 
 def test_a_message_larger_than_the_limit_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

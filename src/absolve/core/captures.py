@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+LONGEST_REFERENCE: Final = 4096  # characters of a header field that says where a document is
 
 
 class Capture(NamedTuple):
@@ -12,6 +14,9 @@ class Capture(NamedTuple):
     `date` is as written there. `size` is 0 for a body that is empty, None for one that is unknown or not here.
     `kind` is the type of a WARC record; `refers_to`, `refers_to_date` and `payload_digest` are fields of it. `name` is
     the URL by which a message knows its part (`cid:`).
+
+    With `Settings.captures` there are the header fields, too, their names in lower case; `location` of a part of a
+    message (a reference), `redirect` of a response, and `length`, the bytes that its content had, as far as stated.
     """
 
     status: int | None = None
@@ -24,6 +29,10 @@ class Capture(NamedTuple):
     refers_to_date: str = ""
     payload_digest: str = ""
     name: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    location: str = ""
+    redirect: str = ""
+    length: int = 0
 
 
 class PageFacts(NamedTuple):

@@ -18,7 +18,7 @@ DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's sta
 
 
 class Settings(NamedTuple):
-    """The user's choices and limits; the names are those of the command line's options, but for `documents`."""
+    """The user's choices and limits; the names are those of the command line's options, but for the last two."""
 
     profile: str = "rfc1808"
     fragments: str = "keep"
@@ -35,6 +35,7 @@ class Settings(NamedTuple):
     max_url: int = 2 << 20  # characters of a resolved URL; browsers have the same limit (Chromium: 2 MB)
     max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document
     documents: bool = False  # whether walkers collect facts for the table of documents; no option of the user
+    captures: bool = False  # likewise whether they say all about captures: header fields, and every body as a part
 
     def checked(self) -> Settings:
         """Return these settings; raise UsageError for a value that is not among its choices or out of range."""
@@ -57,5 +58,5 @@ class Settings(NamedTuple):
 
 
 CHOICES: dict[str, object] = {
-    name: value for name, value in Settings._field_defaults.items() if name != "documents"
+    name: value for name, value in Settings._field_defaults.items() if name not in {"documents", "captures"}
 }  # the options of a caller, and their defaults

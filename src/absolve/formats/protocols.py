@@ -21,6 +21,7 @@ class WalkOptions(Protocol):
     """The settings that a walker reads. `max_links`: a list of events may end once it has more links and parts.
 
     `documents`: yield Capture and PageFacts, too, and a Part for each document, also of types without a walker.
+    `captures`: state the header fields of each document, and yield every body as a Part, whatever its status.
     """
 
     @property
@@ -33,6 +34,8 @@ class WalkOptions(Protocol):
     def break_signatures(self) -> bool: ...
     @property
     def documents(self) -> bool: ...
+    @property
+    def captures(self) -> bool: ...
     @property
     def max_links(self) -> int: ...
     @property

@@ -34,6 +34,11 @@ SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
 OTHER: Final = "application/x.other"  # our own name: a document in a format without a walker
 HAR: Final = "application/har+json"  # not registered
+# Our own names for what has a header and a body.
+HAR_ENTRY: Final = "application/har-entry"  # one object of the array `entries`
+PART: Final = "message/part"  # of a multipart
+PART_OF_DIGEST: Final = "message/part-of-digest"  # without a Content-Type it is a message (RFC 2046 5.1.5)
+STEPS: Final = frozenset({HAR_ENTRY, PART, PART_OF_DIGEST})
 RECORDS: Final = "application/warc-records"  # our own name: the records in one compressed member of a WARC file
 ZIP: Final = "application/zip"
 PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
@@ -70,8 +75,8 @@ WALKERS: Final[dict[str, Format]] = {
     XML: Format("absolve.formats.xml.walker", "walk", "xml", _XML_SUFFIXES),
     "text/css;declarations": Format("absolve.formats.css.walker", "walk_declarations"),
     MESSAGE: Format("absolve.formats.mail.walker", "walk", "none", (".eml", ".mht", ".mhtml")),
-    "message/part": Format("absolve.formats.mail.walker", "walk_part", "none"),  # a body part of a multipart entity
-    "message/part-of-digest": Format("absolve.formats.mail.walker", "walk_part_of_digest", "none"),
+    PART: Format("absolve.formats.mail.walker", "walk_part", "none"),
+    PART_OF_DIGEST: Format("absolve.formats.mail.walker", "walk_part_of_digest", "none"),
     "multipart/related": Format("absolve.formats.mail.walker", "walk", "none"),  # MHTML, as servers label it
     "application/x-mimearchive": Format("absolve.formats.mail.walker", "walk", "none"),
     MAILBOX: Format("absolve.formats.mail.walker", "walk_mailbox", "none", (".mbox", ".mbx")),
@@ -85,7 +90,7 @@ WALKERS: Final[dict[str, Format]] = {
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
     HAR: Format("absolve.formats.json.har", "walk", "none", (".har",), archive=True),
-    "application/har-entry": Format("absolve.formats.json.har", "walk_entry", "none"),
+    HAR_ENTRY: Format("absolve.formats.json.har", "walk_entry", "none"),
     **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
 }
 # The first type of several with the same suffix counts.

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 NO_CAPTURE: Final = Capture()
 HTTP_TYPES: Final = frozenset({registry.HTTP, "application/http"})
 CONTAINERS: Final = frozenset({registry.MAILBOX})
-WRAPPERS: Final = frozenset(
-    {
-        *(HTTP_TYPES | set(registry.MAIL) - CONTAINERS),
-        *("application/har-entry", "message/part", "message/part-of-digest"),
-    }
-)
+WRAPPERS: Final = (HTTP_TYPES | frozenset(registry.MAIL) | registry.STEPS) - CONTAINERS
 _MOST_ALTERNATES: Final = 1 << 20  # characters of the URLs of one document
 _WHITE_SPACE: Final = "\t\n\f\r "
 

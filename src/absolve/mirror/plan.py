@@ -19,10 +19,9 @@ from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import browsers, paths
 from absolve.mirror.capture import Captured, Where, latest_of
-from absolve.mirror.har import HarReader
+from absolve.mirror.containers import ContainerReader
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Working
-from absolve.mirror.messages import MessageReader
 from absolve.mirror.packages import PackageReader
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.policy import MirrorPolicy
@@ -126,12 +125,10 @@ def _reader(document: Document, number: int, how: ReadOptions) -> Reader:
         kind = registry.sniff(data, document.name) or ""
     if kind == registry.WARC:
         return WarcReader(name, number, lambda: nullcontext(io.BytesIO(data)), how.settings)
-    if kind == registry.HAR:
-        return HarReader(input_, number, how, data)
     if kind in registry.PACKAGES:
         return PackageReader(input_, number, how, data)
-    if kind in registry.MAIL:
-        return MessageReader(input_, number, how, data)
+    if kind in {registry.HAR, *registry.MAIL}:
+        return ContainerReader(input_, number, how, kind, data)
     return _OneReader(document, number, how)
 
 

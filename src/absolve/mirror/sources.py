@@ -70,9 +70,7 @@ def _kind(name: str, head: bytes, how: ReadOptions) -> str:
     kind = registry.kind_of(how.media_type) if how.media_type is not None else registry.sniff(head, name) or ""
     if kind in registry.PACKAGES:
         return registry.ZIP
-    if kind in registry.MAIL:
-        return registry.MESSAGE
-    return kind if kind in {registry.WARC, registry.HAR} else FILES
+    return kind if kind in {registry.WARC, registry.HAR, *registry.MAIL} else FILES
 
 
 def reader_of(source: Source, number: int, how: ReadOptions) -> Reader:
@@ -92,14 +90,10 @@ def reader_of(source: Source, number: int, how: ReadOptions) -> Reader:
 
             return WarcReader(source.name, number, partial(opened_member, input_.name, source.member), how.settings)
         return WarcReader(source.name, number, partial(files.opened, input_.name), how.settings)
-    if source.kind == registry.HAR:
-        from absolve.mirror.har import HarReader
-
-        return HarReader(input_, number, how)
     if source.kind == registry.ZIP:
         from absolve.mirror.packages import PackageReader
 
         return PackageReader(input_, number, how)
-    from absolve.mirror.messages import MessageReader
+    from absolve.mirror.containers import ContainerReader
 
-    return MessageReader(input_, number, how)
+    return ContainerReader(input_, number, how, source.kind)

@@ -32,14 +32,13 @@ if TYPE_CHECKING:
     from absolve.formats.json.tokens import Path
     from absolve.formats.protocols import WalkOptions
 
-ENTRY: Final = "application/har-entry"  # our own name: one object of the array `entries`
-
 _STRING: Final = JSONString()
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
 _MOST_BROKEN: Final = 100  # entries that are reported as no objects
 _PARTIAL: Final = "206"
 _LONGEST_STATUS: Final = 3  # digits
+_LONGEST_NUMBER: Final = 16
 
 _URL: Final = ("request", "url")
 _HEADERS: Final = ("response", "headers")
@@ -49,9 +48,10 @@ _MEDIA_TYPE: Final = ("response", "content", "mimeType")
 _TEXT: Final = ("response", "content", "text")
 _ENCODING: Final = ("response", "content", "encoding")
 _SIZE: Final = ("response", "content", "size")
+_BODY_SIZE: Final = ("response", "bodySize")
 _DATE: Final = ("startedDateTime",)
 _METHOD: Final = ("request", "method")
-_KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE, _DATE, _METHOD})
+_KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE, _BODY_SIZE, _DATE, _METHOD})
 _PLAIN: Final = frozenset({"string", "word"})  # kinds of values that contain no others
 
 
@@ -74,8 +74,8 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
             if found.kind == "object":
                 text = _text(data, url)
                 claims = [BaseClaim(Layer.RETRIEVAL, text, "HAR entry's request URL")] if text else []
-                part = Part(ENTRY, found.start, found.end, IDENTITY, "entry", claims=claims, encloses=False)
-                events.append(part)
+                span = found.start, found.end
+                events.append(Part(registry.HAR_ENTRY, *span, IDENTITY, "entry", claims=claims, encloses=False))
             else:
                 broken += 1
                 if broken <= _MOST_BROKEN:
@@ -93,6 +93,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     known: dict[Path, Value] = {}
     field: dict[str, Value] = {}
     fields: list[tuple[str, Value]] = []
+    every: list[tuple[str, str]] = []  # with `captures`
     present: set[Path] = set()
     for found in values(data):
         if isinstance(found, Finding) or found.is_key:
@@ -110,6 +111,10 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
             field[str(path[3])] = found
         elif len(path) == 3:
             name = _text(data, field.get("name")).lower()
+            if options.captures:
+                if field.keys() < {"name", "value"}:
+                    raise WalkError("broken-entry", "a header field lacks its name or its value", found.start)
+                every.append((name, _text(data, field["value"])))
             if name in headers.OF_HTTP and "value" in field and field["value"].kind == "string":
                 if len(fields) == headers.MOST_FIELDS:
                     raise headers.too_many(headers.MOST_FIELDS, found.start)
@@ -123,7 +128,8 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     if redirect is not None and redirect.kind == "string":
         yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
     if options.documents:
-        yield _capture(data, known)
+        facts = _capture(data, known)
+        yield _all_facts(data, known, facts, tuple(every)) if options.captures else facts
     yield from _body(data, known, options)
 
 
@@ -166,6 +172,16 @@ def _capture(data: bytes, known: dict[Path, Value]) -> Capture:
         0 if _text(data, known.get(_SIZE)) == "0" else None,
         _text(data, known.get(_METHOD)),
     )
+
+
+def _all_facts(data: bytes, known: dict[Path, Value], facts: Capture, fields: tuple[tuple[str, str], ...]) -> Capture:
+    """Return the facts with all that an entry states. Raise WalkError for a status that is none of HTTP."""
+    if facts.status is None and _text(data, known.get(_STATUS)) not in {"", "null"}:
+        raise WalkError("broken-entry", "its status is none of HTTP")
+    paths = (_SIZE,) if _text(data, known.get(_TEXT)) else (_SIZE, _BODY_SIZE)
+    sizes = [_text(data, known.get(path)) for path in paths]
+    length = next((int(size) for size in sizes if size.isdecimal() and len(size) < _LONGEST_NUMBER and int(size)), 0)
+    return facts._replace(fields=fields, redirect=_text(data, known.get(_REDIRECT_URL)), length=length)
 
 
 def _text(data: bytes, found: Value | None) -> str:
@@ -255,8 +271,8 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
         return
     media_type = _text(data, known.get(_MEDIA_TYPE))
     raw = data[text.start : text.end]
-    if not registry.is_read(media_type):
-        if media_type not in {"", "x-unknown"}:
+    if options.captures or not registry.is_read(media_type):
+        if options.captures or media_type not in {"", "x-unknown"}:
             if options.documents:
                 yield _unread(raw, media_type, text, _text(data, known.get(_ENCODING)).lower())
             return
@@ -293,13 +309,13 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
 
 
 def _unread(raw: bytes, media_type: str, text: Value, encoding: str) -> Part:
-    """Return the content of a media type without a walker, for the table of documents."""
+    """Return the content of any media type, for the table of documents."""
     coding: Coding = _STRING
     if encoding == "base64":
         coding = Stack([_STRING, Base64(_STRING.decode(raw), one_line=True)])
     elif encoding:
         coding = Unread(encoding)
-    return Part(media_type, text.start, text.end, coding, name="body", own_charset=True, encloses=False)
+    return Part(media_type, text.start, text.end, coding, name="body", own_charset=bool(encoding), encloses=False)
 
 
 _NO_TEXT: Final = registry.Format("", "", "none")

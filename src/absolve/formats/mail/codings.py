@@ -241,3 +241,15 @@ class Base64:
             made.write(in_lines(text, width, self._line_end))
         made.write(self._after)
         return made.getvalue()
+
+
+class LooseBase64(Base64):
+    """Base64 of which all is decoded that mail programs decode, although it is broken; it is never written."""
+
+    def decode(self, raw: bytes) -> bytes:
+        try:
+            return super().decode(raw)
+        except CodingError:
+            with suppress(binascii.Error):
+                return binascii.a2b_base64(raw + b"==")
+            raise

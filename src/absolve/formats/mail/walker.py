@@ -17,7 +17,7 @@ from absolve.core.model import Finding, Link, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.compression import Unread
-from absolve.formats.mail.codings import Base64, QuotedPrintable
+from absolve.formats.mail.codings import Base64, LooseBase64, QuotedPrintable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from absolve.formats.headers import Field
     from absolve.formats.protocols import WalkOptions
 
-MESSAGE: Final = "message/rfc822"
-PART: Final = "message/part"  # an internal type: a part of a multipart, its header and its body
-PART_OF_DIGEST: Final = "message/part-of-digest"  # internal; without a Content-Type it is a message (RFC 2046 5.1.5)
-_MESSAGES: Final = frozenset({MESSAGE, "message/global", "message/news"})
+_MESSAGES: Final = frozenset({registry.MESSAGE, "message/global", "message/news"})
 
 # RFC 5751 3.2: a signature around the content. Encrypted content, or other content in ASN.1, is not read.
 _OPAQUE: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
@@ -73,7 +70,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]
         yield from _Walk(data, found, body, options).events()
     elif data.startswith(b"--"):
         boundary = data[2:].partition(b"\n")[0].rstrip()
-        yield from _Walk(data, found, 0, options).multipart(boundary, PART)
+        yield from _Walk(data, found, 0, options).multipart(boundary, registry.PART)
     else:
         yield Finding("no-header", "this is no message: it does not begin with a header", start)
 
@@ -85,7 +82,7 @@ def walk_part(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[E
 
 def walk_part_of_digest(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001
     """Yield the events of a part of a multipart/digest (RFC 2046 5.1.5)."""
-    return _part(data, options, MESSAGE)
+    return _part(data, options, registry.MESSAGE)
 
 
 def _part(data: bytes, options: WalkOptions, default: str) -> Iterator[Event]:
@@ -145,7 +142,7 @@ class _Walk:
             boundary = self._content.parameter("boundary").rstrip().encode("utf-8", "surrogateescape")
             digest = media_type == "multipart/digest"
             signed = "" if self._options.break_signatures or media_type != "multipart/signed" else media_type
-            yield from self.multipart(boundary, PART_OF_DIGEST if digest else PART, signed)
+            yield from self.multipart(boundary, registry.PART_OF_DIGEST if digest else registry.PART, signed)
             return
         if inside:
             yield from self._names(locations)
@@ -162,12 +159,18 @@ class _Walk:
 
     def _capture(self, media_type: str) -> Capture:
         """Return the facts that the header states about the body."""
-        from absolve.core.captures import Capture  # here, because few runs need it
+        from absolve.core.captures import LONGEST_REFERENCE, Capture  # here, because few runs need it
 
         date = headers.first(self._data, self._fields, "date") or ""
         name = (headers.first(self._data, self._fields, "content-id") or "").strip("<> ")
         is_empty = self._body == len(self._data)
-        return Capture(None, date, media_type, 0 if is_empty else None, name=f"cid:{name}" if name else "")
+        found = Capture(None, date, media_type, 0 if is_empty else None, name=f"cid:{name}" if name else "")
+        if not self._options.captures:
+            return found
+        fields = tuple((field.name, headers.value(self._data, field)) for field in self._fields)
+        location = dict(reversed(fields)).get("content-location", "")
+        location = "".join(location.split()) if len(location) <= LONGEST_REFERENCE else ""
+        return found._replace(location=location, fields=fields)
 
     def _names(self, locations: list[Link]) -> Iterator[MessageIds]:
         """Yield the identifiers of this part in its message: Content-Location (RFC 2557), Content-ID (RFC 2392)."""
@@ -181,13 +184,15 @@ class _Walk:
     def _leaf(self, media_type: str) -> Iterator[Event]:
         """Yield a body that is not a multipart as a part, if its media type has a walker."""
         if media_type in _MESSAGES:
-            media_type = MESSAGE
+            media_type = registry.MESSAGE
         is_read = registry.canonical(media_type) in registry.WALKERS
         if not (is_read or self._options.documents):
             return
         encoding = (headers.first(self._data, self._fields, "content-transfer-encoding") or "").strip().lower()
         coding = self._coding(encoding)
-        if coding is None and not is_read:
+        if self._options.captures:
+            coding = coding or IDENTITY
+        elif coding is None and not is_read:
             coding = Unread(encoding)
         if coding is None:
             text = f"encoding {encoding[:40]!r}: none that absolve reads; this part is left as it is"
@@ -195,7 +200,7 @@ class _Walk:
             return
         charset = re.sub(r'[\\"\r\n]', "", self._content.parameter("charset"))
         full = f'{media_type}; charset="{charset}"' if charset else media_type
-        name = "message" if media_type == MESSAGE else "body"
+        name = "message" if media_type == registry.MESSAGE else "body"
         size = len(self._data)
         yield Part(full, self._body, size, coding, name=name, own_charset=True, signed_by=self._signature)
 
@@ -206,7 +211,9 @@ class _Walk:
         body = self._data[self._body :]
         if encoding == "quoted-printable":
             return QuotedPrintable(body)
-        return Base64(body) if encoding == "base64" else None
+        if encoding == "base64":
+            return LooseBase64(body) if self._options.captures else Base64(body)
+        return None
 
     def multipart(self, boundary: bytes, media_type: str, signed: str = "") -> Iterator[Event]:
         """Yield the parts between boundary delimiter lines, each of `media_type` (RFC 2046 5.1.1)."""
@@ -305,4 +312,4 @@ def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterato
 
 
 def _message(start: int, end: int) -> Part:
-    return Part(MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False)
+    return Part(registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False)

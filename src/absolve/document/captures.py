@@ -1,0 +1,112 @@
+"""Find the documents that a container holds: entries of an archive, parts of messages, members of a package.
+
+In: the bytes of a container, whose walker says what is in it. Out: an `Entry` for each document, in their order: its
+URL, what the container states about it, and its content, which is decoded when it is asked for. No document is walked:
+its bases and links are those of `walk`.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urljoin
+
+from absolve.core.captures import LONGEST_REFERENCE, Capture
+from absolve.core.errors import CodingError, WalkError
+from absolve.core.model import BaseClaim, Finding, Part
+from absolve.encodings.charsets import UTF_8
+from absolve.formats import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.protocols import Coding
+    from absolve.document.settings import Settings
+
+_NOTHING: Final = Capture()
+_MAIL: Final = frozenset({*registry.MAIL, *registry.STEPS})  # what may have whole messages as parts
+
+
+class Entry(NamedTuple):
+    """One document in a container, with what is stated about it.
+
+    `url` is absolute, or relative where no base is known; "" for none. `is_text`: the container holds the content as
+    text, which is UTF-8 here.
+    """
+
+    url: str
+    media_type: str
+    facts: Capture
+    is_text: bool = False
+    raw: bytes = b""
+    coding: Coding | None = None
+
+    @property
+    def content(self) -> bytes:
+        """The decoded bytes. Raise CodingError where they cannot be decoded."""
+        return self.coding.decode(self.raw) if self.coding is not None else self.raw
+
+
+def entries(data: bytes, media_type: str, settings: Settings, url: str | None = None) -> Iterator[Entry | Finding]:
+    """Yield the documents in a container, and a finding for each that is broken; positions in it are of no use.
+
+    `media_type` is one of the registry's. `url` is the base of the container. Raise WalkError for a container that
+    cannot be read.
+    """
+    how = settings._replace(documents=True, captures=True)
+    return _inside(data, media_type, how, url or "", _NOTHING, 0)
+
+
+def _inside(
+    data: bytes, media_type: str, how: Settings, url: str, around: Capture, depth: int
+) -> Iterator[Entry | Finding]:
+    """Yield what is in a container, a message or an entry. `url` is its base, `around` is stated outside of it."""
+    walk = registry.walker(media_type)
+    base, facts = url, around
+    is_empty = True
+    for event in walk(data, UTF_8, how) if walk is not None else ():
+        if isinstance(event, Capture):
+            facts = event._replace(date=around.date or event.date)
+        elif isinstance(event, BaseClaim):
+            base = base if base is not url else _joined(url, event.reference)
+        elif isinstance(event, Finding) and event.failed:
+            if media_type == registry.HAR_ENTRY:
+                raise WalkError(event.code, event.text)
+            yield event
+        elif isinstance(event, Part):
+            is_empty = False
+            kind = registry.kind_of(event.media_type)
+            if kind not in registry.STEPS and not (kind == registry.MESSAGE and media_type in _MAIL):
+                raw = data[event.start : event.end]
+                text = not event.own_charset
+                yield Entry(_url(event, url, facts), event.media_type, event.capture or facts, text, raw, event.coding)
+            elif depth == how.max_depth:
+                yield Finding("too-deep", f"parts more than {depth} deep are not read", event.start, failed=True)
+            else:
+                own = event.claims[0].reference if event.claims else base
+                yield from _below(event, data, kind, how, own, facts, depth)
+    if is_empty and media_type == registry.HAR_ENTRY:
+        yield Entry(url, facts.media_type, facts, is_text=True)
+
+
+def _below(
+    part: Part, data: bytes, kind: str, how: Settings, url: str, facts: Capture, depth: int
+) -> Iterator[Entry | Finding]:
+    try:
+        yield from _inside(part.coding.decode(data[part.start : part.end]), kind, how, url, facts, depth + 1)
+    except (CodingError, WalkError) as error:
+        yield Finding(error.code, error.message, part.start, failed=True)
+
+
+def _url(part: Part, url: str, facts: Capture) -> str:
+    """Return the URL of a document: that of its part, else that of what it is in; a message has its location only."""
+    if part.base is not None:
+        return _joined(url, part.base.reference)
+    return url if not part.encloses else _joined(url, facts.location) if facts.location else ""
+
+
+def _joined(url: str, reference: str) -> str:
+    """Return a reference of a header, resolved; "" for one that is too long, or no URL."""
+    with suppress(ValueError):
+        return urljoin(url, reference) if len(reference) <= LONGEST_REFERENCE else ""
+    return ""

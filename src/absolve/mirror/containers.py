@@ -1,0 +1,229 @@
+"""Read the captures in a container that is read as a whole: HTTP Archives, mail, MHTML and mailboxes.
+
+In: an input. Out: a `Captured` for each document in it, and its content; `document.captures` says what is in it. The
+URL of an entry is that of its request; that of a part of a message its Content-Location, its Content-ID, or a number
+below `package:///`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from email.message import Message
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault
+from absolve.core.model import PACKAGE_ROOT, Document, Finding
+from absolve.document.captures import Entry, entries
+from absolve.document.walk import inners, walk
+from absolve.encodings.charsets import declared_in_html, lookup
+from absolve.formats import registry
+from absolve.inventory.dates import in_iso
+from absolve.mirror import browsers
+from absolve.mirror.capture import CUT, PIECE, SCHEMES, Captured, Where, digits_of, redirect_of
+from absolve.mirror.payloads import Broken, Payload, media_type_of
+from absolve.mirror.ranges import PARTIAL, Piece, judged
+from absolve.run import sources
+from absolve.urls.identity import normal, percent_decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from absolve.document.entity import Entity
+    from absolve.mirror.payloads import Posted
+    from absolve.run.inputs import Input
+    from absolve.run.load import ReadOptions
+
+_WALKED: Final = frozenset({registry.HTML, registry.XML, registry.CSS})
+
+
+class ContainerReader:
+    """The captures of a container; the place of each is its number there. `data` are its bytes, if known."""
+
+    def __init__(self, input_: Input, number: int, how: ReadOptions, kind: str, data: bytes | None = None) -> None:
+        self._input = input_
+        self._number = number
+        self._how = how
+        self._kind = kind
+        self._known = data
+        self._root = f"{PACKAGE_ROOT}{quote(PurePosixPath(input_.place).name)}/"
+        self._loaded: list[Entry] = []
+        self._entities: list[Entity | None] = []
+
+    def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:  # noqa: ARG002 - of the protocol
+        """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
+        index = 0
+        try:
+            for number, one in enumerate(self._every()):
+                if isinstance(one, Finding):
+                    yield self._broken(one.code, one.text, number)
+                    continue
+                try:
+                    yield from self._captured(one, index)
+                except CodingError as error:
+                    yield self._broken(error.code, error.message, number)
+                except FAULTS as error:
+                    yield self._broken("unreadable", fault(error), number)
+                index += 1
+        except WalkError as error:
+            yield Broken(Diagnostic(error.code, error.message, self._input.name, failed=True))
+        except DocumentError as error:
+            yield Broken(error.diagnostic._replace(failed=True))
+
+    def _every(self) -> Iterator[Entry | Finding]:
+        return entries(self._data(), self._kind, self._how.settings, self._input.url)
+
+    def _data(self) -> bytes:
+        if self._known is not None:
+            return self._known
+        return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
+
+    def _broken(self, code: str, text: str, number: int) -> Broken:
+        if self._kind == registry.HAR:
+            code, text = "broken-entry", f"entry {number}: {text}"
+        return Broken(Diagnostic(code, text, self._input.name, failed=True))
+
+    def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece]:
+        facts = one.facts
+        urls = self._urls(one, index + 1)
+        if not urls or facts.method.upper() not in {"", "GET", "HEAD"}:
+            return
+        payload = _payload(one)
+        fields = browsers.kept_fields(facts.fields)
+        is_mail = self._kind in registry.MAIL
+        date = digits_of((in_iso(facts.date) or "") if is_mail else facts.date)
+        where = Where(self._number, index, 0)
+        found = Captured(
+            *(urls[0], 200 if is_mail else facts.status or 0, date, payload.media_type, where),
+            size=len(payload.data),
+            shown=browsers.allowed(payload.media_type, fields, payload.data),
+            looks=browsers.markup(payload.data),
+            fields=fields,
+        )
+        if not is_mail:
+            yield from self._answered(found, one)
+            return
+        yield found
+        for other in urls[1:]:
+            yield Captured(other, 302, found.date, "", where, urls[0])
+
+    def _answered(self, found: Captured, one: Entry) -> Iterator[Captured | Piece]:
+        """Yield the capture that a response is, if any, with what there is of its body."""
+        facts, fields = one.facts, dict(one.facts.fields)
+        location = redirect_of(found.url, found.status, facts.redirect or fields.get("location"))
+        if location is not None or not 200 <= found.status < 300:
+            yield found._replace(location=location)
+        elif not found.size and facts.method.upper() == "HEAD":
+            return
+        elif not found.size and (facts.length or any(_is_number(fields, name) for name in _LENGTHS)):
+            yield found._replace(lack=PIECE)  # the body was not saved
+        elif found.status == PARTIAL:
+            yield judged(found, fields.get, found.size, self._how.settings.max_decompressed)
+        else:
+            yield found._replace(lack=CUT) if not one.is_text and facts.length > found.size else found
+
+    def _urls(self, one: Entry, number: int) -> list[str]:
+        """Return the URLs of a document, its own one first; none for one that is none of the web."""
+        if self._kind not in registry.MAIL:
+            url = normal(one.url)
+            return [url] if url is not None and _is_usable(url) else []
+        facts = one.facts
+        url = (normal(one.url) or normal(self._root + quote(facts.location))) if facts.location else None
+        found = [url] if url is not None and (_is_usable(url) or url.startswith(("cid:", PACKAGE_ROOT))) else []
+        if facts.name:
+            found.append(f"cid:{percent_decoded(facts.name.removeprefix('cid:'))}")
+        if not found or found[0].startswith("cid:"):
+            name = quote(_file_name(facts.fields) or f"part-{number}", safe="")
+            found.insert(0, normal(f"{self._root}{number}/{name}") or f"{self._root}{number}")
+        return found
+
+    def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
+        """Yield the contents of documents, with their entities where a message has them."""
+        if not self._loaded:
+            self._load()
+        page = None
+        if self._kind in registry.MAIL:
+            every = (self._urls(one, index + 1)[0] for index, one in enumerate(self._loaded))
+            page = next(filter(_is_usable, every), None)
+        for where in places:
+            payload = _payload(self._loaded[where.offset])
+            entity = self._entities[where.offset] if self._entities else None
+            if entity is not None and not _is_usable(entity.bases.own.url):
+                entity = None  # a style sheet that a browser made of one in the page, as Content-ID: the page's
+            yield where, payload._replace(entity=entity, base=None if entity is not None else page)
+
+    def _load(self) -> None:
+        """Read all documents, and walk a message: the parts of one have bases of each other."""
+        self._loaded = [one for one in self._every() if isinstance(one, Entry)]
+        if self._kind not in registry.MAIL:
+            return
+        document = Document(self._data(), name=self._input.name, media_type=self._kind, url=self._input.url)
+        walked: dict[bytes | None, deque[Entity]] = defaultdict(deque)
+        try:
+            _collect(walk(document, self._how.settings), walked)
+        except DocumentError:
+            return
+        for one in self._loaded:
+            queue = walked.get(_content(one))
+            self._entities.append(queue.popleft() if queue else None)
+
+
+def _content(one: Entry) -> bytes | None:
+    try:
+        return one.content
+    except CodingError:
+        return None
+
+
+_LENGTHS: Final = ("content-length", "content-range")
+
+
+def _is_number(fields: dict[str, str], name: str) -> bool:
+    return fields.get(name, "0")[:1] not in {"", "-", "0"}
+
+
+def _is_usable(url: str) -> bool:
+    return url.startswith(SCHEMES)
+
+
+def _file_name(fields: tuple[tuple[str, str], ...]) -> str | None:
+    """Return the name that a part of a message has as a file (RFC 2183 2.3, RFC 2231)."""
+    message = Message()
+    for name, value in fields:
+        if name in {"content-disposition", "content-type"} and name not in message:
+            message[name] = value
+    return message.get_filename()
+
+
+def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:
+    for inner in inners(entity):
+        if inner.part.own_charset and inner.entity.media_type in _WALKED:
+            found[inner.entity.own_data].append(inner.entity)
+        else:
+            _collect(inner.entity, found)
+
+
+def _payload(one: Entry) -> Payload:
+    """Return the content of a document. Text is encoded again as its page declares, where that loses nothing.
+
+    A header counts for the media type: what a browser noted beside it may be what it guessed. Raise CodingError.
+    """
+    content = one.content
+    declared = browsers.stated_type(value for name, value in one.facts.fields if name == "content-type")
+    if one.facts.status is None:
+        essence, parameters = registry.essence_of(one.media_type)
+        charset = parameters.get("charset", "").lower()
+        declared = f"{essence}; charset={charset}" if charset and essence.startswith("text/") else essence
+    media_type = media_type_of(declared or one.media_type, content, one.url, browsers.kept_fields(one.facts.fields))
+    if not one.is_text:
+        return Payload(content, media_type)
+    label = registry.essence_of(media_type)[1].get("charset")
+    charset_ = (lookup(label) if label else None) or declared_in_html(content)
+    if charset_ is not None and charset_.name != "utf-8":
+        try:
+            return Payload(content.decode("utf-8", "surrogatepass").encode(charset_.codec), media_type)
+        except (UnicodeError, LookupError):
+            pass
+    essence = registry.essence_of(media_type)[0]
+    return Payload(content, f"{essence}; charset=utf-8" if label else media_type, "utf-8")
