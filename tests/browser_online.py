@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
+from playwright.async_api import Error
 
 from absolve.mirror import serve
-from absolve.verifying.browser import chromium
-from absolve.verifying.browser.chromium import Chromium, NoBrowserError, find
-from absolve.verifying.browser.devtools import DevToolsError
+from absolve.verifying.chromium import Chromium
+from tests import browser_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from absolve.verifying.browser.devtools import DevTools
-    from tests.shapes.active import Response
+    from playwright import async_api as playwright
 
-_CLOSED = ("--proxy-", "--host-resolver-rules=")  # the flags by which no request leaves `absolve browser`
+    from tests.shapes.active import Response
 
 
 class Trap(threading.Thread):
@@ -98,26 +95,20 @@ def served(folder: Path, **options: bool) -> Iterator[int]:
 
 
 @contextmanager
-def browser(*flags: str) -> Iterator[tuple[DevTools, Trap]]:
+def browser(*flags: str) -> Iterator[tuple[Chromium, Trap]]:
     """Yield a Chromium and what sees its requests to other machines; skip the test where none is installed."""
-    try:
-        program = find()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
+    program = browser_page.program()
     trap = Trap()
-    opened = [flag for flag in chromium._FLAGS if not flag.startswith(_CLOSED)]
     more = (f"--proxy-server=http://127.0.0.1:{trap.port}", "--proxy-bypass-list=*.localhost;localhost;127.0.0.1;web.example")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chromium, "_FLAGS", (*opened, *more, *flags))
-        with Chromium(program) as started:
-            yield started.devtools, trap
+    with Chromium(program, (*more, *flags)) as started:
+        yield started, trap
     trap.close()
 
 
 class Online(NamedTuple):
     """A browser, what it would send to other machines, and what is on the web for it."""
 
-    devtools: DevTools
+    chromium: Chromium
     trap: Trap
     web: Web
 
@@ -125,35 +116,22 @@ class Online(NamedTuple):
 class Tab:
     """One tab that opens one URL after the other; `ran` are the words that their scripts said."""
 
-    def __init__(self, devtools: DevTools) -> None:
-        self._devtools = devtools
-        devtools.deadline = time.monotonic() + 60
-        devtools.session = None
-        devtools.call("Browser.setDownloadBehavior", behavior="deny")
-        target = devtools.call("Target.createTarget", url="about:blank")["targetId"]
-        devtools.session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+    def __init__(self, chromium: Chromium) -> None:
+        self._chromium = chromium
         self.ran: set[str] = set()
-        self._loaded = ""
-        devtools.listener = self._heard
-        devtools.call("Page.enable")
-        devtools.call("Page.setLifecycleEventsEnabled", enabled=True)
-        devtools.call("Runtime.enable")
-        devtools.call("Runtime.addBinding", name="ran")
 
-    def _heard(self, method: str, parameters: dict[str, Any]) -> None:
-        if method == "Runtime.bindingCalled":
-            self.ran.add(parameters["payload"])
-        elif method == "Page.lifecycleEvent" and parameters["name"] == "load":
-            self._loaded = parameters["loaderId"]
-        elif method == "Page.javascriptDialogOpening":
-            self._devtools.tell("Page.handleJavaScriptDialog", accept=False)
+        async def opened(browser: playwright.Browser) -> playwright.Page:
+            page = await browser.new_page(accept_downloads=False)
+            await page.expose_binding("ran", lambda _, word: self.ran.add(word))
+            return page
+
+        self._page = chromium.run(opened, 60)
 
     def open(self, url: str) -> None:
         """Open a URL, and wait until it is loaded, or turns out to be none that is shown."""
-        self._devtools.deadline = time.monotonic() + 30
-        try:
-            found = self._devtools.call("Page.navigate", url=url)
-            if "errorText" not in found and not found.get("isDownload"):
-                self._devtools.until(lambda: self._loaded == found.get("loaderId"))
-        except DevToolsError as error:
-            raise DevToolsError(f"{url}: {error}") from error
+
+        async def opened(_: object) -> None:
+            with suppress(Error):
+                await self._page.goto(url, timeout=0)
+
+        self._chromium.run(opened, 30)

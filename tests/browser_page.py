@@ -2,46 +2,55 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from absolve.verifying.chromium import NoBrowserError, find
 
 if TYPE_CHECKING:
-    from absolve.verifying.browser.devtools import DevTools
+    from collections.abc import Callable, Coroutine
+
+    from playwright import async_api as playwright
+
+    from absolve.verifying.chromium import Chromium
+
+SECONDS = 120.0
+
+
+def program() -> str:
+    """Return the path of a Chromium; skip the test without one."""
+    try:
+        return find()
+    except NoBrowserError as error:
+        pytest.skip(str(error))
 
 
 class Page:
     """A loaded page: what it requests and what it reports, and the values of expressions."""
 
     def __init__(
-        self, devtools: DevTools, url: str, *, width: int = 1280, scheme: str = "light", scripts: bool = True
+        self, chromium: Chromium, url: str, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", scripts: bool = True
     ) -> None:
-        self.devtools = devtools
-        devtools.deadline = time.monotonic() + 120
-        devtools.session = None
-        context = devtools.call("Target.createBrowserContext")["browserContextId"]
-        target = devtools.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
-        devtools.session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.requests: list[str] = []
         self.reports: list[str] = []
-        self.loaded = False
-        devtools.listener = self.heard
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            devtools.call(f"{domain}.enable")
-        devtools.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        devtools.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        devtools.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        devtools.call("Page.navigate", url=url)
-        devtools.until(lambda: self.loaded)
+        self._chromium = chromium
 
-    def heard(self, method: str, parameters: dict[str, Any]) -> None:
-        if method == "Page.loadEventFired":
-            self.loaded = True
-        elif method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"])
-        elif method in {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"}:
-            self.reports.append(str(parameters))
+        async def opened(browser: playwright.Browser) -> playwright.Page:
+            page = await browser.new_page(
+                viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
+            )
+            page.on("request", lambda request: self.requests.append(request.url))
+            page.on("console", lambda message: self.reports.append(message.text))
+            page.on("pageerror", lambda error: self.reports.append(str(error)))
+            await page.goto(url, timeout=0)
+            return page
+
+        self.page = chromium.run(opened, SECONDS)
+
+    def do(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """Return the result of a method of `page`."""
+        return self._chromium.run(lambda _: work(), SECONDS)
 
     def value(self, expression: str) -> Any:
-        done = self.devtools.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in done, done["exceptionDetails"]
-        return done["result"].get("value")
+        return self.do(lambda: self.page.evaluate(expression))

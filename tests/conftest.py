@@ -65,5 +65,5 @@ def online() -> Iterator[Online]:
 
     web = browser_online.Web({})
     rules = f"--host-resolver-rules=MAP {HOST}:80 127.0.0.1:{web.server_port}"
-    with browser_online.running(web), browser_online.browser(rules) as (devtools, trap):
-        yield browser_online.Online(devtools, trap, web)
+    with browser_online.running(web), browser_online.browser(rules) as (chromium, trap):
+        yield browser_online.Online(chromium, trap, web)

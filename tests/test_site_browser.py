@@ -13,19 +13,16 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import pytest
 import reference_pages
 
-from absolve.verifying.browser import chromium
-from absolve.verifying.browser.chromium import Chromium, NoBrowserError, find
+from absolve.verifying.chromium import Chromium
 from tests import browser_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from absolve.verifying.browser.devtools import DevTools
 
 pytestmark = pytest.mark.slow
 ROOT: Final = Path(__file__).parents[1]
@@ -64,33 +61,25 @@ def url(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def devtools() -> Iterator[DevTools]:
-    try:
-        program = find()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
-    closed = ("--proxy-", "--host-resolver-rules=")  # the flags by which no request leaves `absolve browser`
-    flags = [flag for flag in chromium._FLAGS if not flag.startswith(closed)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chromium, "_FLAGS", (*flags, "--no-proxy-server", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
-        with Chromium(program) as browser:
-            yield browser.devtools
+def chromium() -> Iterator[Chromium]:
+    with Chromium(browser_page.program(), ("--no-proxy-server", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")) as browser:
+        yield browser
 
 
 class Page(browser_page.Page):
     """A page of the site."""
 
-    def __init__(self, devtools: DevTools, url: str, *, width: int = 1280, scheme: str = "light") -> None:
-        super().__init__(devtools, url, width=width, scheme=scheme)
+    def __init__(self, chromium: Chromium, url: str, *, width: int = 1280, scheme: Literal["light", "dark"] = "light") -> None:
+        super().__init__(chromium, url, width=width, scheme=scheme)
         assert "absolve" in self.value("document.title"), "the browser shows a page of its own"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_reports_nothing_requests_only_its_own_host_and_fits_the_window(
-    devtools: DevTools, url: str, name: str, width: int
+    chromium: Chromium, url: str, name: str, width: int
 ) -> None:
-    page = Page(devtools, f"{url}{name}", width=width)
+    page = Page(chromium, f"{url}{name}", width=width)
     page.value("new Promise(done => setTimeout(done, 300))")
     assert len(page.requests) > 3
     assert page.reports == []
@@ -100,9 +89,9 @@ def test_a_page_reports_nothing_requests_only_its_own_host_and_fits_the_window(
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light")])
 @pytest.mark.parametrize("name", JUDGED)
-def test_axe_finds_no_serious_fault(devtools: DevTools, url: str, name: str, width: int, scheme: str) -> None:
+def test_axe_finds_no_serious_fault(chromium: Chromium, url: str, name: str, width: int, scheme: Literal["light", "dark"]) -> None:
     pytest.importorskip("axe_core_python", reason="the axe engine is not installed")
-    page = Page(devtools, f"{url}{name}", width=width, scheme=scheme)
+    page = Page(chromium, f"{url}{name}", width=width, scheme=scheme)
     page.value("new Promise(done => setTimeout(done, 300))")
     page.value(resources.files("axe_core_python").joinpath("axe.min.js").read_text("utf-8") + ";0")
     found = page.value("axe.run(document).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))")
@@ -110,8 +99,8 @@ def test_axe_finds_no_serious_fault(devtools: DevTools, url: str, name: str, wid
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_search_finds_the_problem_divergent(devtools: DevTools, url: str, width: int) -> None:
-    page = Page(devtools, f"{url}search.html?q=divergent", width=width)
+def test_the_search_finds_the_problem_divergent(chromium: Chromium, url: str, width: int) -> None:
+    page = Page(chromium, f"{url}search.html?q=divergent", width=width)
     found = page.value("""new Promise(done => { const look = left => {
         const links = [...document.querySelectorAll('#search-results ul.search li a')].map(one => one.href);
         // the results appear one by one

@@ -6,26 +6,25 @@ import subprocess
 import sys
 from contextlib import closing
 from importlib import resources
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pytest
 from made_tables import made
 
 from absolve.audit import outputs
-from absolve.verifying.browser.chromium import Chromium, NoBrowserError, find
+from absolve.verifying.chromium import Chromium
 from tests import browser_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from absolve.verifying.browser.devtools import DevTools
-
 pytestmark = pytest.mark.slow
 READY = """new Promise((done, failed) => {
   const look = () => document.documentElement.dataset.ready ? done(performance.now()) : setTimeout(look, 10);
   look(); setTimeout(() => failed(new Error("not ready")), 20000);
 })"""
+DISPLAY = "getComputedStyle(document.querySelector('{}')).display"
 BUSY = 3  # tries: the machine does other things, too
 
 
@@ -47,27 +46,20 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
 
 
 @pytest.fixture(scope="module")
-def devtools() -> Iterator[DevTools]:
-    try:
-        program = find()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
-    with Chromium(program) as browser:
-        yield browser.devtools
+def chromium() -> Iterator[Chromium]:
+    with Chromium(browser_page.program()) as browser:
+        yield browser
 
 
 class Page(browser_page.Page):
     """The page of a report; `ready` is the time in milliseconds until it can be used."""
 
-    def __init__(self, devtools: DevTools, path: Path, *, width: int = 1280, scheme: str = "light", scripts: bool = True) -> None:
-        super().__init__(devtools, path.as_uri(), width=width, scheme=scheme, scripts=scripts)
+    def __init__(self, chromium: Chromium, path: Path, *, width: int = 1280, scheme: Literal["light", "dark"] = "light", scripts: bool = True) -> None:
+        super().__init__(chromium, path.as_uri(), width=width, scheme=scheme, scripts=scripts)
         self.ready = self.value(READY) if scripts else 0.0
 
-    def press(self, key: str, code: int) -> None:
-        for kind in ("rawKeyDown", "char", "keyUp"):
-            if kind != "char" or key == "Enter":
-                text = {"text": "\r"} if key == "Enter" else {}
-                self.devtools.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **text)
+    def press(self, key: str) -> None:
+        self.do(lambda: self.page.keyboard.press(key))
 
     def milliseconds(self, change: str) -> float:
         """Return the time until the list shows the result of a change."""
@@ -76,16 +68,16 @@ class Page(browser_page.Page):
         return float(found)
 
 
-def test_the_report_makes_no_request_and_no_report_on_the_console(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.hostile)
+def test_the_report_makes_no_request_and_no_report_on_the_console(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.hostile)
     page.value("document.querySelector('#list .open').click()")
     page.value("new Promise(done => setTimeout(done, 300))")
     assert page.requests == [reports.hostile.as_uri()]
     assert page.reports == []
 
 
-def test_texts_of_pages_do_no_harm(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.hostile)
+def test_texts_of_pages_do_no_harm(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.hostile)
     title = page.value("document.title")
     assert title == "Audit of https://docs.example.org/"
     for number in range(10):
@@ -99,8 +91,8 @@ def test_texts_of_pages_do_no_harm(devtools: DevTools, reports: Reports) -> None
     assert page.reports == []
 
 
-def test_100_000_findings_are_usable_in_three_seconds(devtools: DevTools, reports: Reports) -> None:
-    assert min(Page(devtools, reports.large).ready for _ in range(BUSY)) < 3000
+def test_100_000_findings_are_usable_in_three_seconds(chromium: Chromium, reports: Reports) -> None:
+    assert min(Page(chromium, reports.large).ready for _ in range(BUSY)) < 3000
 
 
 @pytest.mark.parametrize(
@@ -110,14 +102,14 @@ def test_100_000_findings_are_usable_in_three_seconds(devtools: DevTools, report
         "$('verdict').value = 'broken'", "$('section').value = '/docs/'", "$('kind').value = 'map'", "$('sort').value = 'title'",
     ],
 )  # fmt: skip
-def test_a_filter_a_search_and_a_sort_are_answered_in_200_ms(devtools: DevTools, reports: Reports, change: str) -> None:
-    page = Page(devtools, reports.large)
+def test_a_filter_a_search_and_a_sort_are_answered_in_200_ms(chromium: Chromium, reports: Reports, change: str) -> None:
+    page = Page(chromium, reports.large)
     page.value("new Promise(done => setTimeout(done, 500))")
     assert min(page.milliseconds(change) for _ in range(BUSY)) < 200
 
 
-def test_filters_narrow_the_list_and_say_how_far(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.large)
+def test_filters_narrow_the_list_and_say_how_far(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.large)
     every = page.value("document.getElementById('status').textContent")
     page.milliseconds("$('verdict').value = 'broken'; $('section').value = '/docs/'")
     status = page.value("document.getElementById('status').textContent")
@@ -129,43 +121,43 @@ def test_filters_narrow_the_list_and_say_how_far(devtools: DevTools, reports: Re
     assert page.value("document.getElementById('status').textContent") == every
 
 
-def test_the_rows_of_a_picture_filter_the_list(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.large)
+def test_the_rows_of_a_picture_filter_the_list(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.large)
     page.value("document.querySelector('#figure-treemap button[data-section]').click()")
     page.value("new Promise(done => setTimeout(done, 300))")
     assert page.value("document.getElementById('verdict').value && document.getElementById('section').value")
     assert page.value("document.activeElement.id") == "search"
 
 
-def test_only_the_rows_in_view_are_in_the_page(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.large)
+def test_only_the_rows_in_view_are_in_the_page(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.large)
     assert page.value("report.data.count") > 5000
     assert page.value("document.querySelectorAll('#list .tabulator-row').length") < 200
 
 
-def test_a_cause_opens_and_closes_by_keyboard(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.hostile)
+def test_a_cause_opens_and_closes_by_keyboard(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.hostile)
     reached = set()
     for _ in range(200):
-        page.press("Tab", 9)
+        page.press("Tab")
         reached.add(page.value("document.activeElement.id || document.activeElement.className || document.activeElement.localName"))
         if page.value("document.activeElement.className === 'open'"):
             break
     assert {"skip", "search", "verdict", "section", "kind", "sort", "open"} <= reached
-    page.press("Enter", 13)
+    page.press("Enter")
     page.value("new Promise(done => setTimeout(done, 200))")
     assert page.value("document.getElementById('detail').open")
     assert page.value("document.getElementById('detail').contains(document.activeElement)")
-    page.press("Escape", 27)
+    page.press("Escape")
     assert not page.value("document.getElementById('detail').open")
     assert page.value("document.activeElement.className") == "open"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("is_open", [False, True], ids=["page", "dialog"])
-def test_axe_finds_no_serious_fault(devtools: DevTools, reports: Reports, scheme: str, *, is_open: bool) -> None:
+def test_axe_finds_no_serious_fault(chromium: Chromium, reports: Reports, scheme: Literal["light", "dark"], *, is_open: bool) -> None:
     pytest.importorskip("axe_core_python", reason="the axe engine is not installed")
-    page = Page(devtools, reports.hostile, scheme=scheme)
+    page = Page(chromium, reports.hostile, scheme=scheme)
     if is_open:
         page.value("document.querySelector('#list .open').click()")
         page.value("new Promise(done => setTimeout(done, 300))")
@@ -179,37 +171,29 @@ def test_axe_finds_no_serious_fault(devtools: DevTools, reports: Reports, scheme
 
 
 @pytest.mark.parametrize("width", [400, 700, 1280])
-def test_nothing_is_wider_than_the_window(devtools: DevTools, reports: Reports, width: int) -> None:
-    page = Page(devtools, reports.hostile, width=width)
+def test_nothing_is_wider_than_the_window(chromium: Chromium, reports: Reports, width: int) -> None:
+    page = Page(chromium, reports.hostile, width=width)
     assert page.value("document.documentElement.scrollWidth") <= width
     page.value("document.querySelector('#list .open').click()")
     assert page.value("document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth")
 
 
-def test_without_scripts_the_largest_causes_are_a_table(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.hostile, scripts=False)
-    snapshot = devtools.call("DOMSnapshot.captureSnapshot", computedStyles=["display"])
-    document = snapshot["documents"][0]
-    displays = {}
-    for node, styles in zip(document["layout"]["nodeIndex"], document["layout"]["styles"], strict=True):
-        attributes = [snapshot["strings"][one] for one in document["nodes"]["attributes"][node]]
-        if styles:
-            displays.update(dict.fromkeys(attributes[1::2], snapshot["strings"][styles[0]]))
-    assert displays["static"] == "table"
-    assert "tools" not in displays
+def test_without_scripts_the_largest_causes_are_a_table(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.hostile, scripts=False)
+    assert page.value(DISPLAY.format(".static")) == "table"
+    assert not page.value("document.querySelector('.tools').checkVisibility()")
     assert page.reports == []
 
 
-def test_print_shows_the_table_in_place_of_the_list(devtools: DevTools, reports: Reports) -> None:
-    page = Page(devtools, reports.hostile, scheme="dark")
-    devtools.call("Emulation.setEmulatedMedia", media="print")
-    display = "getComputedStyle(document.querySelector('{}')).display"
-    assert page.value(display.format(".static")) == "table"
-    assert page.value(display.format("#list")) == "none"
+def test_print_shows_the_table_in_place_of_the_list(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.hostile, scheme="dark")
+    page.do(lambda: page.page.emulate_media(media="print"))
+    assert page.value(DISPLAY.format(".static")) == "table"
+    assert page.value(DISPLAY.format("#list")) == "none"
     assert page.value("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
 
 
-def test_a_hostile_site_has_a_harmless_report(devtools: DevTools, tmp_path: Path) -> None:
+def test_a_hostile_site_has_a_harmless_report(chromium: Chromium, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     attack = "<script>document.title='harmed'</script>"
     links = [attack.replace("'", "%27"), "\u202egnp.exe", "\x1b[2Jx", "</script><img src=x onerror=document.title=1>", "a&quot;b", "=cmd|x", "//u:secret@new.example/b"]
@@ -219,7 +203,7 @@ def test_a_hostile_site_has_a_harmless_report(devtools: DevTools, tmp_path: Path
     argv = [sys.executable, "-m", "absolve", "audit", "new", "--url", "https://new.example/", "-o", "report.html", "--quiet"]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
-    page = Page(devtools, tmp_path / "report.html")
+    page = Page(chromium, tmp_path / "report.html")
     for number in range(page.value("document.querySelectorAll('#list .open').length")):
         page.value(f"document.querySelectorAll('#list .open')[{number}].click()")
         page.value("new Promise(done => setTimeout(done, 100))")
@@ -237,8 +221,8 @@ def test_a_hostile_site_has_a_harmless_report(devtools: DevTools, tmp_path: Path
 @pytest.mark.parametrize(
     ("picture", "field", "value"), [("layers", "layer", "retrieval"), ("hosts", "search", "host"), ("flows", "section", "/")]
 )
-def test_each_picture_is_a_filter(devtools: DevTools, reports: Reports, picture: str, field: str, value: str) -> None:
-    page = Page(devtools, reports.large)
+def test_each_picture_is_a_filter(chromium: Chromium, reports: Reports, picture: str, field: str, value: str) -> None:
+    page = Page(chromium, reports.large)
     every = page.value("document.getElementById('status').textContent")
     page.value(f"document.querySelector('#figure-{picture} button[data-{field}]').click()")
     page.value("new Promise(done => setTimeout(done, 300))")

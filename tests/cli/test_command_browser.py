@@ -10,7 +10,7 @@ from command_runner import PAGE
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.verifying.browser import Browser, View
-from absolve.verifying.browser.chromium import NoBrowserError, find
+from absolve.verifying.chromium import NoBrowserError, find
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,12 +18,11 @@ import pytest
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.inventory.link_rows import rows
-from absolve.verifying.browser import View
-from absolve.verifying.browser.comparison import compared
+from absolve.verifying.browser import View, compared
 
 if TYPE_CHECKING:
     from absolve.document.entity import Entity
-    from absolve.verifying.browser.comparison import Link
+    from absolve.verifying.browser import Link
 
 pytestmark = pytest.mark.slow
 PINS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("data").joinpath("browser_pins.json").read_text("utf-8"))

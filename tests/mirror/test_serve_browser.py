@@ -131,7 +131,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 def opened(online: Online, url: str) -> Page:
-    return Page(online.devtools, url)
+    return Page(online.chromium, url)
 
 
 def test_no_host_reads_another(online: Online, port: int) -> None:
@@ -160,9 +160,8 @@ def test_scripts_find_what_the_capture_of_their_host_holds(online: Online, port:
     assert one.value("getComputedStyle(document.body).color") == "rgb(1, 2, 3)"
     if font():
         assert one.value("document.fonts.load('10px open').then(found => found[0].status)") == "loaded"
-    one.loaded = False
-    one.value("document.querySelector('a').click()")
-    one.devtools.until(lambda: one.loaded)
+    one.do(lambda: one.page.click("a"))
+    one.do(one.page.wait_for_load_state)
     assert one.value("location.pathname + location.search + location.hash") == "/next/?page=2#here"
 
 

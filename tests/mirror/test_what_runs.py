@@ -112,7 +112,7 @@ class Judge:
     """Opens each shape, and keeps the result for mirrors that have the same file."""
 
     def __init__(self, online: Online, shapes: Shapes) -> None:
-        self._tab = Tab(online.devtools)
+        self._tab = Tab(online.chromium)
         self._known: dict[Any, bool] = {}
         self._web = online.web
         online.web.responses = {

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.verifying.browser import Browser, View
 
+
 def run(options: argparse.Namespace, report: Report) -> None:
     names = shared.names(options)
     with browsing.Browser(options.browser, options.timeout) as browser:

@@ -210,8 +210,9 @@ codes:
   charset       the browser reads the page in another character encoding
   no-view       the browser cannot load this page, or did not finish in time
 
-Needs Chromium (Debian: apt-get install chromium), Chrome or a browser derived
-from them, on Linux or macOS. Run by root, it has no sandbox.
+Needs the extra of absolve (pip install 'absolve[browser]') and Chromium
+(Debian: apt-get install chromium), Chrome or a browser derived from them. Run
+by root, it has no sandbox.
 
 exit status: 0 success, or all pages equal; 1 completed, but an input failed or
 a page differs; 2 usage error, or no browser found""",

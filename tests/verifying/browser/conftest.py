@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.verifying.browser import Browser
-from absolve.verifying.browser.chromium import NoBrowserError, find
+from tests.browser_page import program as found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def program() -> str:
     """Return the path of a Chromium; skip without one."""
-    try:
-        return find()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
+    return found()
 
 
 @pytest.fixture(scope="session")

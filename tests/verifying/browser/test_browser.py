@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from absolve.core.errors import DocumentError
+from absolve.core.errors import DocumentError, MissingPackageError
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-from absolve.verifying.browser import Browser, View
-from absolve.verifying.browser.chromium import PROGRAMS, Chromium, NoBrowserError, find
-from absolve.verifying.browser.comparison import differences
+from absolve.verifying.browser import Browser, View, differences
+from absolve.verifying.chromium import PROGRAMS, NoBrowserError, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from playwright import async_api as playwright
 
     from absolve.document.entity import Entity
 
@@ -175,18 +176,24 @@ def brief() -> Iterator[Path]:
 def temporary(brief: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make this the folder for temporary folders."""
     monkeypatch.setattr(tempfile, "tempdir", str(brief))
+    monkeypatch.setenv("TMPDIR", str(brief))
     return brief
+
+
+async def process(browser: playwright.Browser) -> int:
+    """Return the process of a browser."""
+    session = await browser.new_browser_cdp_session()
+    found = await session.send("SystemInfo.getProcessInfo")
+    return next(int(one["id"]) for one in found["processInfo"] if one["type"] == "browser")
 
 
 def test_the_browser_leaves_no_files_and_processes(program: str, temporary: Path) -> None:
     with Browser(program, 60) as browser:
         seen(browser, "<a href=x>")
-        assert browser._running is not None
-        process = browser._running._process
-        assert process is not None
-        assert process.poll() is None
+        number = browser.run(process, 60)
+        assert alive(number)
         assert list(temporary.iterdir())
-    assert process.poll() is not None
+    assert not alive(number)
     assert not list(temporary.iterdir())
 
 
@@ -195,17 +202,15 @@ def test_a_page_that_takes_too_long_is_abandoned_and_the_next_continues(program:
         with pytest.raises(DocumentError, match="no-view: it took too long"):
             seen(browser, "<a href=x>")
         assert not list(temporary.iterdir())
-        browser._seconds = 60
+        browser.seconds = 60
         assert len(seen(browser, "<a href=x>")[0].links) == 1
 
 
 def test_a_browser_that_ended_is_started_again(program: str) -> None:
     with Browser(program, 60) as browser:
         seen(browser, "<a href=x>")
-        assert browser._running is not None
-        assert browser._running._process is not None
-        browser._running._process.kill()
-        with pytest.raises(DocumentError, match="no-view: the browser is gone"):
+        os.kill(browser.run(process, 60), signal.SIGKILL)
+        with pytest.raises(DocumentError, match=r"no-view: .* has been closed"):
             seen(browser, "<a href=x>")
         assert len(seen(browser, "<a href=x>")[0].links) == 1
 
@@ -215,7 +220,7 @@ def test_an_interrupt_ends_the_browser(program: str, brief: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(brief)}
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment) as command:
         until = time.monotonic() + 30
-        while not list(brief.glob("*/Default")) and time.monotonic() < until:
+        while not list(brief.glob("playwright_chromium*/Default")) and time.monotonic() < until:
             time.sleep(0.1)
         command.send_signal(signal.SIGINT)
         assert command.wait(30) == 130
@@ -224,14 +229,17 @@ def test_an_interrupt_ends_the_browser(program: str, brief: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look for processes in")
 def test_the_browser_ends_with_the_program_that_started_it(program: str, brief: Path) -> None:
-    code = "import os, sys; from absolve.verifying.browser.chromium import Chromium; b = Chromium(sys.argv[1]); print(b._process.pid); sys.stdout.flush(); os._exit(1)"
-    argv = [sys.executable, "-c", code, program]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": str(brief)})
-    group = int(done.stdout)
+    code = (
+        "import os, sys, test_browser, absolve.verifying.chromium as c; found = c.Chromium(sys.argv[1]).run(test_browser.process, 60);"
+        "print(found); sys.stdout.flush(); os._exit(1)"
+    )
+    environment = {**os.environ, "TMPDIR": str(brief), "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run([sys.executable, "-c", code, program], capture_output=True, text=True, check=False, env=environment)
+    number = int(done.stdout)
     until = time.monotonic() + 30
-    while alive(group) and time.monotonic() < until:
+    while alive(number) and time.monotonic() < until:
         time.sleep(0.1)
-    assert not alive(group)
+    assert not alive(number)
 
 
 def alive(process: int) -> bool:
@@ -261,11 +269,17 @@ def test_the_browser_is_found_by_option_by_variable_or_on_the_path(
         find("none")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="browsers are driven by POSIX pipes")
+@pytest.mark.skipif(os.name != "posix", reason="the program is a shell script")
 def test_a_program_that_is_no_browser_is_an_error(tmp_path: Path, temporary: Path) -> None:
     program = tmp_path.parent / "no-browser"
     program.write_text("#!/bin/sh\necho 'I am none' >&2\n")
     program.chmod(0o755)
-    with pytest.raises(NoBrowserError, match="no-browser does not start: I am none"):
-        Chromium(str(program))
+    with Browser(str(program), 60) as browser, pytest.raises(NoBrowserError, match="no-browser does not start: I am none"):
+        seen(browser, "<a href=x>")
     assert not list(temporary.iterdir())
+
+
+def test_without_playwright_the_extra_is_named(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "playwright", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'absolve\[browser\]'"):
+        Browser(program, 60)

@@ -1,5 +1,5 @@
-// Lists the links of a document in tree order, contents of templates and open shadow roots included; runs in a world of
-// its own, where page scripts are off. `places`: namespace -> element -> attributes, all in lower case.
+// Lists the links of a document in tree order, contents of templates and open shadow roots included; page scripts are
+// off. `places`: namespace -> element -> attributes, all in lower case.
 //
 // A form's controls and a document's images hide properties of the same name, so getters are taken from prototypes.
 (places) => {
@@ -34,10 +34,10 @@
   };
 
   list(document);
-  return {
+  return JSON.stringify({
     url: own,
     character_set: get(Document, "characterSet", document),
     base_uri: get(Node, "baseURI", document),
     links,
-  };
+  });
 }
