@@ -11,7 +11,7 @@ from packed import epub, mirrored, tree, zipped
 import absolve
 from absolve.cli import main
 from absolve.core.errors import DocumentError
-from absolve.mirror.packages import opened_member
+from absolve.mirror.warc import opened_member
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,12 +77,12 @@ def test_an_encrypted_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFix
     data[data.index(b"PK\x01\x02") + 8] |= 1
     code, found = mirrored(tmp_path, "c.zip", bytes(data))
     assert (code, set(found)) == (1, {"c.zip/b.html"})
-    assert "it is encrypted (a.html)" in capsys.readouterr().err
+    assert "this is encrypted (a.html)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("option", "text"),
-    [(["--max-size", "10000"], "larger than --max-size"), (["--max-decompressed", "10000"], "than --max-decompressed allows")],
+    [(["--max-size", "10000"], "larger than --max-size"), (["--max-decompressed", "10000"], "(--max-decompressed) (a.html)")],
 )
 def test_a_file_beyond_the_limits_is_reported(
     tmp_path: Path, option: list[str], text: str, capsys: pytest.CaptureFixture[str]

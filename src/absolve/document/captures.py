@@ -20,7 +20,6 @@ from absolve.formats import registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.protocols import Coding
     from absolve.document.settings import Settings
 
 _NOTHING: Final = Capture()
@@ -38,13 +37,14 @@ class Entry(NamedTuple):
     media_type: str
     facts: Capture
     is_text: bool = False
-    raw: bytes = b""
-    coding: Coding | None = None
+    part: Part | None = None
+    outer: bytes = b""  # the bytes around the part
 
     @property
     def content(self) -> bytes:
         """The decoded bytes. Raise CodingError where they cannot be decoded."""
-        return self.coding.decode(self.raw) if self.coding is not None else self.raw
+        part = self.part
+        return part.coding.decode(self.outer[part.start : part.end]) if part is not None else b""
 
 
 def entries(data: bytes, media_type: str, settings: Settings, url: str | None = None) -> Iterator[Entry | Finding]:
@@ -77,9 +77,8 @@ def _inside(
             is_empty = False
             kind = registry.kind_of(event.media_type)
             if kind not in registry.STEPS and not (kind == registry.MESSAGE and media_type in _MAIL):
-                raw = data[event.start : event.end]
-                text = not event.own_charset
-                yield Entry(_url(event, url, facts), event.media_type, event.capture or facts, text, raw, event.coding)
+                stated = event.capture or facts
+                yield Entry(_url(event, url, facts), event.media_type, stated, not event.own_charset, event, data)
             elif depth == how.max_depth:
                 yield Finding("too-deep", f"parts more than {depth} deep are not read", event.start, failed=True)
             else:

@@ -1,26 +1,26 @@
-"""Read the captures in a container that is read as a whole: HTTP Archives, mail, MHTML and mailboxes.
+"""Read the captures in a container: HTTP Archives, mail, MHTML and mailboxes, and packages such as EPUB.
 
 In: an input. Out: a `Captured` for each document in it, and its content; `document.captures` says what is in it. The
 URL of an entry is that of its request; that of a part of a message its Content-Location, its Content-ID, or a number
-below `package:///`.
+below `package:///`; that of a file in a package its path.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from email.message import Message
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault
+from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
 from absolve.document.walk import inners, walk
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
 from absolve.inventory.dates import in_iso
-from absolve.mirror import browsers
+from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import CUT, PIECE, SCHEMES, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.ranges import PARTIAL, Piece, judged
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
+_PATH: Final = "/!$&'()*+,;=@-._~"
 _WALKED: Final = frozenset({registry.HTML, registry.XML, registry.CSS})
 
 
@@ -48,6 +49,8 @@ class ContainerReader:
         self._kind = kind
         self._known = data
         self._root = f"{PACKAGE_ROOT}{quote(PurePosixPath(input_.place).name)}/"
+        if kind == registry.ZIP and input_.url is not None and input_.url.endswith("/"):
+            self._root = input_.url
         self._loaded: list[Entry] = []
         self._entities: list[Entity | None] = []
 
@@ -67,7 +70,8 @@ class ContainerReader:
                     yield self._broken("unreadable", fault(error), number)
                 index += 1
         except WalkError as error:
-            yield Broken(Diagnostic(error.code, error.message, self._input.name, failed=True))
+            code = "broken-zip" if self._kind == registry.ZIP else error.code
+            yield Broken(Diagnostic(code, error.message, self._input.name, failed=True))
         except DocumentError as error:
             yield Broken(error.diagnostic._replace(failed=True))
 
@@ -77,15 +81,22 @@ class ContainerReader:
     def _data(self) -> bytes:
         if self._known is not None:
             return self._known
+        if self._kind == registry.ZIP and Path(self._input.name).is_file():
+            return sources.FileBytes(self._input.name)  # type: ignore[return-value]  # it is as bytes are
         return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
 
     def _broken(self, code: str, text: str, number: int) -> Broken:
         if self._kind == registry.HAR:
             code, text = "broken-entry", f"entry {number}: {text}"
+        elif self._kind == registry.ZIP:
+            code = "unread-member"
         return Broken(Diagnostic(code, text, self._input.name, failed=True))
 
     def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece]:
         facts = one.facts
+        if self._kind == registry.ZIP:
+            yield self._file(one, index)
+            return
         urls = self._urls(one, index + 1)
         if not urls or facts.method.upper() not in {"", "GET", "HEAD"}:
             return
@@ -107,6 +118,22 @@ class ContainerReader:
         yield found
         for other in urls[1:]:
             yield Captured(other, 302, found.date, "", where, urls[0])
+
+    def _file(self, one: Entry, index: int) -> Captured:
+        """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
+        facts = one.facts
+        url = normal(self._root + quote(facts.name.replace("\\", "/"), safe=_PATH))
+        if url is None or not url.startswith(self._root):
+            raise CodingError("unsafe-name", f"its name leads out of the package ({in_short(facts.name)})")
+        if facts.length > self._how.settings.max_size:
+            raise CodingError("too-large", f"it is larger than --max-size ({in_short(facts.name)})")
+        try:
+            payload = _file_payload(one)
+        except CodingError as error:
+            raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
+        where = Where(self._number, index, 0)
+        looks = browsers.markup(payload.data)
+        return Captured(url, 200, facts.date, payload.media_type, where, size=facts.length, is_file=True, looks=looks)
 
     def _answered(self, found: Captured, one: Entry) -> Iterator[Captured | Piece]:
         """Yield the capture that a response is, if any, with what there is of its body."""
@@ -147,7 +174,11 @@ class ContainerReader:
             every = (self._urls(one, index + 1)[0] for index, one in enumerate(self._loaded))
             page = next(filter(_is_usable, every), None)
         for where in places:
-            payload = _payload(self._loaded[where.offset])
+            one = self._loaded[where.offset]
+            try:
+                payload = _file_payload(one) if self._kind == registry.ZIP else _payload(one)
+            except CodingError:
+                continue
             entity = self._entities[where.offset] if self._entities else None
             if entity is not None and not _is_usable(entity.bases.own.url):
                 entity = None  # a style sheet that a browser made of one in the page, as Content-ID: the page's
@@ -202,6 +233,12 @@ def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:
             found[inner.entity.own_data].append(inner.entity)
         else:
             _collect(inner.entity, found)
+
+
+def _file_payload(one: Entry) -> Payload:
+    """Return the content of a file in a package, with the type that the package declares, or that it is."""
+    content, facts = one.content, one.facts
+    return Payload(content, facts.media_type or extensions.of_file(facts.name, content[:4096]))
 
 
 def _payload(one: Entry) -> Payload:

@@ -22,7 +22,6 @@ from absolve.mirror.capture import Captured, Where, latest_of
 from absolve.mirror.containers import ContainerReader
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Working
-from absolve.mirror.packages import PackageReader
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.survey import Choice, Survey
@@ -125,9 +124,8 @@ def _reader(document: Document, number: int, how: ReadOptions) -> Reader:
         kind = registry.sniff(data, document.name) or ""
     if kind == registry.WARC:
         return WarcReader(name, number, lambda: nullcontext(io.BytesIO(data)), how.settings)
-    if kind in registry.PACKAGES:
-        return PackageReader(input_, number, how, data)
-    if kind in {registry.HAR, *registry.MAIL}:
+    kind = registry.ZIP if kind in registry.PACKAGES else kind
+    if kind in {registry.ZIP, registry.HAR, *registry.MAIL}:
         return ContainerReader(input_, number, how, kind, data)
     return _OneReader(document, number, how)
 

@@ -54,7 +54,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
             if input_.found and not is_document(input_.name, head, how):
                 notify(not_read(input_))  # it is held as it is
         elif kind == registry.ZIP:
-            from absolve.mirror.packages import record_files
+            from absolve.mirror.warc import record_files
 
             members = record_files(input_.name)
             found += [Source(registry.WARC, (input_,), member) for member in members] or [Source(kind, (input_,))]
@@ -83,17 +83,11 @@ def reader_of(source: Source, number: int, how: ReadOptions) -> Reader:
     if source.kind == registry.WARC:
         from functools import partial
 
-        from absolve.mirror.warc import WarcReader
+        from absolve.mirror.warc import WarcReader, opened_member
 
         if source.member:
-            from absolve.mirror.packages import opened_member
-
             return WarcReader(source.name, number, partial(opened_member, input_.name, source.member), how.settings)
         return WarcReader(source.name, number, partial(files.opened, input_.name), how.settings)
-    if source.kind == registry.ZIP:
-        from absolve.mirror.packages import PackageReader
-
-        return PackageReader(input_, number, how)
     from absolve.mirror.containers import ContainerReader
 
     return ContainerReader(input_, number, how, source.kind)

@@ -1,14 +1,19 @@
 """Read the captures in WARC and ARC files: responses, resources and revisits, and which of them answer a POST.
 
-In: an open file. Out: a `Captured` for each record with a document, from its header alone; and its payload.
+In: an open file, which may be in a WACZ. Out: a `Captured` for each record with a document, from its header alone; and
+its payload.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import sys
+import zipfile
+import zlib
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.formats import headers
@@ -16,10 +21,12 @@ from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.http.responses import codings_of, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
+from absolve.formats.zip import wacz
 from absolve.mirror import browsers
 from absolve.mirror.capture import CUT, PIECE, Captured, Where, digits_of, redirect_of
 from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
 from absolve.mirror.ranges import PARTIAL, Piece, judged
+from absolve.run.sources import unreadable
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -274,3 +281,63 @@ def _date(data: bytes, record: Record) -> str:
     for found in _ARC_DATE.finditer(line):  # noqa: B007 - the last one
         pass
     return found[1].decode() if found is not None else ""
+
+
+# --- a file of records in a WACZ --------------------------------------------------------------------------------------
+
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError),
+)
+
+
+def record_files(name: str) -> list[str]:
+    """Return the files of records in a WACZ, in their order; none for another package."""
+    try:
+        with zipfile.ZipFile(name) as package:
+            names = package.namelist()
+    except _BROKEN:
+        return []
+    if "datapackage.json" not in names:
+        return []
+    return [member for member in names if wacz.is_record_file(member)]
+
+
+@contextmanager
+def opened_member(name: str, member: str) -> Iterator[Any]:
+    """Yield a file in a package, open. Raise DocumentError."""
+    with ExitStack() as opened:
+        try:
+            package = opened.enter_context(zipfile.ZipFile(name))
+            file = opened.enter_context(package.open(member))
+        except (*_BROKEN, KeyError) as error:
+            raise _unreadable(name, error) from error
+        yield _Seekable(file, name)
+
+
+def _unreadable(name: str, error: Exception) -> DocumentError:
+    if isinstance(error, OSError):
+        return unreadable(name, error)
+    return DocumentError(Diagnostic("broken-zip", str(error), name))
+
+
+class _Seekable(io.RawIOBase):
+    """A member of a package, read forward; a seek backward begins again. Its methods raise DocumentError."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._file.read(size)
+        except (*_BROKEN, zlib.error) as error:
+            raise _unreadable(self._name, error) from error
+
+    def readable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        try:
+            return self._file.seek(offset, whence)
+        except (*_BROKEN, zlib.error) as error:
+            raise _unreadable(self._name, error) from error

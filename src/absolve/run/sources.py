@@ -142,6 +142,42 @@ def _limited(file: IO[bytes], name: str, max_size: int) -> bytes:
     return b"".join(pieces)
 
 
+class FileBytes:
+    """The bytes of a regular file, of which only those are read that are asked for: for readers of large packages.
+
+    Its methods are those of bytes. They raise DocumentError for a file that can no longer be read.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        try:
+            self._file = open(name, "rb")  # noqa: PTH123, SIM115 - closed at its end
+            self._size = os.fstat(self._file.fileno()).st_size
+        except (OSError, ValueError) as error:
+            raise unreadable(name, error) from error
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, span: slice) -> bytes:
+        start, end, _ = span.indices(self._size)
+        try:
+            self._file.seek(start)
+            found = self._file.read(max(end - start, 0))
+        except OSError as error:
+            raise unreadable(self._name, error) from error
+        if start + len(found) < end:
+            raise DocumentError(Diagnostic("unreadable", "it became shorter while it was read", self._name))
+        return found
+
+    def startswith(self, prefix: bytes, start: int = 0) -> bool:
+        return self[start : start + len(prefix)] == prefix
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+
+
 def unreadable(name: str, error: Exception) -> DocumentError:
     code = "not-found" if isinstance(error, FileNotFoundError) else "unreadable"
     return DocumentError(Diagnostic(code, getattr(error, "strerror", None) or str(error), name))

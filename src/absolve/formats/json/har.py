@@ -20,7 +20,7 @@ from absolve.formats.events import EventList
 from absolve.formats.http.codings import Stack
 from absolve.formats.http.responses import sniffed
 from absolve.formats.json.tokens import JSONString, Value, values
-from absolve.formats.mail.codings import Base64
+from absolve.formats.mail.codings import Base64, LooseBase64
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -274,7 +274,7 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
     if options.captures or not registry.is_read(media_type):
         if options.captures or media_type not in {"", "x-unknown"}:
             if options.documents:
-                yield _unread(raw, media_type, text, _text(data, known.get(_ENCODING)).lower())
+                yield _unread(raw, media_type, text, _text(data, known.get(_ENCODING)).lower(), loose=options.captures)
             return
         media_type = ""
     if _text(data, known.get(_STATUS)) == _PARTIAL:
@@ -308,11 +308,11 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
     )
 
 
-def _unread(raw: bytes, media_type: str, text: Value, encoding: str) -> Part:
+def _unread(raw: bytes, media_type: str, text: Value, encoding: str, *, loose: bool) -> Part:
     """Return the content of any media type, for the table of documents."""
     coding: Coding = _STRING
     if encoding == "base64":
-        coding = Stack([_STRING, Base64(_STRING.decode(raw), one_line=True)])
+        coding = Stack([_STRING, LooseBase64() if loose else Base64(_STRING.decode(raw), one_line=True)])
     elif encoding:
         coding = Unread(encoding)
     return Part(media_type, text.start, text.end, coding, name="body", own_charset=bool(encoding), encloses=False)

@@ -246,6 +246,11 @@ class Base64:
 class LooseBase64(Base64):
     """Base64 of which all is decoded that mail programs decode, although it is broken; it is never written."""
 
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """Look for no line ends: a body may be large."""
+
     def decode(self, raw: bytes) -> bytes:
         try:
             return super().decode(raw)

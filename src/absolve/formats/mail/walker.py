@@ -212,7 +212,7 @@ class _Walk:
         if encoding == "quoted-printable":
             return QuotedPrintable(body)
         if encoding == "base64":
-            return LooseBase64(body) if self._options.captures else Base64(body)
+            return LooseBase64() if self._options.captures else Base64(body)
         return None
 
     def multipart(self, boundary: bytes, media_type: str, signed: str = "") -> Iterator[Event]:

@@ -61,7 +61,7 @@ class Archive(Sequence[Member]):
     def names(self) -> Iterator[str]:
         """Yield the name of each member."""
         for position in self._entries:
-            flags, size = _NAME.unpack_from(self._data, position)
+            flags, size = _NAME.unpack(self._data[position : position + _NAME.size])
             start = position + _CENTRAL.size
             yield _name(self._data[start : start + size], flags)
 
@@ -126,22 +126,24 @@ def _end(data: bytes) -> _End:
 
     Read the ZIP64 records where they are present (4.3.14, 4.3.15). Raise WalkError for a missing, split or broken one.
     """
-    position = len(data)
     first = max(0, len(data) - _END.size - _LONGEST_COMMENT)
-    while (position := data.rfind(b"PK\5\6", first, position)) >= 0:
-        if position + _END.size <= len(data):
-            fields = _END.unpack_from(data, position)
-            if position + _END.size + fields[7] == len(data):
+    tail = data[first:]
+    found = len(tail)
+    while (found := tail.rfind(b"PK\5\6", 0, found)) >= 0:
+        if found + _END.size <= len(tail):
+            fields = _END.unpack_from(tail, found)
+            if found + _END.size + fields[7] == len(tail):
                 break
-    if position < 0:
+    if found < 0:
         raise WalkError("truncated", "this ZIP file has no end: its central directory is not there", len(data))
+    position = first + found
     _, disk, start_disk, _, count, size, offset, _ = fields
     places = [Place(position + 16, 4, offset)]
     end = position
     locator = position - _LOCATOR.size
     if locator >= 0 and data.startswith(b"PK\6\7", locator):
         end = _end_64(data, locator)
-        values = _END_64.unpack_from(data, end)
+        values = _END_64.unpack(data[end : end + _END_64.size])
         disk, start_disk, count, size = values[4], values[5], values[7], values[8]
         places = [] if offset == _IN_EXTRA else places
         offset = values[9]
@@ -161,7 +163,7 @@ def _end_64(data: bytes, locator: int) -> int:
 
     Where bytes before the archive make the locator's offset wrong, the record is expected directly before the locator.
     """
-    offset = _LOCATOR.unpack_from(data, locator)[2]
+    offset = _LOCATOR.unpack(data[locator : locator + _LOCATOR.size])[2]
     for position in (offset, locator - _END_64.size):
         if 0 <= position <= locator - _END_64.size and data.startswith(b"PK\6\6", position):
             return int(position)
@@ -192,8 +194,8 @@ def _entry(data: bytes, position: int, end: _End) -> _Entry:
     """Return the entry at this offset. Raise WalkError where no entry begins there, or it exceeds the directory."""
     if position + _CENTRAL.size > end.end or not data.startswith(b"PK\1\2", position):
         raise WalkError("broken", "the central directory is broken: no entry begins here", position)
-    (_, _, _, flags, method, _, _, crc, size, value, name_size, extra_size, comment_size, _, _, _, offset) = (
-        _CENTRAL.unpack_from(data, position)
+    (_, _, _, flags, method, time, day, crc, size, value, name_size, extra_size, comment_size, _, _, _, offset) = (
+        _CENTRAL.unpack(data[position : position + _CENTRAL.size])
     )
     name_end = position + _CENTRAL.size + name_size
     following = name_end + extra_size + comment_size
@@ -206,7 +208,7 @@ def _entry(data: bytes, position: int, end: _End) -> _Entry:
     place = Place(fields["offset"].start, fields["offset"].width, header)
     named = [Field("crc", position + 16, 4), fields["size"], fields["value"]]
     name = _name(raw_name, flags)
-    member = Member(name, header, header, header, header, method, crc, values["value"])
+    member = Member(name, *(header, header, header, header), method, crc, values["value"], day << 16 | time)
     return _Entry(member, raw_name, flags, values["size"], named, place, following)
 
 

@@ -61,8 +61,16 @@ class Member(NamedTuple):
     method: int
     crc: int
     size: int  # bytes when decompressed
+    date: int = 0  # 4.4.6: of MS-DOS, the date in the upper 16 bits
     fields: tuple[Field, ...] = ()
     fault: tuple[str, str] | None = None
+
+    @property
+    def digits(self) -> str:
+        """The date as YYYYMMDDhhmmss."""
+        day, time = self.date >> 16, self.date & 0xFFFF
+        parts = (day >> 5 & 15, day & 31, time >> 11, time >> 5 & 63, (time & 31) * 2)
+        return f"{(day >> 9) + 1980}" + "".join(f"{part:02}" for part in parts)
 
     @property
     def derived(self) -> list[Derived]:
@@ -189,8 +197,8 @@ def located(
         return member._replace(fault=("unsafe-name", "its name leads out of the archive"))
     if member.header + _LOCAL.size > most or not data.startswith(b"PK\3\4", member.header):
         return member._replace(fault=("broken", "it is not where the central directory says"))
-    (_, _, its_flags, method, _, _, crc, its_size, its_value, name_size, extra_size) = _LOCAL.unpack_from(
-        data, member.header
+    (_, _, its_flags, method, _, _, crc, its_size, its_value, name_size, extra_size) = _LOCAL.unpack(
+        data[member.header : member.header + _LOCAL.size]
     )
     name_end = member.header + _LOCAL.size + name_size
     start = name_end + extra_size
@@ -262,7 +270,7 @@ def numbers(
 def _extra(data: bytes, start: int, end: int) -> tuple[int, int] | None:
     """Return the span of the data of the ZIP64 extra field; None if there is no such field."""
     while start + _EXTRA.size <= end:
-        kind, size = _EXTRA.unpack_from(data, start)
+        kind, size = _EXTRA.unpack(data[start : start + _EXTRA.size])
         start += _EXTRA.size
         if kind == _ZIP64:
             return start, min(start + size, end)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from absolve.core.captures import Capture
 from absolve.core.errors import CodingError, in_short
 from absolve.core.model import PACKAGE_ROOT, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
 from absolve.formats import registry
@@ -48,7 +49,10 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     events = EventList()
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(_References(archive)))
-    events.append(EditOrder(package.settled, package.tell(events)))
+    if options.captures:
+        package.hold(events)
+    else:
+        events.append(EditOrder(package.settled, package.tell(events)))
     return events
 
 
@@ -153,6 +157,19 @@ class _Package:
                 events.append(self._part(member, media_type))
         return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
+    def hold(self, events: EventList) -> None:
+        """Add a part for each member, whatever it is, and a finding for each that is broken or too large."""
+        for member in self._archive:
+            if member.name.endswith("/"):
+                continue
+            fault = member.fault or self._bomb(member)
+            if fault:
+                events.append(Finding(fault[0], f"{fault[1]} ({in_short(member.name)})", member.header, failed=True))
+                continue
+            declared = self._facts.media_types.get(member.name, "")
+            facts = Capture(None, member.digits, declared, name=member.name, length=member.size)
+            events.append(self._part(member, declared or _UNKNOWN, facts))
+
     def _media_type(self, member: Member) -> str:
         """Return the media type of a member, by the package document, its name or its content; "" for no document."""
         if self._is_epub and member.name in epub.RESERVED:
@@ -182,6 +199,10 @@ class _Package:
             return _PACKAGE_INSIDE, "a package in a package is not read"
         if self._unkept and wacz.is_record_file(member.name):
             return "unknown-index", f"what is said of these records could not be kept right: {self._unkept}"
+        return self._bomb(member)
+
+    def _bomb(self, member: Member) -> tuple[str, str] | None:
+        """Return the code and text of the finding for a member by which more comes out of the package than may."""
         if member.method != members.STORED:
             if member.size > self._left:
                 text = f"more than {self._options.max_decompressed} bytes come out of this package (--max-decompressed)"
@@ -189,7 +210,7 @@ class _Package:
             self._left -= member.size
         return None
 
-    def _part(self, member: Member, media_type: str) -> Part:
+    def _part(self, member: Member, media_type: str, capture: Capture | None = None) -> Part:
         """Return the part for a member."""
         return Part(
             media_type,
@@ -202,6 +223,7 @@ class _Package:
             encloses=False,
             derived=members.Fields(member),
             signed_by=self._signature,
+            capture=capture,
         )
 
     def _coding(self, member: Member) -> members.Content:
