@@ -16,7 +16,7 @@ from webencodings.labels import LABELS
 from absolve.core.model import Edit, Part
 from absolve.encodings.charsets import UTF_8, Charset, by_label, inside, lookup
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
-from absolve.encodings.offset_map import Decoded, Offsets
+from absolve.encodings.offset_map import Offsets
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json.tokens import JSONString
 from absolve.rewriting.edits import lower, splice
@@ -30,21 +30,6 @@ DOUBLE, SINGLE, TEXT = (CharacterReferences(UTF_8, quote) for quote in (b'"', b"
 
 
 # --- offsets ----------------------------------------------------------------------------------------------------------
-
-
-def test_offsets_without_units_are_those_of_the_value() -> None:
-    offsets = Offsets()
-    assert [offsets.start(at) for at in range(5)] == [offsets.end(at) for at in range(5)] == [0, 1, 2, 3, 4]
-
-
-def test_an_offset_map_has_the_start_and_end_of_a_unit() -> None:
-    made = Decoded(b"a&amp;=CRb&letters;c")
-    for start, end, new in ((1, 6, b"&"), (6, 9, b""), (10, 19, b"xy")):
-        made.unit(start, end, new)
-    value, offsets = made.whole()
-    assert value == b"a&bxyc"
-    assert [offsets.start(at) for at in range(7)] == [0, 1, 9, 10, 10, 19, 20]
-    assert [offsets.end(at) for at in range(7)] == [0, 1, 6, 10, 19, 19, 20]
 
 
 def test_a_value_may_be_longer_than_its_raw_bytes_can_be_by_32_bits() -> None:
@@ -153,12 +138,6 @@ def test_an_unquoted_value_gets_quotes_if_it_needs_them(quote: int, raw: bytes, 
     coding = common.of((3, 4))
     assert (common.slot, coding.slot) == (None, (3, 4))
     assert common.settle(raw) == coding.settle(raw) == settled
-
-
-def test_quoted_values_share_one_coding_per_charset_and_quote() -> None:
-    assert quoted(UTF_8, 0x22) is quoted(UTF_8, 0x22)
-    assert quoted(UTF_8, 0x22) is not quoted(UTF_8, 0x27)
-    assert quoted(UTF_8, 0x22).slot is None
 
 
 # --- edits of the value are edits of the raw bytes --------------------------------------------------------------------
@@ -313,28 +292,6 @@ def test_offsets_of_a_long_utf_16_document_are_those_of_its_characters() -> None
         at += len(character.encode("utf-8", "surrogatepass"))
         raw_at += len(character.encode("utf-16-le", "surrogatepass"))
     assert (at, raw_at) == (len(value), len(raw))
-
-
-@pytest.mark.parametrize("label", ["gb18030", "shift_jis", "euc-jp", "big5", "windows-1251", "iso-8859-5"])
-def test_offsets_of_a_long_document_in_an_ascii_compatible_charset_are_those_of_its_characters(label: str) -> None:
-    charset = by_label(label)
-    units = [charset.encode(character, "ignore") for character in "aЖ日b" + "x" * 70 + "яc語\udcff😀 "]
-    value, offsets = Raw(charset).decode_mapped(b"".join(units) * 40)
-    assert offsets is not None
-    at = raw_at = 0
-    places = [(0, 0)]
-    for unit in units * 40:
-        character = charset.decode(unit).encode("utf-8", "surrogatepass")
-        assert value[at : at + len(character)] == character
-        assert (offsets.start(at), offsets.end(at)) == (raw_at, raw_at)
-        for within in range(at + 1, at + len(character)):
-            assert (offsets.start(within), offsets.end(within)) == (raw_at, raw_at + len(unit))
-        at += len(character)
-        raw_at += len(unit)
-        places.append((at, raw_at))
-    assert at == len(value)
-    for one, other in zip(places, reversed(places), strict=True):  # forwards and backwards
-        assert (offsets.start(one[0]), offsets.end(other[0])) == (one[1], other[1])
 
 
 def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:

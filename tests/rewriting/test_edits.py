@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from absolve.core.model import Edit, Part
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import quoted
-from absolve.encodings.offset_map import IDENTITY_OFFSETS, Offsets
 from absolve.rewriting.edits import Splicer, lower, splice
 
 
@@ -78,31 +77,3 @@ def test_an_inner_edit_is_converted_to_the_raw_bytes_of_its_span() -> None:
         (107, 107, b"&amp;lt;"),
         (112, 112, b"!"),
     ]
-
-
-class Shown:
-    """A coding that records the bytes around an edit that it receives."""
-
-    slot = None
-
-    def __init__(self) -> None:
-        self.around: list[tuple[bytes, bytes]] = []
-
-    def decode(self, raw: bytes) -> bytes:
-        return raw
-
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
-        return raw, IDENTITY_OFFSETS
-
-    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
-        self.around.append((before, after))
-        return value
-
-
-def test_a_coding_receives_the_bytes_around_the_edit_of_its_own_part() -> None:
-    coding = Shown()
-    lower([Edit(1, 2, b"x"), Edit(3, 3, b"y")], b"<abcd>", Part("text/html", 1, 5, coding), IDENTITY_OFFSETS)
-    assert coding.around == [(b"a", b"cd"), (b"abc", b"d")]
-    long = Shown()
-    lower([Edit(100, 100, b"x")], b"<" + bytes(range(200)) + b">", Part("text/html", 1, 201, long), IDENTITY_OFFSETS)
-    assert long.around == [(bytes(range(36, 100)), bytes(range(100, 164)))]
