@@ -266,7 +266,7 @@ def test_nothing_is_repaired_without_one_of_the_inputs(
 def test_an_unknown_format_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": page()})
     _, err = printed(capsys, site, "--url", NEW, "-f", "cvs", status=2)
-    assert "--format cvs: choose from sqlite, duckdb, " in err
+    assert "--format cvs: choose from jsonl, json, csv, " in err
 
 
 # --- the line that ends a run, and the standard output ----------------------------------------------------------------

@@ -7,94 +7,52 @@ from __future__ import annotations
 
 from typing import Final
 
+from absolve.inventory.columns import COLUMNS
+from absolve.tables.inventory import TYPES
+
 SCHEMA_VERSION: Final = 1  # of the result tables; a change of a column's name or meaning adds one
 
-LINKS: Final = {  # columns of `absolve links`, and the six of the audit
-    "document": "VARCHAR",
-    "entity": "VARCHAR",
-    "line": "BIGINT",
-    "column": "BIGINT",
-    "start": "BIGINT",
-    "end": "BIGINT",
-    "element": "VARCHAR",
-    "attribute": "VARCHAR",
-    "kind": "VARCHAR",
-    "rel": "VARCHAR",
-    "text": "VARCHAR",
-    "reference": "VARCHAR",
-    "base": "VARCHAR",
-    "base_layer": "VARCHAR",
-    "base_source": "VARCHAR",
-    "target": "VARCHAR",
-    "scope": "VARCHAR",
-    "problems": "VARCHAR[]",
-    "verdict": "VARCHAR",
-    "final": "VARCHAR",  # where it should lead, or leads in the end, with the fragment of the link
-    "hops": "BIGINT",  # redirects on the way to `final`
-    "fix": "VARCHAR",  # the reference to write instead, in the form of the old one
-    "suggestion": "VARCHAR",  # a URL that is likely, never applied by itself
-    "cause": "VARCHAR",
+_COLUMNS: Final = {
+    "links": (
+        *COLUMNS,
+        "verdict",
+        "final",  # where it should lead, or leads in the end, with the fragment of the link
+        "hops",  # redirects on the way to `final`
+        "fix",  # the reference to write instead, in the form of the old one
+        "suggestion",  # a URL that is likely, never applied by itself
+        "cause",
+    ),
+    "urls": (  # one row for each URL of the old site
+        *("url", "verdict", "final", "hops"),
+        "method",  # same, rule, digest, content
+        "score",  # similarity of the two contents, 0 to 1
+        *("suggestion", "cause"),
+        "rule",  # the rule that moved it, FILE:LINE; else the rule to add, as text
+    ),
+    "pages": ("url", "document", "verdict", "detail"),
+    "rules": (
+        *("file", "line", "text"),
+        "used",  # URLs that it moved
+        "problem",  # why it could not be read
+        "finding",  # unused, repeats LINE, or one of a wrong rule
+    ),
+    "causes": (
+        *("cause", "verdict", "title", "links", "pages"),
+        *("example_document", "example_line", "example_column", "example_reference"),
+        *("final", "fix", "suggestion", "rule"),
+    ),
+    "sections": ("section", "verdict", "links", "pages", "urls"),  # by the first segment of the path, as /docs/
+    "flows": ("old_section", "new_section", "verdict", "urls"),
+    "hosts": ("host", "links"),
+    "layers": ("base_layer", "links"),
+    "summary": ("name", "value"),
 }
-URLS: Final = {  # one row for each URL of the old site
-    "url": "VARCHAR",
-    "verdict": "VARCHAR",
-    "final": "VARCHAR",
-    "hops": "BIGINT",
-    "method": "VARCHAR",  # same, rule, digest, content
-    "score": "DOUBLE",  # similarity of the two contents, 0 to 1
-    "suggestion": "VARCHAR",
-    "cause": "VARCHAR",
-    "rule": "VARCHAR",  # the rule that moved it, FILE:LINE; else the rule to add, as text
+_TYPES: Final = {
+    **TYPES,
+    **dict.fromkeys(("hops", "used", "pages", "urls", "example_line", "example_column"), "BIGINT"),
+    "score": "DOUBLE",
 }
-PAGES: Final = {"url": "VARCHAR", "document": "VARCHAR", "verdict": "VARCHAR", "detail": "VARCHAR"}
-RULES: Final = {
-    "file": "VARCHAR",
-    "line": "BIGINT",
-    "text": "VARCHAR",
-    "used": "BIGINT",  # URLs that it moved
-    "problem": "VARCHAR",  # why it could not be read
-    "finding": "VARCHAR",  # unused, repeats LINE, or one of a wrong rule
-}
-CAUSES: Final = {
-    "cause": "VARCHAR",
-    "verdict": "VARCHAR",
-    "title": "VARCHAR",
-    "links": "BIGINT",
-    "pages": "BIGINT",
-    "example_document": "VARCHAR",
-    "example_line": "BIGINT",
-    "example_column": "BIGINT",
-    "example_reference": "VARCHAR",
-    "final": "VARCHAR",
-    "fix": "VARCHAR",
-    "suggestion": "VARCHAR",
-    "rule": "VARCHAR",
-}
-SECTIONS: Final = {
-    "section": "VARCHAR",  # the first segment of the path, as /docs/
-    "verdict": "VARCHAR",
-    "links": "BIGINT",
-    "pages": "BIGINT",
-    "urls": "BIGINT",
-}
-FLOWS: Final = {"old_section": "VARCHAR", "new_section": "VARCHAR", "verdict": "VARCHAR", "urls": "BIGINT"}
-HOSTS: Final = {"host": "VARCHAR", "links": "BIGINT"}
-LAYERS: Final = {"base_layer": "VARCHAR", "links": "BIGINT"}
-SUMMARY: Final = {"name": "VARCHAR", "value": "VARCHAR"}
-BASELINE: Final = {"change": "VARCHAR", "table_name": "VARCHAR"}  # and the columns that identify a finding
-
-TABLES: Final = {
-    "links": LINKS,
-    "urls": URLS,
-    "pages": PAGES,
-    "rules": RULES,
-    "causes": CAUSES,
-    "sections": SECTIONS,
-    "flows": FLOWS,
-    "hosts": HOSTS,
-    "layers": LAYERS,
-    "summary": SUMMARY,
-}
+TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} for table, columns in _COLUMNS.items()}
 
 # In the order in which they are tried: the first that holds counts.
 LINK_VERDICTS: Final = (
