@@ -178,6 +178,13 @@ def test_rules_move_links_and_the_fix_is_the_last_target(tmp_path: Path) -> None
     assert (done.link("no")["final"], done.link("no")["cause"]) == (f"{NEW}gone.html", f"broken:{tmp_path}/_redirects:6")
 
 
+def test_a_link_that_an_unread_rule_may_move_elsewhere_is_not_repaired(tmp_path: Path) -> None:
+    rules = {".htaccess": "RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^a /b.html [R]\nRedirect /a /z.html\nRedirect /c /z.html\n"}
+    done = audited(tmp_path, {"index.html": links("a", "c", f"{OLD}a"), "z.html": page()}, "--old-url", OLD, maps=rules)
+    assert done.found == {"a": "redirected", "c": "redirected", f"{OLD}a": "leftover"}
+    assert [done.link(reference)["fix"] for reference in ("a", "c", f"{OLD}a")] == [None, "z.html", None]
+
+
 def test_a_page_that_a_meta_element_moves_on_is_a_redirect(tmp_path: Path) -> None:
     refresh = page(head='<meta http-equiv=refresh content="0; url=/b.html">')
     again = page(head='<meta http-equiv=refresh content="300">')

@@ -234,9 +234,10 @@ def test_no_output_follows_a_link_in_a_folder_that_is_read(
 def test_a_repair_writes_no_password_of_a_capture() -> None:
     connection = duckdb.connect()
     connection.execute(
-        "CREATE TABLE findings AS SELECT 'a.html' AS reference, 'http://n/' AS base, true AS is_sure, x AS final"
+        "CREATE TABLE findings AS SELECT 'a.html' AS reference, 'http://n/' AS base, true AS is_sure, x AS final, x AS url"
         " FROM (VALUES ('http://u:pw@n/b.html'), ('http://n/b.html')) t(x)"
     )
+    connection.execute("CREATE TABLE moves (url VARCHAR, is_sure BOOLEAN); CREATE TABLE counterparts (url VARCHAR, old_url VARCHAR)")
     judge._add_fixes(connection)
     assert connection.execute("SELECT fix FROM fixes").fetchall() == [("b.html",)]
 

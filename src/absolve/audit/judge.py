@@ -211,7 +211,7 @@ def follow(connection: Any, question: Question, rules: Rules | None, *, forced: 
     """
     connection.execute(
         "CREATE OR REPLACE TABLE moves (url VARCHAR, final VARCHAR, hops BIGINT, loop BOOLEAN, gone BOOLEAN,"
-        " served VARCHAR, rule VARCHAR, cause_rule VARCHAR, status BIGINT)"
+        " served VARCHAR, rule VARCHAR, cause_rule VARCHAR, status BIGINT, is_sure BOOLEAN)"
     )
     if rules is not None:
         rules.exists = exists = Held(connection, fold=question.server.case == "ignore")
@@ -230,7 +230,7 @@ def _moves(rules: Rules, exists: Held, urls: Iterable[tuple[str]]) -> Iterator[t
             served = identity.normal(found.served) if found.served is not None else None
             yield (
                 *(url, found.final, found.hops, found.loop, found.gone, served),
-                *(f"{last.file}:{last.line}", f"{first.file}:{first.line}", found.status),
+                *(f"{last.file}:{last.line}", f"{first.file}:{first.line}", found.status, found.is_sure),
             )
 
 
@@ -360,13 +360,18 @@ def judge(
     _add_fixes(connection)
 
 
+_SURE: Final = """
+SELECT DISTINCT f.reference, f.base, f.final FROM findings f WHERE is_sure AND final IS NOT NULL
+AND f.url NOT IN (
+    SELECT url FROM moves WHERE NOT is_sure
+    UNION ALL SELECT c.url FROM counterparts c JOIN moves m ON m.url = c.old_url WHERE NOT m.is_sure)
+"""
 _USER: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*@")  # a capture's password is not for its pages
 
 
 def _add_fixes(connection: Any) -> None:
     connection.execute("CREATE OR REPLACE TABLE fixes (reference VARCHAR, base VARCHAR, final VARCHAR, fix VARCHAR)")
-    sure = "SELECT DISTINCT reference, base, final FROM findings WHERE is_sure AND final IS NOT NULL"
-    rows = ((*row, in_form(*row)) for row in each(connection, sure))
+    rows = ((*row, in_form(*row)) for row in each(connection, _SURE))
     insert(connection, "fixes", (row for row in rows if row[3] != row[0] and not _USER.match(row[3])))
 
 

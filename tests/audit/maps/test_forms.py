@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from absolve.audit.maps import Rule, forms
-from absolve.audit.maps.model import APPEND, DROP, PREFIX, REGEX
+from absolve.audit.maps.model import APPEND, DROP, PREFIX, REGEX, URL
 
 BASE = Rule("m", 1, "", source="/a", target=("/b",))
 
@@ -31,7 +31,7 @@ LINES = {
         ("csv", rule(target=None, status=410), ["/a,,410!"]),
         ("csv", rule(host="old.example"), ["//old.example/a,/b,301"]),
         ("csv", rule(source='/a,"'), ['"/a,%22",/b,301!']),
-        ("csv", rule(how=REGEX, source="^https?://x/(.*)$", whole_url=True, target=("/", 1)), [r"^https?://x/(.*)$,/\g<1>,301!,regex"]),
+        ("csv", rule(how=REGEX, source="^https?://x/(.*)$", subject=URL, target=("/", 1)), [r"^https?://x/(.*)$,/\g<1>,301!,regex"]),
         ("netlify", rule(target=None, status=410), ["/a /404.html 410!"]),
         ("netlify", rule(forced=False, status=302), ["/a /b 302"]),
         ("netlify", rule(host="old.example"), ["https://old.example/a /b 301!"]),
@@ -78,7 +78,7 @@ def test_a_rule_is_written_in_a_form(form: str, given: Rule, expected: list[str]
         ("cloudflare", rule(forced=False)),
         ("cloudflare", rule(host="old.example")),
         ("cloudflare", rule(source="/a?b=1")),
-        ("apache", rule(whole_url=True, how=REGEX, source="^https://x/$")),
+        ("apache", rule(subject=URL, how=REGEX, source="^https://x/$")),
         ("apache", rule(status=200)),
         ("apache", rule(parameters=(("id", "1"),))),
         ("nginx", rule(host="old.example")),

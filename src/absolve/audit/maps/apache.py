@@ -1,8 +1,9 @@
 """Read the redirects of an Apache configuration: mod_alias and mod_rewrite, in `.htaccess` or the server's files.
 
 In: the bytes of the file. Out: a `RuleSet`. httpd.apache.org/docs/2.4/mod/mod_alias.html: Redirect and RedirectMatch
-apply in the order of the file, with the query of the request; .../mod/mod_rewrite.html: RewriteRule, with the
-conditions whose result follows from the URL. mod_rewrite runs before mod_alias.
+apply in the order of the file, with the query of the request. .../mod/mod_rewrite.html: a RewriteRule that redirects or
+refuses, with conditions on the host, the scheme, the path and the query; mod_rewrite runs before mod_alias. A
+RewriteRule that changes the path inside the server, and what depends on the visitor or on files, is not read.
 """
 
 from __future__ import annotations
@@ -10,22 +11,30 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps import apache_rewrite
 from absolve.audit.maps.apache_config import Directive, Section, directives, words
-from absolve.audit.maps.apache_engine import Rewriting
-from absolve.audit.maps.model import PREFIX, PROGRAM, REGEX, Found, Rule, RuleSet
-from absolve.audit.maps.ordered import Ordered
-from absolve.audit.maps.servers import Server, by_host
+from absolve.audit.maps.model import (
+    APPEND,
+    CONDITION,
+    DROP,
+    EXACT,
+    FOLDER,
+    HOST,
+    KEEP,
+    PATH,
+    PREFIX,
+    REGEX,
+    WHOLE_PATH,
+    Condition,
+    Rule,
+    RuleSet,
+    Server,
+)
 from absolve.audit.maps.sources import source, target_fault
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from absolve.audit.maps.apache_rewrite import Condition, Step
-    from absolve.audit.maps.model import Mover
-    from absolve.audit.maps.request import Request
+    from collections.abc import Sequence
 
 _WORDS: Final = {"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
 _ALIASES: Final = frozenset({"redirect", "redirectpermanent", "redirecttemp", "redirectmatch"})
@@ -34,32 +43,59 @@ _NOT_OF_PATHS: Final = re.compile(r"[?#]|%[0-9A-Fa-f]{2}")
 _NEVER: Final = "it never applies: Redirect compares the decoded path, without a query (RewriteCond has queries)"
 _GROUP: Final = re.compile(r"\\(\$)|\$(\d)")
 
+# --- of mod_rewrite
+_SUBJECTS: Final = {  # the variables of conditions, by what they are of a request
+    "HTTP_HOST": "host", "HTTP:Host": "host", "SERVER_NAME": "name", "QUERY_STRING": "query", "REQUEST_URI": "path",
+    "HTTPS": "https", "REQUEST_SCHEME": "scheme", "HTTP:X-Forwarded-Proto": "scheme", "THE_REQUEST": "line",
+}  # fmt: skip
+_PARTS: Final = {"REQUEST_URI": WHOLE_PATH, "HTTP_HOST": HOST, "HTTP:Host": HOST}  # of a target
+_TOKEN: Final = re.compile(
+    r"\\(?P<escaped>.)|\$(?P<group>\d)|%(?P<condition>\d)|%\{(?P<variable>[^}]*)\}|(?P<map>\$\{)", re.DOTALL
+)
+_FLAGS: Final = {
+    "r": "r", "redirect": "r", "l": "l", "last": "l", "nc": "nc", "nocase": "nc", "ne": "ne", "noescape": "ne",
+    "qsa": "qsa", "qsappend": "qsa", "qsd": "qsd", "qsdiscard": "qsd", "f": "f", "forbidden": "f", "g": "g",
+    "gone": "g", "end": "l", "pt": "l", "passthrough": "l", "or": "or", "ornext": "or", "p": "p", "proxy": "p",
+}  # fmt: skip
+_UNREAD_FLAGS: Final = {"n": "repeats all rules", "c": "ties rules together", "s": "skips rules"}
+_WITHOUT_EFFECT: Final = frozenset(
+    "e env co cookie t type h handler b bnp bnpscape bctls bne dpi discardpath ns nosubreq nv novary ql qslast qsl"
+    " unsafeallow3f unsafeprefixstat unc uncprefix".split()
+)
+_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_ESCAPED: Final = re.compile(r"[%#]")
+_OURS: Final = re.compile(r"(?:Redirect|Rewrite)", re.IGNORECASE)
+_IGNORES_CASE: Final = re.compile(r"[\[,]\s*(?:nc|nocase)\s*[\],]", re.IGNORECASE)
+_IS_CHAINED: Final = re.compile(r"[\[,]\s*(?:c|chain)\s*[\],]", re.IGNORECASE)
+_LITERAL: Final = re.compile(r"(?:\\[^\w?]|[^\\.^$*+?()\[\]{}|])*\$")
+_NESTED: Final = re.compile(r"\([^()]*\)")
+
 
 class _Host:
     """The rules of one virtual host, or those outside of all."""
 
     def __init__(self, section: Section | None) -> None:
-        self.section = section
+        addresses = section.arguments if section is not None else ()
+        self.ports = [address.rpartition(":")[2] for address in addresses if ":" in address]
         self.names: list[str] = []
         self.aliases: list[Rule] = []
-        self.steps: list[tuple[Step, bool]] = []  # with whether it is for a folder
+        self.rewriting: dict[bool, list[Rule]] = {False: [], True: []}  # by whether they are for a folder
         self.conditions: list[Condition] = []
+        self.missing: set[str] = set()  # -f, -d: tests that the requested file is not there
         self.fault: str | None = None  # of a condition
         self.is_off = False
         self.base = "/"
         self.is_chained = False  # to a rule that could not be read
-        self.maps: dict[str, str] = {}
 
 
 class _Reader:
     """The state of one file while its directives are read."""
 
-    def __init__(self, name: str, *, in_folder: bool) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._in_folder = in_folder
+        self._in_folder = ".htaccess" in name.lower()
         self.rules: list[Rule] = []
         self.hosts: dict[int, _Host] = {0: _Host(None)}
-        self.maps: dict[str, str] = {}
 
     def read(self, data: bytes) -> None:
         for directive in directives(data):
@@ -67,6 +103,8 @@ class _Reader:
             host = self.hosts.setdefault(section.line if section else 0, _Host(section))
             if directive.problem is not None:
                 self.rules.append(Rule(self._name, directive.line, directive.text, directive.problem))
+                if _OURS.match(directive.text):
+                    host.aliases.append(self.rules[-1]._replace(how=PREFIX, source="/"))
             elif directive.name in _ALIASES:
                 self._alias(host, directive)
             elif directive.name == "rewriterule":
@@ -84,116 +122,82 @@ class _Reader:
             host.is_off = given[0].lower() == "off"
         elif directive.name == "rewritebase":
             host.base = given[0] if given[0].startswith("/") else "/"
-        elif directive.name == "rewritemap" and len(given) > 1:
-            kind, _, place = given[1].partition(":")
-            self.maps[given[0]] = place.replace("\\", "/").rpartition("/")[2] if kind in {"txt", "rnd"} else ""
         elif directive.name in {"servername", "serveralias"}:
             host.names += [name.lower().rpartition("//")[2].partition(":")[0] for name in given]
+
+    def servers(self) -> list[Server]:
+        """Return the virtual hosts: mod_rewrite of the server, of its folders, then mod_alias, also from outside."""
+        outer = self.hosts[0]
+        own = [host for number, host in sorted(self.hosts.items()) if number]
+        return [
+            Server(
+                tuple(host.names),
+                tuple(port for port in host.ports if port.isdigit()),
+                (
+                    host.rewriting[False],
+                    host.rewriting[True],
+                    outer.rewriting[True] if host is not outer else (),
+                    [*host.aliases, *(outer.aliases if host is not outer else ())],
+                ),
+            )
+            for host in own or [outer]
+        ]
 
     # --- mod_alias ----------------------------------------------------------------------------------------------------
 
     def _alias(self, host: _Host, directive: Directive) -> None:
-        rule = Rule(self._name, directive.line, directive.text)
+        rule = _alias(Rule(self._name, directive.line, directive.text), directive)
         fault = _unknown_section(directive, also={"location"})
-        made = rule._replace(problem=fault) if fault else _alias(rule, directive)
-        host.aliases.append(made)
-        if host.section is not None:
-            made = made._replace(how=PROGRAM)
-        self.rules.append(made)
+        rule = rule._replace(problem=fault) if fault else rule
+        self.rules.append(rule)
+        host.aliases.append(rule)
 
     # --- mod_rewrite --------------------------------------------------------------------------------------------------
 
     def _condition(self, host: _Host, directive: Directive) -> None:
+        given = words(directive.rest, is_raw=True)
+        if len(given) == 2 and given[0] in {"%{REQUEST_FILENAME}", "%{SCRIPT_FILENAME}"} and given[1] in {"!-f", "!-d"}:
+            host.missing.add(given[1])
+            return
         try:
-            host.conditions.append(apache_rewrite.condition(directive.rest))
+            host.conditions.append(_condition(given))
         except UsageError as error:
             host.fault = host.fault or f"its condition in line {directive.line}: {error.message}"
 
     def _rewrite(self, host: _Host, directive: Directive) -> None:
-        rule = Rule(self._name, directive.line, directive.text, how=PROGRAM)
-        conditions, fault = tuple(host.conditions), host.fault
-        host.conditions, host.fault = [], None
-        fault = _unknown_section(directive) or fault
+        in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
+        rule = Rule(self._name, directive.line, directive.text, how=PREFIX, source="/")
+        rule = rule._replace(conditions=tuple(host.conditions), forced=len(host.missing) < 2)
+        fault = _unknown_section(directive) or host.fault
+        if len(host.missing) == 1:
+            fault = fault or "of the tests of files only !-f together with !-d is read"
         if host.is_chained:
             fault = fault or "it is chained to a rule that could not be read"
-        made: Step | None = None
+        host.conditions, host.missing, host.fault = [], set(), None
+        given = words(directive.rest, is_raw=True)
+        made: Rule | None = None
         try:
+            rule = _matching(rule, given, in_folder=in_folder)
             if fault is None:
-                made = apache_rewrite.step(rule, directive.rest, conditions)
-                self._check_maps(made)
+                made = _leading(rule, given[1:], host.base, in_folder=in_folder)
         except UsageError as error:
-            fault = error.message
-        host.is_chained = fault is not None and _is_chained(directive.rest)
-        if fault is None and host.is_off:
-            fault = "RewriteEngine is off"
-        if fault is not None or made is None:
-            self.rules.append(rule._replace(problem=fault))
-            return
-        in_folder = self._in_folder or any(section.name == "directory" for section in directive.sections)
-        if host.section is None:
-            made = made._replace(rule=apache_rewrite.labelled(made, in_folder=in_folder))
-        self.rules.append(made.rule)
-        host.steps.append((made, in_folder))
-
-    def _check_maps(self, step: Step) -> None:
-        """Raise UsageError for a map that is no text file."""
-        texts = [step.substitution or (), *(condition.value for condition in step.conditions)]
-        for part in (part for parts in texts for part in parts):
-            if part.kind == "map" and not self.maps.get(part.text):
-                raise UsageError(f"{part.text[:40]!r} is no RewriteMap of this file with a text file (txt:)")
+            fault = fault or error.message
+        host.is_chained = fault is not None and len(given) == 3 and _IS_CHAINED.search(given[2]) is not None
+        if host.is_off:
+            fault = fault or "RewriteEngine is off"
+        if fault is not None:
+            is_known = not any(condition.is_alternative for condition in rule.conditions)
+            made = rule._replace(problem=fault, conditions=rule.conditions if is_known else ())
+        if made is not None:  # else it does nothing that a redirect depends on
+            self.rules.append(made)
+            host.rewriting[in_folder] += [] if host.is_off else [made]
 
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a file: paths in those of `.htaccess` begin without a slash."""
-    reader = _Reader(name, in_folder=".htaccess" in name.lower())
+    reader = _Reader(name)
     reader.read(data)
-
-    def mover(tables: Mapping[str, Mapping[str, str]]) -> Mover:
-        by_name = {file.replace("\\", "/").rpartition("/")[2]: table for file, table in tables.items()}
-        given = {name: by_name.get(file, {}) for name, file in reader.maps.items()}
-        outer = reader.hosts[0]
-        servers = [
-            Server(tuple(host.names), _ports(host.section), _mover(host, outer, given))
-            for number, host in sorted(reader.hosts.items())
-            if number
-        ]
-        return by_host(servers or [Server((), (), _mover(outer, None, given))])
-
-    return RuleSet(name, "apache", reader.rules, mover)
-
-
-def _mover(host: _Host, outer: _Host | None, tables: Mapping[str, Mapping[str, str]]) -> Mover:
-    """Return the rules of a host: mod_rewrite of the server, of its folders, then mod_alias, also from outside."""
-    rewriting = [
-        Rewriting(
-            [step for step, of_folder in one.steps if of_folder == in_folder], tables, one.base, in_folder=in_folder
-        )
-        for one, in_folder in ((host, False), (host, True), (outer, True))
-        if one is not None
-    ]
-    alias = Ordered([*host.aliases, *(outer.aliases if outer is not None else [])])
-
-    def move(request: Request, exists: Callable[[str], bool]) -> Found | None:
-        for one in rewriting:
-            found = one(request, exists)
-            if found is not None:
-                return found
-        return alias(request, exists)
-
-    return move
-
-
-def _ports(section: Section | None) -> tuple[str, ...]:
-    ports = [address.rpartition(":")[2] for address in (section.arguments if section else ()) if ":" in address]
-    return tuple(port for port in ports if port.isdigit())
-
-
-def _is_chained(rest: str) -> bool:
-    found = words(rest, is_raw=True)
-    try:
-        return len(found) == 3 and "c" in apache_rewrite.flags(found[2])
-    except UsageError:
-        return True
+    return RuleSet(name, "apache", reader.rules, reader.servers())
 
 
 def _unknown_section(directive: Directive, also: frozenset[str] | set[str] = frozenset()) -> str | None:
@@ -242,7 +246,8 @@ def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
     try:
         patterns.matcher(pattern)
     except UsageError as error:
-        return rule._replace(problem=f"the regular expression cannot be used: {error.message}")
+        problem = f"the regular expression cannot be used: {error.message}"
+        return rule._replace(problem=problem, how=PREFIX, source="/")
     return rule._replace(how=REGEX, source=pattern, target=None if target is None else _dollars(target))
 
 
@@ -255,3 +260,151 @@ def _dollars(text: str) -> tuple[str | int, ...]:
         place = found.end()
     parts.append(text[place:])
     return tuple(part for part in parts if part != "")
+
+
+# --- mod_rewrite ------------------------------------------------------------------------------------------------------
+
+
+def _condition(given: Sequence[str]) -> Condition:
+    """Return the condition of the arguments of a RewriteCond. Raise UsageError for one that is not read."""
+    if not 2 <= len(given) <= 3:
+        raise UsageError("RewriteCond has a test string, a pattern, and perhaps flags")
+    flags = _flags(given[2]) if len(given) == 3 else {}
+    tested = re.fullmatch(r"%\{([^}]*)\}", given[0])
+    subject = _SUBJECTS.get(tested[1]) if tested is not None else None
+    if subject is None:
+        raise UsageError(f"the value of {given[0][:60]} cannot be known")
+    is_negated = given[1].startswith("!")
+    pattern = given[1].removeprefix("!")
+    if pattern.startswith("="):
+        text = pattern[1:].strip('"')
+        pattern = f"^{re.escape(text)}$"
+    elif re.match(r"[<>]|-\w", pattern):
+        raise UsageError(f"the comparison {pattern[:40]!r} is not supported")
+    _check(pattern)
+    return Condition(subject, pattern, "nc" in flags, is_negated, "or" in flags)
+
+
+def _check(pattern: str) -> None:
+    try:
+        patterns.matcher(pattern)
+    except UsageError as error:
+        raise UsageError(f"the regular expression cannot be used: {error.message}") from error
+
+
+def _flags(text: str) -> dict[str, str]:
+    """Return the flags in brackets with their values. Raise UsageError for one that is not read."""
+    found: dict[str, str] = {}
+    if not text:
+        return found
+    if not (text.startswith("[") and text.endswith("]")):
+        raise UsageError(f"flags are in brackets, not {text[:40]!r}")
+    for item in text[1:-1].split(","):
+        name, _, value = item.strip().partition("=")
+        word = name.lower()
+        if word in _FLAGS:
+            found[_FLAGS[word]] = value
+        elif word[:1] in _UNREAD_FLAGS and word in {"n", "next", "c", "chain", "s", "skip"}:
+            raise UsageError(f"the flag {name} {_UNREAD_FLAGS[word[0]]}, which is not supported")
+        elif word and word not in _WITHOUT_EFFECT:
+            raise UsageError(f"the flag {name[:40]!r} is not known")
+    return found
+
+
+def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
+    """Return the rule of the arguments of a RewriteRule with what it matches: `^` is before the slash or behind it.
+
+    Raise UsageError if that is not read.
+    """
+    if not 2 <= len(given) <= 3:
+        raise UsageError("RewriteRule has a pattern, a substitution, and perhaps flags")
+    pattern = given[0]
+    if pattern.startswith("!"):
+        raise UsageError("a pattern that must not match is not read")
+    _check(pattern)
+    rule = rule._replace(ignores_case=len(given) == 3 and _IGNORES_CASE.search(given[2]) is not None)
+    start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
+    if not pattern.startswith(start) or _is_alternative(pattern):
+        return rule._replace(how=REGEX, source=pattern, subject=FOLDER if in_folder else PATH)
+    rest = pattern.removeprefix(start)
+    if _LITERAL.fullmatch(rest) and not rule.ignores_case:
+        return rule._replace(how=EXACT, source="/" + re.sub(r"\\(\W)", r"\1", rest[:-1]))
+    return rule._replace(how=REGEX, source=f"^/{rest}")
+
+
+def _is_alternative(pattern: str) -> bool:
+    """Return whether a pattern has alternatives outside of parentheses, of which `^` begins only the first."""
+    if len(pattern) > 1000:
+        return "|" in pattern
+    bare, before = pattern, ""
+    while bare != before:
+        bare, before = _NESTED.sub("", bare), bare
+    return "|" in bare
+
+
+def _leading(rule: Rule, given: Sequence[str], base: str, *, in_folder: bool) -> Rule | None:
+    """Return a rule with its status and target, by its substitution and flags; None for one that does nothing.
+
+    Raise UsageError if they are not read.
+    """
+    substitution = given[0]
+    flags = _flags(given[1]) if len(given) == 2 else {}
+    if "f" in flags or "g" in flags:
+        return rule._replace(status=403 if "f" in flags else 410)
+    status = _status(flags.get("r", ""))
+    if "r" in flags and not 300 <= status < 400:
+        return rule._replace(status=status)
+    if substitution == "-":
+        return rule._replace(status=200) if "l" in flags else None
+    if "p" in flags or not ("r" in flags or _ABSOLUTE.match(substitution)):
+        raise UsageError("it changes what the server sends without a redirect, which is not followed")
+    is_path = substitution.startswith(("/", "%{")) or (substitution.startswith("$") and not in_folder)
+    if not is_path and not _ABSOLUTE.match(substitution):
+        substitution = base.rstrip("/") + "/" + substitution
+    target = _target(substitution, escapes="ne" not in flags)
+    query = DROP if "qsd" in flags else APPEND if "qsa" in flags else KEEP
+    if isinstance(target[-1], str) and target[-1].endswith("?"):
+        target = tuple(part for part in (*target[:-1], target[-1][:-1]) if part != "")
+        query = DROP if query == KEEP else query
+    return rule._replace(status=status, target=target, query=query)
+
+
+def _status(text: str) -> int:
+    code = text.lower()
+    if code in _WORDS or not code:
+        return _WORDS.get(code, 302)
+    if not code.isdigit() or not 100 <= int(code) <= 599:
+        raise UsageError(f"{code[:40]!r} is no status")
+    return int(code)
+
+
+def _target(text: str, *, escapes: bool) -> tuple[str | int, ...]:
+    """Return the parts of a substitution; with `escapes`, its text before `?` is escaped. Raise UsageError."""
+    parts: list[str | int] = []
+    literal = ""
+    place = 0
+    for token in (*_TOKEN.finditer(text), None):
+        literal += text[place : token.start() if token is not None else len(text)]
+        place = token.end() if token is not None else len(text)
+        if token is not None and token["escaped"] is not None:
+            literal += token["escaped"]
+            continue
+        path, mark, query = literal.partition("?")
+        parts.append((_ESCAPED.sub(lambda one: f"%{ord(one[0]):02X}", path) if escapes else path) + mark + query)
+        escapes, literal = escapes and not mark, ""
+        if token is not None:
+            parts.append(_number(token))
+    return tuple(part for part in parts if part != "") or ("",)
+
+
+def _number(token: re.Match[str]) -> int:
+    """Return what a variable of a substitution is in a target. Raise UsageError for one that is not known."""
+    if token["group"] is not None:
+        return int(token["group"])
+    if token["condition"] is not None:
+        return CONDITION + int(token["condition"])
+    if token["map"] is not None:
+        raise UsageError("it looks up a RewriteMap: give the text of that map as a map of its own")
+    if token["variable"] not in _PARTS:
+        raise UsageError(f"the value of %{{{token['variable'][:60]}}} cannot be known")
+    return _PARTS[token["variable"]]

@@ -97,18 +97,18 @@ def _is_hidden(rules: Rules, rule: Rule, exists: Callable[[str], bool]) -> bool:
     if rule.how != EXACT or rule.forced or rule.parameters or not rule.target or "?" in rule.source:
         return False
     folder = rule.source[: rule.source.rfind("/") + 1]
-    url = rules.url(rule.host, rule.source, None)
+    url = rules.url(rule, rule.source)
     return url is not None and rule.target not in {(folder,), (rule.source,)} and exists(rules.counterpart(url))
 
 
 def samples(rules: Rules, rule: Rule) -> Iterator[str]:
     """Yield URLs that a rule must move if no other does: none for a regular expression."""
-    if rule.how not in {EXACT, PREFIX} or rule.parameters or rule.scheme:
+    if rule.how not in {EXACT, PREFIX} or rule.parameters or rule.conditions:
         return
     path, mark, query = rule.source.partition("?")
     for url in (
-        rules.url(rule.host, path, query if mark else None),
-        rules.url(rule.host, path + "/" * (not path.endswith("/")) + _PROBE, None),
+        rules.url(rule, path, query if mark else None),
+        rules.url(rule, path + "/" * (not path.endswith("/")) + _PROBE),
     ):
         if url is not None:
             yield url

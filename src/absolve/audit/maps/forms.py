@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PREFIX, REGEX
+from absolve.audit.maps.model import APPEND, DROP, EXACT, KEEP, PATH, PREFIX, REGEX, URL
 from absolve.audit.maps.request import encoded
 from absolve.audit.maps.spreadsheet import csv_row, with_rest
 
@@ -49,7 +49,7 @@ def _new(rule: Rule, group: Callable[[int], str], literal: Callable[[str], str] 
 def pattern_of(rule: Rule) -> str | None:
     """Return a regular expression for decoded paths, with the groups of the rule; None for one of whole URLs."""
     if rule.how == REGEX:
-        return None if rule.whole_url else rule.source
+        return rule.source if rule.subject == PATH else None
     if rule.how == EXACT:
         return None if "?" in rule.source else f"^{re.escape(rule.source)}$"
     slash = "" if rule.source.endswith("/") else "/"
@@ -77,11 +77,11 @@ def csv_lines(rule: Rule) -> list[str] | None:
     if rule.how == PREFIX and isinstance(first, str) and with_rest(first, rule.source) == rule.target:
         is_forced = rule.host is None or rule.forced
         return [csv_row(_old(rule, _path(rule.source)), escaped(first), status, PREFIX)] if is_forced else None
-    pattern = rule.source if rule.whole_url else pattern_of(rule)
-    if pattern is None or rule.host is not None or not (rule.whole_url or pattern.startswith("^/")):
+    pattern = rule.source if rule.subject == URL else pattern_of(rule)
+    if pattern is None or rule.host is not None or not (rule.subject == URL or pattern.startswith("^/")):
         return None
     # A row matches the whole path; other forms search in it.
-    whole = pattern if rule.whole_url or rule.how != REGEX else f"^/(?s:{pattern[2:]}(?s:.*))"
+    whole = pattern if rule.subject == URL or rule.how != REGEX else f"^/(?s:{pattern[2:]}(?s:.*))"
     new = _new(rule, lambda number: rf"\g<{number}>", lambda text: text.replace("\\", "\\\\"))
     return [csv_row(whole, new, status, "regex")]
 
@@ -188,7 +188,7 @@ def _quoted(pattern: str) -> str:
 
 def nginx_lines(rule: Rule) -> list[str] | None:
     """Return a location block with the rule, for a server block; exact paths are found before patterns."""
-    if rule.parameters or rule.whole_url or rule.host is not None:
+    if rule.parameters or rule.subject != PATH or rule.host is not None:
         return None
     if any(isinstance(part, str) and "$" in part for part in rule.target or ()) or _UNQUOTABLE.search(rule.source):
         return None

@@ -8,14 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from absolve.audit.maps.request import Request
 
 EXACT: Final = "exact"
 PREFIX: Final = "prefix"
 REGEX: Final = "regex"
-PROGRAM: Final = "program"  # depends on what is around it in its file: only its own `mover` can apply it
+
+# What regular expressions are matched against, beside the decoded path: see `request.subject`.
+PATH: Final = "path"
+FOLDER: Final = "folder"  # the path without the slash at its beginning, as in `.htaccess`
+URL: Final = "url"
+
+# Numbers in targets that are no groups of the rule. From CONDITION on: the groups of the last condition.
+WHOLE_PATH: Final = -1
+HOST: Final = -2
+SCHEME: Final = -3
+CONDITION: Final = 100
 
 # Query of the old URL: appended unless the target has one; appended in any case; not appended; there is none.
 KEEP: Final = "keep"
@@ -30,16 +40,29 @@ MOST_HOPS: Final = 100_000
 MOST_TIMES: Final = 50  # that a rule for many URLs applies in one chain: what takes more grows without end
 
 
+class Condition(NamedTuple):
+    """What a request must have beside its path: a part in which a regular expression is found, or not (`is_negated`).
+
+    `subject` is a part as `request.subject` knows them. Of conditions with `is_alternative` and the one behind them,
+    one must hold.
+    """
+
+    subject: str
+    pattern: str
+    ignores_case: bool = False
+    is_negated: bool = False
+    is_alternative: bool = False
+
+
 class Rule(NamedTuple):
-    """One rule of a map, or one that could not be read (`problem`).
+    """One rule of a map, or one that could not be read (`problem`), with the URLs that it may concern, if known.
 
     `source` is a decoded path, with a query if only that query matches (exact, prefix), or a regular expression for
-    decoded paths. `target` is a sequence of texts and group numbers; group 1 of a prefix is the rest of the path;
-    None for a status without target. `host`: the only host to which the rule applies, with a non-default port; None
-    for the hosts of both sites. `forced`: the rule applies where a file exists, too. `whole_url`: the regular
-    expression is for URLs (scheme and host in lower case). `parameters`: those that the query must have, with a text or
-    a group number as value. `start`: the offset of its text in the decoded file, where lines do not delimit rules.
-    `scheme`: the only scheme to which the rule applies, or empty.
+    what `subject` says. `target` is a sequence of texts and group numbers; group 1 of a prefix is the rest of the path;
+    None for a status without target; with status 200 it keeps later rules from being applied. `host`: the only host to
+    which the rule applies, with a non-default port; None for the hosts of both sites. `forced`: the rule applies where
+    a file exists, too. `parameters`: those that the query must have, with a text or a group number as value.
+    `start`: the offset of its text in the decoded file, where lines do not delimit rules.
     """
 
     file: str
@@ -53,11 +76,11 @@ class Rule(NamedTuple):
     host: str | None = None
     forced: bool = True
     query: str = KEEP
-    whole_url: bool = False
+    subject: str = PATH
     ignores_case: bool = False
     parameters: tuple[tuple[str, str | int], ...] = ()
+    conditions: tuple[Condition, ...] = ()
     start: int = -1
-    scheme: str = ""
 
     @property
     def place(self) -> str:
@@ -68,6 +91,14 @@ class Rule(NamedTuple):
     def is_rewrite(self) -> bool:
         """Whether the server sends other content without a redirect."""
         return self.status == 200
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the rule needs no more of a request than its path, host and query: other forms may have it, too."""
+        parts = self.target or ()
+        if self.conditions or (self.status == 200 and self.target is None):
+            return False
+        return all(isinstance(part, str) or 0 <= part < CONDITION for part in parts)
 
 
 class Found(NamedTuple):
@@ -83,35 +114,51 @@ class Found(NamedTuple):
 
 
 class Mover(Protocol):
-    """Applies one set of rules to a request. `exists` returns whether a file exists for the URL of the request."""
+    """Applies one set of rules to a request. `exists` returns whether a file exists for the URL of the request.
 
-    def __call__(self, request: Request, exists: Callable[[str], bool]) -> Found | None: ...
+    Rules that could not be read and might have applied before are added to `doubts`.
+    """
+
+    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None: ...
+
+
+class Server(NamedTuple):
+    """A virtual host: names in lower case, perhaps with `*`; ports, none for any; its rules.
+
+    `phases`: rules that are tried one set after the other; a rule that ends one does not end the next.
+    """
+
+    names: tuple[str, ...]
+    ports: tuple[str, ...]
+    phases: tuple[Sequence[Rule], ...]
 
 
 class RuleSet(NamedTuple):
     """One map: its rules in the order in which they apply, also those that could not be read.
 
-    `mover` compiles the rules, given the tables of other maps by the name of their file; None for the rules in order.
-    `table` has the pairs of a RewriteMap text file. `data` are the bytes of the file.
+    `servers`: the rules of each virtual host, if the form has them. `data` are the bytes of the file.
     """
 
     file: str
     format: str
     rules: Sequence[Rule]
-    mover: Callable[[Mapping[str, Mapping[str, str]]], Mover] | None = None
-    table: Mapping[str, str] | None = None
+    servers: Sequence[Server] = ()
     is_slash_ignored: bool = False
     data: bytes = b""
 
 
 class Move(NamedTuple):
-    """One step: an absolute URL, None for a status without target, such as 410, or for a target that is no URL."""
+    """One step: an absolute URL, None for a status without target, such as 410, or for a target that is no URL.
+
+    It is not sure where a rule that could not be read may apply before.
+    """
 
     target: str | None
     status: int
     rule: Rule
     forced: bool
     rewrite: bool
+    is_sure: bool = True
 
 
 class Outcome(NamedTuple):
@@ -119,7 +166,7 @@ class Outcome(NamedTuple):
 
     `final`: the last URL, with the fragment; None for a loop, and where a rule has no target. `served`: the URL
     of the content that is sent for `final`, if a rule rewrites it. `rules`: the first of those that applied, in order,
-    and the last.
+    and the last. `is_sure`: no rule that could not be read may lead it elsewhere.
     """
 
     hops: int
@@ -129,3 +176,4 @@ class Outcome(NamedTuple):
     rules: tuple[Rule, ...] = ()
     served: str | None = None
     status: int | None = None
+    is_sure: bool = True

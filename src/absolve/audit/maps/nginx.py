@@ -1,164 +1,153 @@
-"""Read the redirects of an nginx configuration: return, rewrite, map, location, if, try_files.
+"""Read the redirects of an nginx configuration: return, rewrite, map, and locations.
 
 In: the bytes of the file. Out: a `RuleSet`. nginx.org/en/docs/http/ngx_http_rewrite_module.html,
-ngx_http_map_module.html and ngx_http_core_module.html. A map whose variable no directive uses, and lines of a map
-without its block, are taken for redirects with status 301: such files are included into a server.
+ngx_http_map_module.html and ngx_http_core_module.html. Directives that change the path inside the server, or depend on
+the visitor, are rules that could not be read. A map whose variable no directive uses, and lines of a map without its
+block, are taken for redirects with status 301: such files are included into a server.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import APPEND, DROP, EXACT, PROGRAM, REGEX, Rule, RuleSet
+from absolve.audit.maps.model import (
+    APPEND,
+    DROP,
+    EXACT,
+    HOST,
+    KEEP,
+    NONE,
+    PATH,
+    PREFIX,
+    REGEX,
+    SCHEME,
+    WHOLE_PATH,
+    Condition,
+    Rule,
+    RuleSet,
+    Server,
+)
 from absolve.audit.maps.nginx_config import Directive, directives
-from absolve.audit.maps.nginx_engine import Action, Actions, Engine, Location, Locations, Test
-from absolve.audit.maps.nginx_general import labelled, simple
-from absolve.audit.maps.nginx_values import Entry, Part, Table, parts
-from absolve.audit.maps.servers import Server, by_host
+from absolve.audit.maps.request import decoded
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from absolve.audit.maps.model import Mover
-    from absolve.core.patterns import Matcher
+    from collections.abc import Iterator, Mapping, Sequence
 
 _IGNORED: Final = frozenset({"volatile", "hostnames"})
 _STANDARD: Final = ("mime.types", "_params", "fastcgi.conf", "ssl", "nginx.conf.default")
+_REWRITING: Final = frozenset({"return", "rewrite", "if", "set", "break"})
+_ANSWERS: Final = frozenset({*_REWRITING, "include", "try_files", "error_page", ""})
+_USING: Final = frozenset({"return", "rewrite", "if", "try_files", "error_page", "map"})  # variables, that is
 _FLAGS: Final = frozenset({"last", "break", "redirect", "permanent", ""})
-_FILE_TESTS: Final = frozenset({"-f", "-d", "-e"})
-_LINES: Final = "\0lines"
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\d|\w+))", re.ASCII)
+_PARTS: Final = {
+    **dict.fromkeys(("request_uri", "uri", "document_uri"), WHOLE_PATH),
+    **dict.fromkeys(("host", "http_host"), HOST),
+    "scheme": SCHEME,
+}
+_SOURCES: Final = {"$uri": PATH, "$document_uri": PATH, "$request_uri": "target"}  # of maps
+_WITH_QUERY: Final = re.compile(r"(\$is_args|\?)(?:\$args|\$query_string)$")
+_OF_MAP: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))(\$is_args\$args)?", re.ASCII)
+_ANYWHERE: Final = Rule("", 0, "", how=PREFIX, source="/")  # the place of what is in no location
+_IF: Final = "of conditions only `$request_uri = TEXT`, `!-e $request_filename` and the variable of a map are read"
 
 
 class _Reader:
-    """The state of one file while its directives are read."""
+    """The state of one file while its directives are read.
+
+    A place is a rule without text and target: what it matches is the condition of the location or `if` around.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.rules: list[Rule] = []
-        self.tables: dict[str, Table] = {}
-        self.known: set[str] = set()
-        self._used: set[str] = set()
-        self.servers: list[Server] = []
-        self.implied: Engine | None = None
-        self._around: tuple[str, str] | None = None  # the location or condition that is read
+        self._maps: dict[str, list[Rule]] = {}
+        self._used: set[str] = set()  # variables
+        self.others: list[Rule] = []  # that could not be read, and answer nothing
 
-    def read(self, given: Sequence[Directive]) -> None:
-        self._names(given)
+    def read(self, given: Sequence[Directive]) -> list[Server]:
+        """Return the servers with their rules; those of maps that no server uses come last in each of them."""
+        self._note_variables(given)
         lines = [one for one in given if one.name.startswith(("/", "~"))]
         for directive in _inside(given, "map"):
             self._map(directive)
         if lines:
-            self._table(_LINES, (Part("variable", "uri"),), lines)
-        servers = _inside(given, "server")
-        bare = [
-            one for one in given if one.name not in {"http", "server", "map", "upstream", "events"} and one not in lines
-        ]
-        for block in [server.block or () for server in servers] or [tuple(bare)]:
-            self._server(block)
-        self._implied()
+            self._maps[""] = list(self._lines(lines, PATH))
+        unused = [rule for name, found in self._maps.items() if name not in self._used for rule in found]
+        others = {"http", "server", "map", "upstream", "events"}
+        bare = [one for one in given if one.name not in others and one not in lines]
+        servers: list[Server] = []
+        for block in [server.block or () for server in _inside(given, "server")] or [tuple(bare)]:
+            server, is_default = self._server(block, unused)
+            servers.insert(0 if is_default else len(servers), server)
+        return servers
 
-    def _names(self, given: Sequence[Directive]) -> None:
-        """Collect the names of variables, which may be used before they are set."""
+    def _note_variables(self, given: Sequence[Directive]) -> None:
         for directive in given:
-            if directive.name == "map" and len(directive.arguments) == 2:
-                self.known.add(directive.arguments[1].removeprefix("$"))
-            elif directive.name == "set" and directive.arguments:
-                self.known.add(directive.arguments[0].removeprefix("$"))
-            for text in (directive.name, *directive.arguments):
-                if text.startswith(("~", "^")) or "(?" in text:
-                    self.known |= _group_names(text)
-            self._names(directive.block or ())
+            if directive.name in _USING:
+                texts = directive.arguments[: 1 if directive.name == "map" else None]
+                self._used |= {found[1] or found[2] for text in texts for found in _VARIABLE.finditer(text)}
+            self._note_variables(directive.block or ())
 
-    def _rule(self, directive: Directive, problem: str | None = None) -> Rule:
-        problem = problem or directive.problem
-        return Rule(self._name, directive.line, directive.text, problem, how=PROGRAM, start=directive.start)
-
-    def _unread(self, directive: Directive, problem: str) -> None:
-        self.rules.append(self._rule(directive, problem=problem))
-
-    def _parts(self, text: str) -> tuple[Part, ...]:
-        found = parts(text, self.known)
-        self._used |= {part.text for part in found if part.kind == "variable"}
-        return found
+    def _rule(self, directive: Directive, place: Rule, problem: str | None = None) -> Rule:
+        text, start = directive.text, directive.start
+        return place._replace(file=self._name, line=directive.line, text=text, problem=problem, start=start)
 
     # --- maps ---------------------------------------------------------------------------------------------------------
 
     def _map(self, directive: Directive) -> None:
+        name = directive.arguments[-1].removeprefix("$") if directive.arguments else ""
         if len(directive.arguments) != 2 or directive.block is None:
-            self._unread(directive, "a map has a source, a variable and a block")
-            return
-        try:
-            source = self._parts(directive.arguments[0])
-        except UsageError as error:
-            self._unread(directive, error.message)
-            return
-        self._table(directive.arguments[1].removeprefix("$"), source, directive.block)
+            found = []
+            self.others.append(self._rule(directive, _ANYWHERE, "a map has a source, a variable and a block"))
+        elif directive.arguments[0] in _SOURCES:
+            found = list(self._lines(directive.block, _SOURCES[directive.arguments[0]]))
+        else:
+            is_of_urls = any("".join(one.arguments).startswith(("/", "http")) for one in directive.block)
+            problem = f"it looks up {directive.arguments[0][:60]}, which is not the path"
+            found = [self._rule(directive, _ANYWHERE, problem)] if is_of_urls or name in self._used else []
+        self._maps[name] = found
 
-    def _table(self, name: str, source: tuple[Part, ...], given: Sequence[Directive]) -> None:
-        texts: dict[str, tuple[tuple[Part, ...], Rule]] = {}
-        entries: list[Entry] = []
-        compared: list[tuple[str, bool]] = []
-        default: tuple[Part, ...] = ()
+    def _lines(self, given: Sequence[Directive], subject: str) -> Iterator[Rule]:
+        """Yield the rules of the lines of a map: texts in any letter case, then patterns, then the default."""
+        rules: list[tuple[int, Rule]] = []
         for directive in given:
             if directive.name in _IGNORED and not directive.arguments:
                 continue
+            place = _ANYWHERE
             try:
-                made = self._entry(directive)
+                place, order = _of_line(directive, subject)
+                target, query = _target(directive.arguments[0], place, DROP)
             except UsageError as error:
-                self._unread(directive, error.message)
+                rules.append((0, self._rule(directive, place, error.message)))
                 continue
-            if directive.name == "default":
-                default = made
-                continue
-            pattern, ignores_case = _pattern(directive.name)
-            rule = labelled(self._rule(directive), source, pattern, made, ignores_case=ignores_case)
-            self.rules.append(rule)
-            if rule.problem is not None:
-                continue
-            if pattern is None:
-                texts.setdefault(directive.name.removeprefix("\\").lower(), (made, rule))
-                continue
-            entries.append(
-                Entry(patterns.matcher(pattern, ignores_case=ignores_case), patterns.names(pattern), made, rule)
-            )
-            compared.append((pattern, ignores_case))
-        candidates = patterns.PatternSet(compared).candidates
-        self.tables[name] = Table(source, texts, candidates, entries, default)
+            if target:
+                query = NONE if place.query == NONE else query
+                rules.append((order, self._rule(directive, place)._replace(target=target, query=query)))
+        rules.sort(key=lambda one: one[0])
+        yield from (rule for _, rule in rules)
 
-    def _entry(self, directive: Directive) -> tuple[Part, ...]:
-        """Return the value of a line of a map. Raise UsageError if it cannot be read."""
-        if directive.name == "include":
-            raise UsageError("the file that it includes is not read: give it as a map of its own")
-        if len(directive.arguments) != 1 or directive.block is not None:
-            raise UsageError(directive.problem or "a line of a map has a text and a value")
-        pattern, ignores_case = _pattern(directive.name)
-        if pattern is not None:
-            _matcher(pattern, ignores_case=ignores_case)
-        return self._parts(directive.arguments[0])
-
-    def _implied(self) -> None:
-        """Add a server for maps that are for redirects, where no directive uses them."""
-        unused = [name for name in self.tables if name not in self._used]
-        if not unused:
-            return
-        actions = [Action("return", None, value=(Part("variable", name),), status=301) for name in unused]
-        tests = [
-            Action(
-                "if",
-                None,
-                test=Test((Part("variable", name),), "", (), None, {}, is_negated=False),
-                block=Actions([action]),
+    def _mapped(self, text: str, place: Rule, status: int, query: str) -> list[Rule] | None:
+        """Return the rules of a map whose variable is the target of a directive; None for another target."""
+        found = _OF_MAP.fullmatch(text.removesuffix("?"))
+        name = found[1] or found[2] if found is not None else None
+        if name is None or found is None or name not in self._maps:
+            return None
+        query = KEEP if found[3] else DROP if text.endswith("?") else query
+        return [
+            _inside_of(place, rule)._replace(
+                status=status, query=query if rule.query == DROP and rule.problem is None else rule.query
             )
-            for name, action in zip(unused, actions, strict=True)
+            for rule in self._maps[name]
         ]
-        engine = Engine(Actions(tests), Locations([]), {}, self.tables, "")
-        self.implied = engine
 
     # --- servers ------------------------------------------------------------------------------------------------------
 
-    def _server(self, block: Sequence[Directive]) -> None:
+    def _server(self, block: Sequence[Directive], unused: Sequence[Rule]) -> tuple[Server, bool]:
+        """Return a server, and whether it is the one for hosts without a server."""
         names: list[str] = []
         ports: list[str] = []
         is_default = False
@@ -170,209 +159,146 @@ class _Reader:
                 port = directive.arguments[0].rpartition(":")[2]
                 ports += [port] if port.isdigit() else ["80"]
                 is_default = is_default or "default_server" in directive.arguments
-        actions = self._actions(block)
-        self._around = "@", ""
-        named = {
-            one.arguments[0]: self._actions(one.block or ())
-            for one in block
-            if one.name == "location" and one.arguments and one.arguments[0].startswith("@")
-        }
-        self._around = None
-        locations = self._locations(block)
-        engine = Engine(actions, locations, named, self.tables, names[0] if names and "*" not in names[0] else "")
-        server = Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), engine)
-        self.servers.insert(0 if is_default else len(self.servers), server)
+        phases = list(self._block(block, _ANYWHERE)), list(self._located(block, ())), unused
+        return Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), phases), is_default
 
-    def _locations(self, block: Sequence[Directive]) -> Locations:
-        found = []
+    def _located(
+        self, block: Sequence[Directive], outer: tuple[Condition, ...], *, is_inside: bool = False
+    ) -> Iterator[Rule]:
+        """Yield the rules of locations in the order in which nginx chooses: exact ones, prefixes with ^~, patterns.
+
+        Other prefixes are last; of prefixes the longest is first.
+        """
+        found: dict[str, list[tuple[Rule, Directive]]] = {"=": [], "^~": [], "~": [], "": []}
         for directive in block:
-            if directive.name != "location" or directive.block is None:
-                continue
-            given = directive.arguments
-            sign, text = (given[0], given[1]) if len(given) == 2 else ("", given[0] if given else "")
-            if text.startswith("@"):
-                continue
-            if sign not in {"", "=", "~", "~*", "^~"}:
-                self._unread(directive, f"{sign[:20]!r} is no modifier of a location")
-                continue
-            found.append(self._location(directive, sign, text))
-        return Locations([location for location in found if location is not None])
-
-    def _location(self, directive: Directive, sign: str, text: str) -> Location | None:
-        match, names = None, {}
-        block = directive.block or ()
-        if sign.startswith("~"):
+            if directive.name != "location" or not directive.arguments or directive.arguments[0].startswith("@"):
+                continue  # only try_files and error_page lead to one with a name
+            sign = directive.arguments[0] if len(directive.arguments) > 1 else ""
             try:
-                match = _matcher(text, ignores_case=sign == "~*")
+                place = _place(sign, directive.arguments[-1], is_inside=is_inside)._replace(conditions=outer)
             except UsageError as error:
-                for one in block:
-                    if one.name in {"return", "rewrite"}:
-                        self._unread(one, f"its location in line {directive.line}: {error.message}")
-                return None
-            names = patterns.names(text)
-        inner = self._locations(block) if any(one.name == "location" for one in block) else None
-        self._around = sign, text
-        actions = self._actions(block)
-        self._around = None
-        return Location(sign, text, match, names, actions, inner, self._fallback(block))
+                yield self._rule(directive, _ANYWHERE._replace(conditions=outer), error.message)
+            else:
+                found["~" if sign == "~*" else sign].append((place, directive))
+        others = sorted(directive.arguments[-1] for _, directive in found[""])
+        if not found["~"]:  # then ^~ makes no difference
+            found[""] += found.pop("^~")
+        for sign, locations in found.items():
+            if sign in {"^~", ""}:
+                locations.sort(key=lambda one: -len(one[1].arguments[-1]))
+            for place, directive in locations:
+                text = directive.arguments[-1]
+                number = bisect_right(others, text)
+                if sign == "^~" and number < len(others) and others[number].startswith(text):
+                    yield self._rule(directive, place, "a longer prefix without ^~ is inside of it")
+                    continue
+                yield from self._location(directive.block or (), place)
+                yield self._rule(directive, place)._replace(status=200)  # what it sends, no other location sends
 
-    def _fallback(self, block: Sequence[Directive]) -> tuple[Rule, str, tuple[Part, ...]] | None:
-        for directive in block:
-            if directive.name == "try_files" and len(directive.arguments) > 1:
-                last = directive.arguments[-1]
-                if last.startswith("="):
-                    return None
-                rule = self._rule(directive)
-                if last.startswith("@"):
-                    return rule, last, ()
-                try:
-                    value = self._parts(last)
-                except UsageError as error:
-                    self._unread(directive, error.message)
-                    return None
-                self.rules.append(rule)
-                return rule, "", value
-        return None
+    def _location(self, block: Sequence[Directive], place: Rule) -> Iterator[Rule]:
+        if any(one.name == "location" for one in block):
+            yield from self._located(block, _with(place), is_inside=True)
+        yield from self._block(block, place)
 
-    # --- actions ------------------------------------------------------------------------------------------------------
+    # --- what answers -------------------------------------------------------------------------------------------------
 
-    def _actions(self, block: Sequence[Directive]) -> Actions:
-        found = []
-        for directive in block:
+    def _block(self, block: Sequence[Directive], place: Rule) -> Iterator[Rule]:
+        """Yield the rules of a block, in their order."""
+        for number, directive in enumerate(block):
+            if directive.name == "break":
+                never = [one for one in block[number + 1 :] if one.name in _REWRITING]
+                self.others += [self._rule(one, place, "it never applies: break comes first") for one in never]
+                return
             try:
-                action = self._action(directive)
+                yield from self._made(directive, place)
             except UsageError as error:
-                self._unread(directive, error.message)
-                continue
-            if action is not None:
-                found.append(action)
-        return Actions(found)
+                yield self._rule(directive, _scope(directive, place), error.message)
 
-    def _action(self, directive: Directive) -> Action | None:
-        """Return the action of a directive, None for one of another kind. Raise UsageError if it cannot be read."""
-        if directive.problem is not None and directive.name in {"return", "rewrite", "if", "set", "include", ""}:
+    def _made(self, directive: Directive, place: Rule) -> Sequence[Rule]:
+        """Return the rules of a directive. Raise UsageError if it cannot be read."""
+        given, name = directive.arguments, directive.name
+        if directive.problem is not None and name in _ANSWERS:
             raise UsageError(directive.problem)
-        given = directive.arguments
-        if directive.name == "return":
-            return self._return(directive)
-        if directive.name == "rewrite":
-            return self._rewrite(directive)
-        if directive.name == "if":
-            return self._if(directive)
-        if directive.name == "break":
-            return Action("break", None)
-        if directive.name == "set" and len(given) == 2:
-            return Action("set", None, value=self._parts(given[1]), name=given[0].removeprefix("$"))
-        if directive.name == "include" and given and not any(word in given[0] for word in _STANDARD):
+        if name == "return":
+            return self._return(directive, place)
+        if name == "rewrite":
+            return self._rewrite(directive, place)
+        if name == "if":
+            return self._if(directive, place)
+        if name == "set" and given and given[0].removeprefix("$") in self._used:
+            self.others.append(self._rule(directive, place, "the value of a variable that is set is not followed"))
+        elif name == "include" and given and not any(word in given[0] for word in _STANDARD):
             raise UsageError("the file that it includes is not read: give it as a map of its own")
-        return None
+        elif name == "try_files" and not given[-1:][0].startswith("="):
+            raise UsageError("what it sends depends on files, which is not followed")
+        elif name == "error_page" and re.search(r"[=@]|://", " ".join(given)):
+            raise UsageError("what it sends depends on what is missing, which is not followed")
+        return ()
 
-    def _carried(
-        self, directive: Directive, value: tuple[Part, ...] | None, status: int, pattern: str | None = None
-    ) -> Rule:
-        """Return the rule of a directive; it is not listed if the lines of a map are the rules."""
-        if value is not None and any(part.kind == "variable" and part.text in self.tables for part in value):
-            return self._rule(directive)._replace(status=status)
-        rule = self._rule(directive)._replace(status=status)
-        if pattern is not None and self._around is None and value is not None and status != 200:
-            rule = simple(rule._replace(how=REGEX, source=pattern, query=APPEND), value)
-        elif pattern is None and self._around is not None and self._around[0] == "=":
-            rule = simple(rule._replace(how=EXACT, source=self._around[1], query=DROP), value)
-        self.rules.append(rule)
-        return rule
-
-    def _return(self, directive: Directive) -> Action:
+    def _return(self, directive: Directive, place: Rule) -> Sequence[Rule]:
         given = directive.arguments
         if not given or len(given) > 2:
             raise UsageError("return has a status, a URL, or both")
-        if not given[0].isdigit():
-            value = self._parts(given[0])
-            return Action("return", self._carried(directive, value, 302), value=value, status=302)
-        status = int(given[0])
+        status = int(given[0]) if given[0].isdigit() else 302
+        rule = self._rule(directive, place)._replace(status=status)
         if not 300 <= status < 400:
             if status < 300:
                 raise UsageError(f"return with status {status} sends a text, not a file")
-            return Action("return", self._carried(directive, None, status), status=status)
-        if len(given) != 2:
+            return [rule]
+        if given[-1].isdigit():
             raise UsageError(f"return with status {status} needs a URL")
-        value = self._parts(given[1])
-        return Action("return", self._carried(directive, value, status), value=value, status=status)
+        mapped = self._mapped(given[-1], place, status, DROP)
+        if mapped is not None:
+            return mapped
+        target, query = _target(given[-1], place, DROP)
+        return [rule._replace(target=target, query=NONE if place.query == NONE else query)]
 
-    def _rewrite(self, directive: Directive) -> Action:
+    def _rewrite(self, directive: Directive, place: Rule) -> Sequence[Rule]:
         given = directive.arguments
         if not 2 <= len(given) <= 3:
             raise UsageError("rewrite has a regular expression, a replacement, and perhaps a flag")
-        flag = given[2] if len(given) == 3 else ""
+        pattern, text, flag = (*given, "")[:3]
         if flag not in _FLAGS:
             raise UsageError(f"{flag[:40]!r} is no flag of rewrite")
-        match = _matcher(given[0], ignores_case=False)
-        value = self._parts(given[1])
-        if flag == "" and value and value[0] == Part("variable", "scheme"):
-            flag = "redirect"
-        is_redirect = flag in {"redirect", "permanent"} or given[1].startswith(("http://", "https://"))
-        status = (301 if flag == "permanent" else 302) if is_redirect else 200
-        rule = self._carried(directive, value, status, given[0])
-        return Action("rewrite", rule, match, patterns.names(given[0]), given[0], value, flag)
+        _check(pattern)
+        if flag not in {"redirect", "permanent"} and not text.startswith(("http://", "https://", "$scheme")):
+            raise UsageError("it changes the path inside the server, which is not followed")
+        status = 301 if flag == "permanent" else 302
+        around = _inside_of(place, _ANYWHERE._replace(how=REGEX, source=pattern, query=APPEND))
+        mapped = self._mapped(text, around, status, APPEND)
+        if mapped is not None:
+            return mapped
+        target, query = _target(text, around, APPEND)
+        return [self._rule(directive, around)._replace(status=status, target=target, query=query)]
 
-    def _if(self, directive: Directive) -> Action:
+    def _if(self, directive: Directive, place: Rule) -> Sequence[Rule]:
+        """Return the rules of an `if`, whose condition is that of a place. Raise UsageError for any other."""
+        block = directive.block or ()
         words = list(directive.arguments)
         if not words or not words[0].startswith("(") or not words[-1].endswith(")"):
             raise UsageError("the condition of an if is in parentheses")
-        words[0], words[-1] = words[0][1:], words[-1][:-1] if len(words) > 1 else words[0][1:-1]
+        words[0] = words[0][1:]
+        words[-1] = words[-1][:-1]
         words = [word for word in words if word]
-        try:
-            test = self._test(words)
-        except UsageError as error:
-            for one in directive.block or ():
-                if one.name in {"return", "rewrite"}:
-                    self._unread(one, f"its condition in line {directive.line}: {error.message}")
-            return Action("if", None)
-        around, self._around = self._around, ("if", "")
-        block = self._actions(directive.block or ())
-        self._around = around
-        return Action("if", None, test=test, block=block)
-
-    def _test(self, words: Sequence[str]) -> Test:
-        if len(words) == 1:
-            return Test(self._parts(words[0]), "", (), None, {}, is_negated=False)
-        sign = words[0]
-        if len(words) == 2 and sign.removeprefix("!") in _FILE_TESTS:
-            value = tuple(part for part in self._parts(words[1]) if part.text != "document_root")
-            return Test(value, sign.removeprefix("!"), (), None, {}, is_negated=sign.startswith("!"))
-        if len(words) != 3 or words[1] not in {"=", "!=", "~", "!~", "~*", "!~*"}:
-            raise UsageError(f"the condition {' '.join(words)[:60]!r} is not supported")
-        value = self._parts(words[0])
-        sign = words[1].removeprefix("!")
-        is_negated = words[1].startswith("!")
-        if sign == "=":
-            return Test(value, "=", self._parts(words[2]), None, {}, is_negated=is_negated)
-        if any(part.text in {"request_filename", "document_root"} for part in value):
-            raise UsageError("the value of $request_filename depends on the server's folders")
-        return Test(
-            value,
-            "~",
-            (),
-            _matcher(words[2], ignores_case=sign == "~*"),
-            patterns.names(words[2]),
-            is_negated=is_negated,
-        )
+        names = [one.name for one in block if one.name in _REWRITING]
+        if len(words) == 1 and words[0].removeprefix("$") in self._maps and names in (["return"], ["rewrite"]):
+            return list(self._block(block, place))
+        if words == ["!-e", "$request_filename"]:
+            return list(self._block(block, place._replace(forced=False)))
+        if words[:2] == ["$request_uri", "="] and len(words) == 3 and names == ["return"]:
+            return list(self._block(block, _inside_of(place, _requested(words[2]))))
+        if not names and not any(one.name == "" for one in block):
+            return ()  # nothing in it answers
+        raise UsageError(_IF)
 
 
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a configuration file."""
     reader = _Reader(name)
-    reader.read(directives(data))
-    rules = sorted(reader.rules, key=lambda rule: rule.line)
-
-    def mover(_tables: Mapping[str, Mapping[str, str]]) -> Mover:
-        servers = reader.servers
-        own = by_host(servers)
-        if reader.implied is None:
-            return own
-        implied = by_host([Server((), (), reader.implied)])
-        return lambda request, exists: own(request, exists) or implied(request, exists)
-
-    return RuleSet(name, "nginx", rules, mover)
+    servers = reader.read(directives(data))
+    rules = [*reader.others, *(rule for server in servers for phase in server.phases for rule in phase)]
+    known = {(rule.line, rule.start): rule for rule in reversed(rules) if rule.target is not None or rule.status != 200}
+    return RuleSet(name, "nginx", sorted(known.values(), key=lambda rule: (rule.line, rule.start)), servers)
 
 
 def _inside(given: Sequence[Directive], name: str) -> list[Directive]:
@@ -384,21 +310,123 @@ def _inside(given: Sequence[Directive], name: str) -> list[Directive]:
     return found
 
 
-def _pattern(text: str) -> tuple[str | None, bool]:
-    """Return the regular expression of a line of a map, and whether it ignores case; None for a text."""
-    if text.startswith("~*"):
-        return text[2:], True
-    return (text[1:], False) if text.startswith("~") else (None, False)
-
-
-def _matcher(pattern: str, *, ignores_case: bool) -> Matcher:
+def _check(pattern: str, *, ignores_case: bool = False) -> None:
     try:
-        return patterns.matcher(pattern, ignores_case=ignores_case)
+        patterns.matcher(pattern, ignores_case=ignores_case)
     except UsageError as error:
         raise UsageError(f"the regular expression cannot be used: {error.message}") from error
 
 
-def _group_names(text: str) -> set[str]:
-    import re
+# --- places -----------------------------------------------------------------------------------------------------------
 
-    return set(re.findall(r"\(\?P?<(\w+)>", text))
+
+def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
+    """Return the place of a location. Raise UsageError for one that cannot be read."""
+    if sign in {"~", "~*"}:
+        if is_inside:
+            raise UsageError("a location with a regular expression inside of another location is not read")
+        _check(text, ignores_case=sign == "~*")
+        return _ANYWHERE._replace(how=REGEX, source=text, ignores_case=sign == "~*")
+    if sign == "=":
+        return _exact(text)
+    if sign not in {"", "^~"}:
+        raise UsageError(f"{sign[:20]!r} is no modifier of a location")
+    if text.endswith("/"):
+        return _ANYWHERE._replace(source=text)
+    return _ANYWHERE._replace(how=REGEX, source=f"^{re.escape(text)}")
+
+
+def _exact(path: str) -> Rule:
+    """Return the place of one decoded path: a question mark in it begins no query."""
+    return _ANYWHERE._replace(how=EXACT, source=path.replace("?", "%3F"))
+
+
+def _requested(text: str) -> Rule:
+    """Return the place of one path, with the query if the text has one, as the request names it."""
+    path, mark, query = text.partition("?")
+    return _ANYWHERE._replace(how=EXACT, source=f"{decoded(path)}{mark}{query}", query=KEEP if mark else NONE)
+
+
+def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
+    """Return the place of a line of a map, and its rank among the lines. Raise UsageError if it cannot be read."""
+    if directive.name == "include":
+        raise UsageError("the file that it includes is not read: give it as a map of its own")
+    if len(directive.arguments) != 1 or directive.block is not None or directive.problem is not None:
+        raise UsageError(directive.problem or "a line of a map has a text and a value")
+    if directive.name == "default":
+        return _ANYWHERE, 2
+    if directive.name.startswith("~"):
+        ignores_case = directive.name.startswith("~*")
+        pattern = directive.name[2 if ignores_case else 1 :]
+        _check(pattern, ignores_case=ignores_case)
+        return _ANYWHERE._replace(how=REGEX, source=pattern, subject=subject, ignores_case=ignores_case), 1
+    text = directive.name.removeprefix("\\")
+    place = _requested(text) if subject != PATH else _exact(text)
+    return place._replace(ignores_case=True), 0
+
+
+def _scope(directive: Directive, place: Rule) -> Rule:
+    """Return the place to which a directive that cannot be read may apply."""
+    if directive.name in {"try_files", "error_page"}:
+        return place._replace(forced=False)
+    if directive.name == "rewrite" and directive.arguments:
+        try:
+            _check(directive.arguments[0])
+        except UsageError:
+            return place
+        return _inside_of(place, _ANYWHERE._replace(how=REGEX, source=directive.arguments[0]))
+    return place
+
+
+def _inside_of(place: Rule, rule: Rule) -> Rule:
+    """Return a rule, or a place, that applies only where another place does, too."""
+    conditions = place.conditions if (place.how, place.source) == (rule.how, rule.source) else _with(place)
+    return rule._replace(conditions=(*conditions, *rule.conditions), forced=place.forced)
+
+
+def _with(place: Rule) -> tuple[Condition, ...]:
+    """Return the conditions of a place, with what it matches as one of them."""
+    if (place.how, place.source) == (PREFIX, "/"):
+        return place.conditions
+    pattern = {PREFIX: "^{}", EXACT: "^{}$", REGEX: "{}"}[place.how]
+    text = place.source if place.how == REGEX else re.escape(place.source)
+    subject = "target" if place.how == EXACT and "?" in place.source else place.subject
+    return (*place.conditions, Condition(subject, pattern.replace("{}", text), place.ignores_case))
+
+
+# --- targets ----------------------------------------------------------------------------------------------------------
+
+
+def _target(text: str, place: Rule, query: str) -> tuple[tuple[str | int, ...], str]:
+    """Return the parts of a target, and what becomes of the query. `query`: that without a variable for it.
+
+    Raise UsageError for a variable whose value does not follow from the URL.
+    """
+    names = patterns.names(place.source) if place.how == REGEX else {}
+    if query == APPEND and text.endswith("?"):
+        query, text = DROP, text[:-1]
+    if (found := _WITH_QUERY.search(text)) is not None and query == DROP:
+        query = APPEND if found[1] == "?" else KEEP
+        text = text[: found.start()] + ("?" if found[1] == "?" else "")
+    parts: list[str | int] = []
+    start = 0
+    for variable in _VARIABLE.finditer(text):
+        name = variable[1] or variable[2]
+        parts += [text[start : variable.start()], _part(name, names, place)]
+        start = variable.end()
+        if name == "request_uri":
+            if query != DROP or start < len(text):
+                raise UsageError("$request_uri has a query, which is read at the end of a target without another one")
+            query = KEEP
+    parts.append(text[start:])
+    return tuple(part for part in parts if part != ""), query
+
+
+def _part(name: str, names: Mapping[str, int], place: Rule) -> int:
+    if name.isdigit() and place.how == REGEX:
+        return int(name)
+    if name in names:
+        return names[name]
+    if name not in _PARTS:
+        raise UsageError(f"the value of ${name[:60]} cannot be known")
+    return _PARTS[name]

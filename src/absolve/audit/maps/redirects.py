@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
-from absolve.audit.maps.sources import Source, scheme, short, source, target_fault
+from absolve.audit.maps.sources import Source, short, source, target_fault, to_https
 from absolve.audit.maps.text import Line, lines
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ def _netlify(rule: Rule, words: list[str]) -> Rule:
         found = _PARAMETER.fullmatch(word)
         if found is None or found[1].lower() not in _CONDITIONS:
             return rule._replace(problem=f"{short(word)} is neither a status nor a condition")
-        return rule._replace(problem=f"it depends on the {found[1].lower()} of the visitor, which cannot be known")
+        problem = f"it depends on the {found[1].lower()} of the visitor, which cannot be known"
+        rule = _matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
+        return rule._replace(problem=problem)
     return _matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
 
 
@@ -143,7 +145,7 @@ def _matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], 
     target = _target(new, names)
     if isinstance(target[0], int):
         return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-    return rule._replace(target=target, parameters=tuple(given), scheme=scheme(old, new))
+    return rule._replace(target=target, parameters=tuple(given), conditions=to_https(old, new))
 
 
 def _with_source(rule: Rule, path: str, *, is_netlify: bool) -> tuple[Rule, dict[str, int]]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from absolve.urls.identity import decoded, named
 
-__all__ = ["Request", "decoded", "encoded", "request"]
+__all__ = ["Request", "decoded", "encoded", "request", "subject"]
 
 _ESCAPED_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
@@ -40,6 +40,28 @@ def request(url: str) -> Request | None:
     if fragment is not None:
         url = url[: found.start(4) - 1]
     return Request(url, scheme.lower(), named(url), path, decoded(path), query)
+
+
+def subject(request: Request, name: str) -> str:
+    """Return the part of a request that a regular expression is matched against."""
+    query = "" if request.query is None else f"?{request.query}"
+    if name == "path":
+        return request.decoded
+    if name == "folder":
+        return request.decoded.removeprefix("/")
+    if name == "url":
+        return f"{request.scheme}://{request.host}{request.path}{query}"
+    if name == "target":  # as the request line has it
+        return request.path + query
+    if name == "line":
+        return f"GET {request.path}{query} HTTP/1.1"
+    if name == "query":
+        return request.query or ""
+    if name == "scheme":
+        return request.scheme
+    if name == "https":
+        return "on" if request.scheme == "https" else "off"
+    return request.host.partition(":")[0] if name == "name" else request.host
 
 
 def encoded(text: str) -> str:

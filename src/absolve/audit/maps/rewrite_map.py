@@ -1,7 +1,6 @@
 """Read a RewriteMap text file: a key and a value on each line (httpd.apache.org/docs/2.4/rewrite/rewritemap.html#txt).
 
-In: the bytes of the file. Out: a `RuleSet`, whose keys are exact paths where they look like paths, and whose `table`
-other maps may look up.
+In: the bytes of the file. Out: a `RuleSet`, whose keys are exact paths.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from absolve.audit.maps.text import lines
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a RewriteMap text file. Keys without a slash at their beginning are taken as paths."""
     rules: list[Rule] = []
-    table: dict[str, str] = {}
     for number, text, problem in lines(data):
         words = text.split("#", 1)[0].split(None, 2) if text.lstrip().startswith("#") else text.split(None, 2)
         if not words and problem is None:
@@ -22,10 +20,8 @@ def read(name: str, data: bytes) -> RuleSet:
         rule = Rule(name, number, text.strip(), problem)
         if problem is None:
             rule = _rule(rule, words)
-            if len(words) > 1:
-                table.setdefault(words[0], words[1])
         rules.append(rule)
-    return RuleSet(name, "rewritemap", rules, table=table)
+    return RuleSet(name, "rewritemap", rules)
 
 
 def _rule(rule: Rule, words: list[str]) -> Rule:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, Move, Outcome
-from absolve.audit.maps.ordered import Ordered
+from absolve.audit.maps.matching import mover
+from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, SCHEME, Move, Outcome
 from absolve.audit.maps.request import Request, encoded, request
 from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
@@ -18,7 +18,7 @@ from absolve.urls import whatwg
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from absolve.audit.maps.model import Found, Mover, Rule, RuleSet
+    from absolve.audit.maps.model import Found, Mover, Rule, RuleSet, Server
 
 _MOST_KNOWN: Final = 1 << 16
 _MOST_RULES: Final = 8  # of one outcome
@@ -49,13 +49,15 @@ class Rules:
         self._home = _site(base_new)
         self._old_site = _site(base_old) if base_old else None
         self._hosts = {_site(base) for base in (base_old, base_new) if base}
-        tables = {found.file: found.table for found in self.sets if found.table is not None}
-        self._movers: list[Mover] = [
-            found.mover(tables)
-            if found.mover is not None
-            else Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
+        self._movers: list[Mover] = [mover(found) for found in self.sets]
+        self._origins = {
+            (rule.file, rule.line): origin
             for found in self.sets
-        ]
+            for server in reversed(found.servers)
+            if (origin := _origin(server)) is not None
+            for rules in server.phases
+            for rule in rules
+        }
         self.notes: list[str] = []
         self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
 
@@ -69,23 +71,28 @@ class Rules:
 
         `exists` returns whether the new site has a file for a URL; for an old URL it is asked for its counterpart.
         """
+        return self._step(url, exists)[0]
+
+    def _step(self, url: str, exists: Callable[[str], bool]) -> tuple[Move | None, bool]:
+        """Return the step, and whether no rule that could not be read may make another one."""
         asked = request(url)
         if asked is None:
-            return None
+            return None, True
         asked = asked._replace(is_home=asked.host in self._hosts)
+        doubts: list[Rule] = []
 
         def is_there(old: str) -> bool:
             return exists(self.counterpart(old))
 
-        for mover in self._movers:
-            found = mover(asked, is_there)
+        for moves in self._movers:
+            found = moves(asked, is_there, doubts)
             if found is not None:
-                move = self._moved(found)
-                if not self._is_for_old(asked, move, mover, is_there):
-                    return move
-        return None
+                move = self._moved(found)._replace(is_sure=not doubts)
+                if not self._is_for_old(asked, move, moves, is_there):
+                    return move, not doubts
+        return None, not doubts
 
-    def _is_for_old(self, asked: Request, move: Move, mover: Mover, exists: Callable[[str], bool]) -> bool:
+    def _is_for_old(self, asked: Request, move: Move, moves: Mover, exists: Callable[[str], bool]) -> bool:
         """Return whether a rule must be one of the old host: on the new one it would apply to its own target again.
 
         That is so for `Redirect / https://new.example/`, in which only the target names a host.
@@ -96,7 +103,7 @@ class Rules:
         following = request(target)
         if rule.how == EXACT or following is None or following.host != self._home or not _names_host(rule):
             return False
-        again = mover(following, exists)
+        again = moves(following, exists, [])
         return again is not None and again.rule == rule
 
     def counterpart(self, url: str) -> str:
@@ -122,11 +129,12 @@ class Rules:
                 target = None
         return Move(target, found.status, found.rule, found.rule.forced, found.is_rewrite)
 
-    def url(self, host: str | None, path: str, query: str | None) -> str | None:
-        """Return the URL of a decoded path on a host, by default that of the new site; None if it is no URL."""
+    def url(self, rule: Rule, path: str, query: str | None = None) -> str | None:
+        """Return the URL of a decoded path on a host to which a rule applies; None if it is no URL."""
         scheme = "http" if self._base_new.startswith("http:") else "https"
+        known = self._origins.get((rule.file, rule.line)) if rule.host is None else None
         mark = "" if query is None else f"?{query}"
-        return whatwg.parse(f"{scheme}://{host or self._home}{encoded(path)}{mark}")
+        return whatwg.parse(f"{known or f'{scheme}://{rule.host or self._home}'}{encoded(path)}{mark}")
 
     def old(self, url: str) -> str | None:
         """Return the URL of the old site with the same path as one of the new site; None without another host."""
@@ -186,9 +194,9 @@ class Rules:
                 known = self._loop(way[start:])
                 way = way[:start]
                 break
-            move = self.move(current, exists)
+            move, is_sure = self._step(current, exists)
             if move is None:
-                known = Outcome(0, current)
+                known = Outcome(0, current, is_sure=is_sure)
                 break
             if counts:
                 self.used[move.rule.file, move.rule.line] += 1
@@ -220,11 +228,18 @@ class Rules:
 
 
 def _names_host(rule: Rule) -> bool:
-    """Return whether the target of a rule is an absolute URL; that of a program is looked for in its text."""
-    first = rule.target[0] if rule.target else rule.text
-    return isinstance(first, str) and (
-        first.startswith(("http:", "https:", "//")) or (not rule.target and "://" in first)
-    )
+    """Return whether the target of a rule is an absolute URL."""
+    first = rule.target[0] if rule.target else ""
+    return first == SCHEME or (isinstance(first, str) and first.startswith(("http:", "https:", "//")))
+
+
+def _origin(server: Server) -> str | None:
+    """Return the scheme and the host of a virtual host; None if it has no name of one host."""
+    name = next((name for name in server.names if "*" not in name), None)
+    if name is None:
+        return None
+    port = next(iter(server.ports), "443")
+    return {"80": f"http://{name}", "443": f"https://{name}"}.get(port, f"http://{name}:{port}")
 
 
 def _site(base: str) -> str:
@@ -234,8 +249,8 @@ def _site(base: str) -> str:
 
 def _ended(url: str, move: Move) -> Outcome:
     if move.rewrite:
-        return Outcome(0, url, rules=(move.rule,), served=move.target, status=move.status)
-    return Outcome(0, None, gone=move.status in GONE, rules=(move.rule,), status=move.status)
+        return Outcome(0, url, rules=(move.rule,), served=move.target, status=move.status, is_sure=move.is_sure)
+    return Outcome(0, None, gone=move.status in GONE, rules=(move.rule,), status=move.status, is_sure=move.is_sure)
 
 
 def _before(move: Move, after: Outcome) -> Outcome:
@@ -247,4 +262,5 @@ def _before(move: Move, after: Outcome) -> Outcome:
     rules = (move.rule, *after.rules)
     if len(rules) > _MOST_RULES:
         rules = (*rules[: _MOST_RULES - 1], rules[-1])
-    return Outcome(after.hops + 1, final, after.loop, after.gone, rules, after.served, move.status)
+    is_sure = move.is_sure and after.is_sure
+    return Outcome(after.hops + 1, final, after.loop, after.gone, rules, after.served, move.status, is_sure)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from absolve.audit.maps.model import Condition
 from absolve.audit.maps.request import decoded, request
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme
 
@@ -24,12 +25,12 @@ class Source(NamedTuple):
     path: str
 
 
-def scheme(old: str, new: str) -> str:
-    """Return the only scheme to which a rule applies: `http` if it leads a host to its own https; else empty."""
+def to_https(old: str, new: str) -> tuple[Condition, ...]:
+    """Return the condition of a rule that leads a host to its own https: it applies to http alone."""
     first, second = request(old), request(new)
     if first is None or second is None or first.host != second.host:
-        return ""
-    return "http" if (first.scheme, second.scheme) == ("http", "https") else ""
+        return ()
+    return (Condition("scheme", "^http$"),) if (first.scheme, second.scheme) == ("http", "https") else ()
 
 
 def source(text: str) -> Source | str:

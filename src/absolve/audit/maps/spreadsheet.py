@@ -14,8 +14,8 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
-from absolve.audit.maps.sources import SHEET_ERROR, scheme, source, target_fault
+from absolve.audit.maps.model import EXACT, PATH, PREFIX, REGEX, URL, Rule, RuleSet
+from absolve.audit.maps.sources import SHEET_ERROR, source, target_fault, to_https
 from absolve.audit.maps.text import cut, decoded, line
 from absolve.core import patterns
 from absolve.core.errors import UsageError
@@ -187,8 +187,9 @@ def _of_path(rule: Rule, old: str) -> Rule:
         if "?" in found.path:
             return rule._replace(problem="a prefix has no query")
         target = with_rest(str(target[0]), found.path)
-    is_forced, only = found.host is not None, scheme(old, str(target[0])) if target else ""
-    return rule._replace(source=found.path, host=found.host, target=target, forced=is_forced, scheme=only)
+    only = to_https(old, str(target[0])) if target else ()
+    is_forced = found.host is not None
+    return rule._replace(source=found.path, host=found.host, target=target, forced=is_forced, conditions=only)
 
 
 def with_rest(new: str, prefix: str) -> tuple[str | int, ...]:
@@ -217,6 +218,6 @@ def _of_pattern(rule: Rule, old: str) -> Rule:
     return rule._replace(
         source=whole,
         target=target,
-        whole_url=not is_path,
+        subject=PATH if is_path else URL,
         forced=not is_path,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps import forms
 from absolve.audit.maps.flattening import Flat, Flattening
 from absolve.audit.maps.in_place import edited
-from absolve.audit.maps.model import EXACT, PREFIX, PROGRAM, REGEX, Rule
+from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
@@ -172,7 +172,7 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
         reason = known or _unfit(rule)
         if reason is None and form in _WITH_PCRE and rule.how == REGEX and backtracks(rule.source):
             reason = f"{form} matches by PCRE, which may need much more than linear time for this pattern"
-        made = _LINES[form](rule) if reason is None and rule.how != PROGRAM else None
+        made = _LINES[form](rule) if reason is None and rule.is_plain else None
         if made is not None:
             lines += made
             continue

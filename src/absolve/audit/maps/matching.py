@@ -1,0 +1,364 @@
+"""Find the first of many rules that applies to a request, without looking at each rule, and write its target.
+
+In: rules in their order, with exact paths, prefixes and regular expressions. Out: a `Mover`. The time depends on the
+length of the URL and on the rules that match, not on the number of exact rules and prefixes: exact paths are in a
+dictionary, prefixes in one by the hash of their segments, patterns in sets.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote_plus, unquote_plus
+
+from absolve.audit.maps.model import (
+    APPEND,
+    CONDITION,
+    DROP,
+    EXACT,
+    HOST,
+    NONE,
+    PREFIX,
+    REGEX,
+    SCHEME,
+    URL,
+    WHOLE_PATH,
+    Found,
+)
+from absolve.audit.maps.request import encoded, subject
+from absolve.core.patterns import PatternSet, matcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from absolve.audit.maps.model import Condition, Mover, Rule, RuleSet, Server
+    from absolve.audit.maps.request import Request
+
+_START: Final = 1469598103934665603
+_PORTS: Final = {"http": "80", "https": "443"}
+_FOLDED: Final = "\1"  # begins the key of an exact path in any letter case
+
+Groups = tuple[str | None, ...]
+
+
+class Match(NamedTuple):
+    """A rule that matches, with the groups of the match, group 0 is what matched, and those of its last condition."""
+
+    rule: Rule
+    groups: Groups
+    of_condition: Groups
+
+
+class Ordered:
+    """A mover for rules in their order: the first that applies counts. One that is not forced yields to a file.
+
+    `is_slash_ignored`: a slash at the end of a path makes no difference. `has_folders`: a folder counts as a file.
+    """
+
+    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool = False, has_folders: bool = False) -> None:
+        self._index = _Index(rules, is_slash_ignored=is_slash_ignored)
+        self._has_folders = has_folders
+
+    def __call__(self, request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
+        """Return what the first rule makes of a request that applies to it."""
+        is_there: bool | None = None
+        for rule, groups, of_condition in self._index.matches(request):
+            if not rule.forced:
+                if is_there is None:
+                    is_there = exists(request.url) or (self._has_folders and exists(f"{request.url}/"))
+                if is_there:
+                    continue
+            if rule.problem is not None:
+                doubts.append(rule)
+                continue
+            if rule.status == 404 and rule.how != EXACT and rule.target is not None:
+                continue  # the page for whatever is not found, such as `/* /404.html 404`
+            if rule.status == 200 and rule.target is None:
+                return None
+            return Found(rule, _filled(rule, groups, of_condition, request), rule.status)
+        return None
+
+
+def mover(found: RuleSet) -> Mover:
+    """Return what applies the rules of a map."""
+    if not found.servers:
+        return Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
+    phases = [[Ordered(rules, has_folders=True) for rules in server.phases] for server in found.servers]
+    servers = list(zip(found.servers, phases, strict=True))
+
+    def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
+        chosen = _chosen(servers, request)
+        if chosen is None or (not request.is_home and not _is_named(chosen[0], request)):
+            return None
+        asked = request._replace(is_home=True)
+        return next((found for phase in chosen[1] if (found := phase(asked, exists, doubts)) is not None), None)
+
+    return move
+
+
+def _chosen(servers: Sequence[tuple[Server, list[Ordered]]], request: Request) -> tuple[Server, list[Ordered]] | None:
+    """Return the virtual host that answers: by port, then by name, else the first of the port.
+
+    Apache and nginx choose alike (httpd.apache.org/docs/2.4/vhosts/details.html,
+    nginx.org/en/docs/http/request_processing.html).
+    """
+    port = request.host.rpartition(":")[2] if ":" in request.host else _PORTS[request.scheme]
+    listening = [one for one in servers if not one[0].ports or port in one[0].ports]
+    if not listening and port in _PORTS.values():
+        listening = list(servers)
+    named = (one for one in listening if _is_named(one[0], request))
+    return next(named, listening[0] if listening else None)
+
+
+def _is_named(server: Server, request: Request) -> bool:
+    host = request.host.partition(":")[0]
+    return any(host == name or ("*" in name and fnmatchcase(host, name)) for name in server.names)
+
+
+# --- which rules match ------------------------------------------------------------------------------------------------
+
+
+class _Index:
+    """Rules by what they match."""
+
+    def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool) -> None:
+        self._rules = rules
+        self._is_slash_ignored = is_slash_ignored
+        self._exact: dict[str, int | list[int]] = {}
+        self._prefixes: dict[int, int | list[int]] = {}
+        self._has_parameters = self._has_folded = False
+        self._hosts: set[str] = set()
+        patterns: dict[str, list[int]] = {}
+        for number, rule in enumerate(rules):
+            if rule.how == REGEX:
+                patterns.setdefault(rule.subject, []).append(number)
+            elif rule.source:  # else it is not known what an unread rule matches
+                self._add(rule, number)
+        self._sets = {
+            name: (PatternSet((rules[number].source, rules[number].ignores_case) for number in numbers), numbers)
+            for name, numbers in patterns.items()
+        }
+
+    def _add(self, rule: Rule, number: int) -> None:
+        if rule.host is not None:
+            self._hosts.add(rule.host)
+        self._has_parameters = self._has_parameters or bool(rule.parameters)
+        if rule.how == PREFIX:
+            self._put(self._prefixes, _prefix_key(rule.host or "", rule.source), number)
+            return
+        path = self._bare(rule.source) + _parameter(rule)
+        if rule.ignores_case:
+            self._has_folded = True
+            path = _FOLDED + path.lower()
+        self._put(self._exact, _exact_key(rule.host or "", path), number)
+
+    def matches(self, request: Request) -> Iterator[Match]:
+        """Yield the rules that match a request, in their order."""
+        for number in sorted(self._candidates(request)):
+            rule = self._rules[number]
+            if rule.host != request.host and (rule.host is not None or not request.is_home):
+                continue
+            groups = self._groups(rule, request)
+            of_condition = _held(rule.conditions, request) if groups is not None else None
+            if groups is not None and of_condition is not None:
+                yield Match(rule, groups, of_condition)
+
+    def _bare(self, source: str) -> str:
+        if not self._is_slash_ignored or not ("?" in source or source.endswith("/")):
+            return source
+        path, mark, query = source.partition("?")
+        return f"{path.rstrip('/') or '/'}{mark}{query}"
+
+    def _put(self, table: dict[Any, int | list[int]], key: str | int, number: int) -> None:
+        """Add a rule, unless it can never apply: an earlier one with the same key applies wherever it would."""
+        known = table.get(key)
+        if known is None:
+            table[key] = number
+            return
+        numbers = [known] if isinstance(known, int) else known
+        rule = self._rules[number]
+        if any(_covers(self._rules[other], rule) for other in (numbers[0], numbers[-1])):
+            return
+        numbers.append(number)
+        table[key] = numbers
+
+    def _candidates(self, request: Request) -> Iterator[int]:
+        hosts = [request.host] if request.host in self._hosts else []
+        if request.is_home:
+            hosts.append("")
+        keys = self._keys(request)
+        for host in hosts:
+            for key in keys:
+                yield from _numbers(self._exact.get(_exact_key(host, key)))
+            if self._prefixes:
+                for hashed in _prefix_keys(host, request.decoded):
+                    yield from _numbers(self._prefixes.get(hashed))
+        for name, (patterns, numbers) in self._sets.items():
+            yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
+
+    def _keys(self, request: Request) -> list[str]:
+        path = self._bare(request.decoded)
+        keys = [path]
+        if request.query is not None:
+            keys.append(f"{path}?{request.query}")
+            if self._has_parameters:
+                keys += [f"{path}?&{name}={value}" for name, value in _parameters(request.query).items()]
+        return keys + [_FOLDED + key.lower() for key in keys] if self._has_folded else keys
+
+    def _groups(self, rule: Rule, request: Request) -> Groups | None:
+        if rule.parameters and not _has_parameters(rule, request):
+            return None
+        if rule.how == EXACT:
+            path, mark, query = rule.source.partition("?")
+            if (mark and query != request.query) or (rule.query == NONE and not mark and request.query is not None):
+                return None
+            path, asked = self._bare(path), self._bare(request.decoded)
+            is_same = path.lower() == asked.lower() if rule.ignores_case else path == asked
+            return (request.decoded,) if is_same else None
+        if rule.how == PREFIX:
+            return _prefix_groups(rule.source, request.decoded)
+        return matcher(rule.source, ignores_case=rule.ignores_case)(subject(request, rule.subject))
+
+
+def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
+    """Return the groups of the last condition that holds; None unless all do, or one of each alternatives."""
+    last: Groups = ()
+    is_done = False  # one of the alternatives holds
+    for one in conditions:
+        if not is_done:
+            groups = matcher(one.pattern, ignores_case=one.ignores_case)(subject(request, one.subject))
+            is_done = (groups is None) is one.is_negated
+            if not is_done and not one.is_alternative:
+                return None
+            if groups is not None and is_done:
+                last = tuple(encoded(text or "") for text in groups) if one.subject == "path" else groups
+        is_done = is_done and one.is_alternative
+    return last
+
+
+def _prefix_groups(prefix: str, path: str) -> Groups | None:
+    """Return a path, its rest behind the prefix, and that without a slash at its beginning.
+
+    None unless the prefix ends at the end of a segment of the path.
+    """
+    if not path.startswith(prefix):
+        return None
+    rest = path[len(prefix) :]
+    ends = not rest or prefix.endswith("/") or rest.startswith("/")
+    return (path, rest, rest.removeprefix("/")) if ends else None
+
+
+def _parameters(query: str | None) -> dict[str, str]:
+    """Return the parameters of a query, decoded, the first of each name."""
+    found: dict[str, str] = {}
+    for pair in (query or "").split("&"):
+        name, _, value = pair.partition("=")
+        if name:
+            found.setdefault(unquote_plus(name), unquote_plus(value))
+    return found
+
+
+def _covers(first: Rule, rule: Rule) -> bool:
+    """Return whether the first of two rules with the same key applies wherever the second would."""
+    if first.problem is not None or first.parameters or first.conditions:
+        return False
+    if (rule.forced and not first.forced) or (first.query == NONE != rule.query):
+        return False
+    if first.how == EXACT:
+        return True
+    return first.source.rstrip("/") == rule.source.rstrip("/") and len(first.source) <= len(rule.source)
+
+
+def _parameter(rule: Rule) -> str:
+    """Return the first condition on a parameter with a known value, as a part of the key: many rules share a path."""
+    return next((f"?&{name}={value}" for name, value in rule.parameters if isinstance(value, str)), "")
+
+
+def _has_parameters(rule: Rule, request: Request) -> bool:
+    given = _parameters(request.query)
+    return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
+
+
+def _numbers(found: int | list[int] | None) -> tuple[int, ...]:
+    if found is None:
+        return ()
+    return (found,) if isinstance(found, int) else tuple(found)
+
+
+def _exact_key(host: str, path: str) -> str:
+    return f"{host}\0{path}" if host else path
+
+
+def _prefix_key(host: str, prefix: str) -> int:
+    """Return the key of a prefix: the hash of its segments, without a slash at its end."""
+    *_, key = _prefix_keys(host, prefix.rstrip("/"))
+    return key
+
+
+def _prefix_keys(host: str, path: str) -> Iterator[int]:
+    """Yield the keys of all prefixes of a path, in time linear in its length."""
+    key = hash((_START, host))
+    yield key
+    segments = path.split("/")
+    for segment in segments[1:]:
+        key = hash((key, segment))
+        yield key
+
+
+# --- where a rule leads -----------------------------------------------------------------------------------------------
+
+
+def _filled(rule: Rule, groups: Groups, of_condition: Groups, request: Request) -> str | None:
+    """Return the target of a rule for a request, with the groups of its match and the query of the request."""
+    if rule.target is None:
+        return None
+    query = request.query
+    if rule.parameters:
+        groups, query = _with_parameters(rule, groups, request)
+    is_encoded = rule.subject not in {"path", "folder"}
+
+    def text(part: str | int) -> str:
+        if isinstance(part, str):
+            return part
+        if part < 0:
+            return {WHOLE_PATH: request.path, HOST: request.host, SCHEME: request.scheme}[part]
+        if part >= CONDITION:
+            return _group(of_condition, part - CONDITION, is_encoded=True)
+        return _group(groups, part, is_encoded=is_encoded)
+
+    target = "".join(map(text, rule.target))
+    if rule.subject == URL or (rule.how == EXACT and "?" in rule.source):
+        return target
+    return _with_query(target, query, rule.query)
+
+
+def _with_query(target: str, query: str | None, how: str) -> str:
+    """Return a target with the query of the request, before its fragment."""
+    bare, crosshatch, fragment = target.partition("#")
+    if query is None or how in {DROP, NONE}:
+        return target
+    if "?" not in bare:
+        return f"{bare}?{query}{crosshatch}{fragment}"
+    if how == APPEND:
+        joint = "" if bare.endswith(("?", "&")) or not query else "&"
+        return f"{bare}{joint}{query}{crosshatch}{fragment}"
+    return target
+
+
+def _group(groups: Groups, number: int, *, is_encoded: bool) -> str:
+    text = groups[number] if number < len(groups) else None
+    return (text if is_encoded else encoded(text)) if text else ""
+
+
+def _with_parameters(rule: Rule, groups: Groups, request: Request) -> tuple[Groups, str | None]:
+    """Return the groups with those of parameters, by number, and the query without these parameters."""
+    given = _parameters(request.query)
+    captured = {name: value for name, value in rule.parameters if isinstance(value, int)}
+    size = max([len(groups), *(number + 1 for number in captured.values())])
+    found = [*groups, *[None] * (size - len(groups))]
+    for name, number in captured.items():
+        found[number] = quote_plus(given[name])
+    rest = "&".join(
+        pair for pair in (request.query or "").split("&") if not _parameters(pair).keys() & dict(rule.parameters).keys()
+    )
+    return tuple(found), rest or None
