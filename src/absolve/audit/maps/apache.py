@@ -29,7 +29,7 @@ from absolve.audit.maps.model import (
     RuleSet,
     Server,
 )
-from absolve.audit.maps.sources import source, target_fault
+from absolve.audit.maps.request import source, target_fault
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps import apache, nginx, redirects, rewrite_map, spreadsheet
+from absolve.audit.maps import apache, nginx, redirects, spreadsheet
 from absolve.audit.maps.text import decoded
 from absolve.core.errors import UsageError
 
@@ -25,7 +25,7 @@ _READERS: Final[dict[str, Callable[[str, bytes], RuleSet]]] = {
     "csv": spreadsheet.read,
     "netlify": redirects.read_netlify,
     "nginx": nginx.read,
-    "rewritemap": rewrite_map.read,
+    "rewritemap": redirects.read_rewrite_map,
 }
 FORMATS: Final = tuple(sorted(_READERS))
 _IN_WORDS: Final = (

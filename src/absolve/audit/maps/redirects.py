@@ -1,7 +1,8 @@
-"""Read a `_redirects` file, as Netlify and Cloudflare Pages do.
+"""Read maps with a rule on each line: `_redirects`, as Netlify and Cloudflare Pages do, and the text of a RewriteMap.
 
-In: the bytes of the file. Out: a `RuleSet`. Netlify: docs.netlify.com/manage/routing/redirects/overview and
-.../redirect-options. Cloudflare: developers.cloudflare.com/pages/configuration/redirects. They differ in this:
+In: the bytes of the file, or redirects that were recorded in a WARC or HAR. Out: a `RuleSet`. Netlify:
+docs.netlify.com/manage/routing/redirects/overview and .../redirect-options. Cloudflare:
+developers.cloudflare.com/pages/configuration/redirects. They differ in this:
 
 - The default status is 301 for Netlify, 302 for Cloudflare.
 - Netlify serves a file that exists before it applies a rule without `!`; Cloudflare applies rules first.
@@ -12,14 +13,14 @@ In: the bytes of the file. Out: a `RuleSet`. Netlify: docs.netlify.com/manage/ro
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule, RuleSet
-from absolve.audit.maps.sources import Source, short, source, target_fault, to_https
+from absolve.audit.maps.model import EXACT, NONE, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.request import Source, placeholder, short, source, target_fault, to_https
 from absolve.audit.maps.text import Line, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
 _PLACEHOLDER: Final = re.compile(r":([A-Za-z]\w*)", re.ASCII)
@@ -181,3 +182,67 @@ def _target(new: str, names: dict[str, int]) -> tuple[str | int, ...]:
             place = found.end()
     parts.append(new[place:])
     return tuple(part for part in parts if part != "") or ("",)
+
+
+# --- RewriteMap -------------------------------------------------------------------------------------------------------
+
+
+def read_rewrite_map(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a RewriteMap text file (httpd.apache.org/docs/2.4/rewrite/rewritemap.html#txt).
+
+    Keys without a slash at their beginning are taken as paths.
+    """
+    rules: list[Rule] = []
+    for number, text, problem in lines(data):
+        words = text.split("#", 1)[0].split(None, 2) if text.lstrip().startswith("#") else text.split(None, 2)
+        if not words and problem is None:
+            continue
+        rule = Rule(name, number, text.strip(), problem)
+        if problem is None:
+            rule = _key_and_value(rule, words)
+        rules.append(rule)
+    return RuleSet(name, "rewritemap", rules)
+
+
+def _key_and_value(rule: Rule, words: list[str]) -> Rule:
+    if len(words) < 2:
+        return rule._replace(problem="it has no value")
+    if len(words) > 2 and not words[2].startswith("#"):
+        return rule._replace(problem="it has more than a key and a value")
+    key, value = words[:2]
+    found = source(key if "/" in key[:1] or "://" in key else f"/{key}")
+    fault = found if isinstance(found, str) else placeholder(value) or target_fault(_absolute(value))
+    if isinstance(found, str) or fault is not None:
+        return rule._replace(problem=fault)
+    return rule._replace(source=found.path, host=found.host, target=(_absolute(value),))
+
+
+def _absolute(value: str) -> str:
+    return value if value.startswith("/") or "://" in value else f"/{value}"
+
+
+# --- recorded ---------------------------------------------------------------------------------------------------------
+
+
+class Recorded(NamedTuple):
+    """A redirect: absolute URLs, the status (302 for a `meta` refresh), and the document and line that has it."""
+
+    url: str
+    target: str
+    status: int
+    document: str
+    line: int = 0
+
+
+def recorded(rows: Iterable[Recorded | tuple[str, str, int, str, int]], name: str = "recorded redirects") -> RuleSet:
+    """Return the rules of recorded redirects; the first of each URL counts."""
+    rules = []
+    for row in rows:
+        url, target, status, document, line = row
+        found = source(url)
+        if isinstance(found, Source):
+            text = f"{url} -> {target} ({status})"
+            path = found.path
+            rule = Rule(document, line, text, source=path, target=(target,), status=status, host=found.host, query=NONE)
+            rules.append(rule._replace(forced=False))
+    return RuleSet(name, "recorded", rules)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.model import EXACT, PATH, PREFIX, REGEX, URL, Rule, RuleSet
-from absolve.audit.maps.sources import SHEET_ERROR, source, target_fault, to_https
+from absolve.audit.maps.request import SHEET_ERROR, source, target_fault, to_https
 from absolve.audit.maps.text import cut, decoded, line
 from absolve.core import patterns
 from absolve.core.errors import UsageError
