@@ -367,6 +367,6 @@ def test_a_repair_leads_to_no_page_of_the_old_site(tmp_path: Path) -> None:
 
 
 def test_workers_import_none_of_the_packages_that_judge() -> None:
-    program = "import sys, absolve.cli.audit_worker; print({'duckdb', 'numpy', 'pyarrow'} & sys.modules.keys())"
+    program = "import sys, absolve.run.links_task; print({'duckdb', 'numpy', 'pyarrow'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert done.stdout == "set()\n"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import parser
 from absolve.core.drawing import SEQUENCES
 from tests.terminals import in_terminal
@@ -137,7 +138,8 @@ def shown(folder: Path, tried: list[Any], **environment: str) -> Iterator[tuple[
     (folder / "cases.json").write_text(json.dumps(tried))
     given = {"TERM": "xterm", "PYTHONUTF8": "1", "XDG_STATE_HOME": str(folder / "state"), **environment}
     inherited = {name: text for name, text in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
-    modules = [f"absolve.cli.{tried[0][0][0]}", *(["absolve.cli.audit_running"] if tried[0][0][0] == "audit" else [])]
+    function = COMMANDS[tried[0][0][0]].function
+    modules = [f"absolve.cli.{function.partition(':')[0]}", *(["absolve.cli.audit_running"] if function == "audit:run" else [])]
     status, text = in_terminal([sys.executable, "-c", CHILD, str(folder), *modules], inherited | given, longest=1200)
     assert status == 0, text
     found = re.split(r"^@\d+@\n", text, flags=re.MULTILINE)[1:]

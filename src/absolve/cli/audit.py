@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
 
+
 def run(options: argparse.Namespace, report: Report) -> None:
     options.old = [name for names in options.old for name in names]
     options.maps = [name for names in options.maps for name in names]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import checks, conclude, judge, load, maps, outputs, repair, servers, tables, texts
 from absolve.audit.outputs import baseline
-from absolve.cli import audit_ended, audit_fixing, audit_reading, audit_shown, many
+from absolve.cli import audit_shown, audit_sites, many
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal, say, screen
 from absolve.core import printable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from absolve.audit.judge import Question
     from absolve.audit.maps import RuleSet
-    from absolve.cli.audit_reading import Sites
+    from absolve.cli.audit_sites import Sites
     from absolve.cli.reporting import Report
 
 _COUNTS: Final = f"""
@@ -54,13 +54,13 @@ GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
 
 def run(options: argparse.Namespace, report: Report, folder: str, failing: Collection[str]) -> None:
     _check_outputs(options)
-    found = audit_reading.sites(options)
+    found = audit_sites.sites(options)
     on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
     jobs = many.processes(options)
     sets = _read_maps(options, report)
     report.read |= {Path(name).absolute() for name in options.maps}
     with closing(load.connect(folder, jobs, on_disk=on_disk)) as connection:
-        audit_reading.read(connection, options, found, report)
+        audit_sites.read(connection, options, found, report)
         load.seal(connection, _names_of_links(found))  # before the user's queries: --queries, --sql
         question = _question(connection, options)
         _check_repairs(options, question, report)
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
         _finish(connection, options, report, failing, fixed=fixed)
         if not options.quiet:
-            line = audit_ended.line(connection, report, options, wrote)
+            line = audit_shown.ending(connection, report, options, wrote)
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 
@@ -117,7 +117,7 @@ def _check_repairs(options: argparse.Namespace, question: Question, report: Repo
     wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
     if wanted is None:
         return
-    if options.url is None and question.new_url.startswith(audit_reading.PLACE):
+    if options.url is None and question.new_url.startswith(audit_sites.PLACE):
         raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
     missing = [name for name in (*options.maps, *options.old, *options.inputs) if name in report.failures]
     if missing:
@@ -242,7 +242,7 @@ def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str
     path = str(Path(folder) / "fixes.sqlite")
     if not repair.write(connection, path):
         return False
-    audit_fixing.run(path, options, found, report)
+    audit_sites.fix(path, options, found, report)
     return not options.diff
 
 

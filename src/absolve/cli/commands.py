@@ -145,7 +145,7 @@ The verdicts are SQL over the tables of absolve links and absolve documents:
     ),
     "verify": Command(
         "prove with an independent parser that a rewrite changed only links",
-        "verify:run",
+        "rewrite:verify",
         """\
 examples:
   absolve verify page.html absolute.html

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.cli import cluster, failures, filters, many, resuming, terminal
+from absolve.cli import cluster, failures, many, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     table = options.command
     failures.check(options)
     how = _how(options, table)
-    fatal = filters.fail_on(options) if table == LINKS else frozenset()
+    fatal = shared.fail_on(options) if table == LINKS else frozenset()
     sink = tables.by_name(how.format)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     if cluster.is_wanted(options):
@@ -93,7 +93,7 @@ def _list(
     with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
         found_rows = Rows(how.table)
         _write(how, sink, _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report))), out, options)
-    if not found_rows.number and (selecting := filters.selecting(options)):
+    if not found_rows.number and (selecting := shared.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
 
 
@@ -141,7 +141,7 @@ def _write(
 
 def _summed(options: argparse.Namespace, totals: Totals) -> str:
     """Return the line that ends a list of links, with the problems of --fail-on that it has."""
-    fatal = {code: totals.problems[code] for code in sorted(filters.fail_on(options)) if totals.problems[code]}
+    fatal = {code: totals.problems[code] for code in sorted(shared.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
     return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
 
@@ -188,9 +188,9 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
     is_links = table == LINKS
     how = ListOptions(
         shared.reading(options),
-        filters.columns(options, columns_of(table) if options.columns or is_links else _shown(format_)),
+        shared.columns(options, columns_of(table) if options.columns or is_links else _shown(format_)),
         format_,
-        filters.selection(options) if is_links else Selection(),
+        shared.selection(options) if is_links else Selection(),
         options.where,
         options.unique,
         Cells(

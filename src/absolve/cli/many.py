@@ -98,7 +98,6 @@ def run(
     *,
     summed: Callable[[Totals], str] | None = None,
     counted: Callable[[Item, Counts], None] | None = None,
-    is_large: bool = False,
 ) -> Generator[tuple[Item, Any]]:
     """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
@@ -111,11 +110,9 @@ def run(
     with (
         _interruptible(course, options, report),
         failures.written(options, report),
-        progress.shown(
-            quiet=options.quiet, streams=streams, count=_counting(options)
-        ) as clock,
+        progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
     ):
-        jobs, items = _processes(items, input_of, options, is_large=is_large)
+        jobs, items = _processes(items, input_of, options)
         size = 0
         with (
             closing(in_order(work, items, jobs, lambda item: input_of(item).size)) as done,
@@ -227,14 +224,12 @@ def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
 
 
 def _processes(
-    items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace, *, is_large: bool
+    items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace
 ) -> tuple[int, Iterable[Item]]:
     """Return the number of processes, and the items: one process if the work is shorter than the start of a pool."""
     jobs = processes(options)
     if jobs == 1 or STDIN in options.inputs or not (options.inputs or options.from_):
         return 1, items  # only the parent process has the standard input
-    if is_large:
-        return jobs, items
     items = iter(items)
     first: list[Item] = []
     size = 0

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import closing, suppress
-from functools import partial
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import failures, many, mirror_in_place
+from absolve.cli import failures, many, mirror_making
 from absolve.cli import options as shared
-from absolve.cli.mirror_in_place import put_all
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
@@ -24,7 +23,7 @@ from absolve.mirror.capture import latest_of
 from absolve.mirror.paths import MAP
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
-from absolve.mirror.task import MirrorOptions, made
+from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
 from absolve.run import journal, leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
@@ -34,12 +33,10 @@ from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Sequence
 
     from absolve.cli.reporting import Report
     from absolve.mirror.sources import Source
-    from absolve.mirror.task import Batch
-    from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
 
@@ -54,7 +51,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     if options.relative_only:
         with journal.unwritable("--relative-only"):
-            mirror_in_place.run(options, report)
+            mirror_making.in_place(options, report)
         return
     if options.output is None and options.zip is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR or --zip FILE")
@@ -87,10 +84,7 @@ def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, rep
     if options.dry_run:
         _dry(sources, how, choice, options, report)
     elif options.zip is not None:
-        from absolve.cli import mirror_zip
-
-        with mirror_zip.written(sources, how, choice, options, report) as working:
-            _finish_run(working, options, report)
+        _into_zip(sources, how, choice, options, report)
     else:
         write.check_folder(Path(options.output))
         shared.make_above(options.output)
@@ -139,14 +133,19 @@ def _into(
     state = write.state_of(sources, choice, (options.absent, options.for_, repr(how.reading)))
     has_failed = bool(report.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
+
+    def put(piece: Any) -> None:
+        if isinstance(piece, FilesReady):
+            mirror_making.put_all(piece, report)
+
     working, is_new = _working(folder, state, resume=options.resume)
     with write.swept(folder, how.token), closing(working):
-        def plan() -> None:
-            if is_new:
-                write.planned(working, sources, how, choice, report.finding)
-                write.see_foreign(working, folder.path)
-
-        _run(working, sources, how, options, report, plan)
+        if is_new:
+            write.planned(working, sources, how, choice, report.finding)
+            write.see_foreign(working, folder.path)
+        if options.jobs is None and working.documents()[1] < _SMALL:
+            options.jobs = 1
+        mirror_making.make(working, how, put, options, report)
         is_empty = not working.documents()[0]
         if not is_empty:
             _finish(working, folder, choice, options, report, has_failed=has_failed or working.is_unread())
@@ -197,48 +196,18 @@ def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tu
     return working, True
 
 
-def _run(
-    working: maps.Working,
-    sources: Sequence[Source],
-    how: MirrorOptions,
-    options: argparse.Namespace,
-    report: Report,
-    plan: Callable[[], None],
+def _into_zip(
+    sources: Sequence[Source], how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
 ) -> None:
-    """Make the documents; files are renamed into place as they come. The plan is made while processes start."""
-    is_large = _size(sources) >= (_SMALL if options.jobs is None else many.WORTH_A_POOL)
-    if not is_large:
-        plan()
-        if options.jobs is None and working.documents()[1] < _SMALL:
-            options.jobs = 1
-
-    def batches() -> Iterator[Batch]:
-        if is_large:
-            plan()
-        yield from write.batches(working, sources)
-
-    def results() -> Generator[tuple[Any, Any]]:
-        work = partial(made, how)
-        return many.run(work, batches(), _input, options, report, is_large=is_large)
-
-    def put(piece: Any) -> None:
-        if isinstance(piece, FilesReady):
-            put_all(piece, report)
-
-    write.run_batches(working, results, put)
-
-
-def _size(sources: Sequence[Source]) -> int:
-    """Return the bytes of the files of a capture, as far as there are any."""
-    size = 0
-    for name in {input_.name for source in sources for input_ in source.inputs}:
-        with suppress(OSError, ValueError):
-            size += Path(name).stat().st_size
-    return size
-
-
-def _input(batch: Batch) -> Input:
-    return batch.input
+    """Write the ZIP, completely or not at all."""
+    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
+        working.create({})
+        write.planned(working, sources, how, choice, report.finding)
+        if working.documents()[0]:
+            with outputs.opened(options.zip) as file:
+                options.output = options.zip
+                mirror_making.into_zip(file, working, how._replace(map=str(working.path)), choice, options, report)
+        _finish_run(working, options, report)
 
 
 def _finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
@@ -302,10 +271,34 @@ def _dry(
 def _look(options: argparse.Namespace, report: Report) -> None:
     """Check or serve a mirror that is there."""
     if options.check is not None:
-        from absolve.cli import mirror_check
-
-        mirror_check.run(options, report)
+        _check(options, report)
     else:
         from absolve.mirror import serve
 
         serve.run(options.serve, options.port, lambda url: print(url, flush=True), network=options.network)
+
+
+def _check(options: argparse.Namespace, report: Report) -> None:
+    """Print a line for each fault of a mirror, that of any tool, and the counts."""
+    if options.inputs:
+        raise UsageError("--check takes no INPUT: name the folder of the mirror after it")
+    folder = Path(options.check)
+    if not folder.is_dir():
+        raise UsageError(f"--check {options.check}: this is no folder")
+    from absolve.mirror.check import WRONG, Checker
+
+    checker = Checker(folder, shared.settings(options)._replace(profile="whatwg"))
+    counts: Counter[str] = Counter()
+    for fault in checker.faults():
+        counts[fault.code] += 1
+        if not options.quiet or fault.code in WRONG:
+            line = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column).printed(
+                credentials=options.show_credentials
+            )
+            print(line)
+    if wrong := [code for code in counts if code in WRONG]:
+        report.failures.setdefault(options.check, Diagnostic(wrong[0], "see the standard output", options.check))
+    if not options.quiet:
+        found = ", ".join(f"{number:,} {code}" for code, number in sorted(counts.items())) or "nothing is wrong"
+        name = printable.printable(options.check)
+        print(f"absolve: {name}: {checker.files:,} files, {checker.links:,} links: {found}", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""`absolve rewrite`: write documents with every link absolute and every other byte unchanged; --dry-run and --diff.
+"""`absolve rewrite`: write documents with every link absolute, other bytes unchanged; `absolve verify` proves it.
 
-Input: the options. Output: a file for each input (or the standard output), the counts, or a diff.
+Input: the options. Output: a file for each input (or the standard output), the counts, a diff; failures in the report.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import failures, filters, many, resuming
+from absolve.cli import failures, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import of_changes, of_possible_changes
-from absolve.core.errors import UsageError
+from absolve.core.errors import DocumentError, UsageError
+from absolve.document.walk import walk
 from absolve.rewriting import rewriter
-from absolve.run import inputs, leftovers, outputs, plan, sources, special_files
+from absolve.run import inputs, leftovers, load, outputs, plan, sources, special_files
 from absolve.run.load import each, is_archive, is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.plan import Job, RewriteOptions
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from absolve.cli.reporting import Report
-    from absolve.run.inputs import Input
+    from absolve.cli.totals import Totals
+    from absolve.run.journal import Journal
     from absolve.run.results import TaskResult
+
 
 def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
@@ -46,7 +49,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         options.errors = options.log = log = None  # checked as if the run were to write them
     how = RewriteOptions(
         shared.reading(options),
-        filters.policy(options, report.totals),
+        shared.policy(options, report.totals),
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
@@ -77,12 +80,11 @@ def _run(
     options: argparse.Namespace,
     report: Report,
 ) -> None:
-    """Run the task `work` on all jobs; publish finished files, print data for the standard output."""
+    """Run the task `work` on all jobs, with a journal and a log."""
+    summed = of_possible_changes if options.dry_run or options.diff else of_changes
     with (
         resuming.journal(options, several=_are_several(options)) as journal,
-        Publisher(how.token, journal, how.inside) as publisher,
-        closing(_results(work, publisher, jobs, options, report)) as results,
-        closing(_published(results, publisher, report, draws=options.diff)) as changes,
+        closing(published(how, work, jobs, options, report, summed, journal)) as changes,
     ):
         if options.log is None:
             for _ in changes:
@@ -95,40 +97,34 @@ def _run(
             print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
 
 
-def _published(
-    results: Iterable[tuple[Job, Any]], publisher: Publisher, report: Report, *, draws: bool
-) -> Generator[Sequence[Sequence[Any]]]:
-    """Publish finished files, print data for the standard output, and yield the changes of the links for the log."""
-    for job, piece in results:
-        if isinstance(piece, StdoutBytes):
-            with outputs.stdout() as file:
-                (drawing(file) if draws else file).write(piece.data)
-        elif isinstance(piece, LogRows):
-            if not report.is_unwritten(job.input.name):
-                yield piece.rows
-        else:
-            with report.guard(job.input.name):
-                publisher.put(job, piece)
-
-
-def _results(
+def published(
+    how: RewriteOptions,
     work: Callable[[Job], Iterable[TaskResult]],
-    publisher: Publisher,
     jobs: Iterable[Job],
     options: argparse.Namespace,
     report: Report,
-) -> Generator[tuple[Job, Any]]:
-    def ended(job: Job) -> None:
-        with report.guard(job.input.name):
-            publisher.ended(job, failed=job.input.name in report.failures)
+    summed: Callable[[Totals], str],
+    journal: Journal | None = None,
+) -> Generator[Sequence[Sequence[Any]]]:
+    """Publish the files that the task `work` makes, print data for the standard output; yield changes for the log."""
+    with Publisher(how.token, journal, how.inside) as publisher:
 
-    watched = publisher.watched(jobs)
-    summed = of_possible_changes if options.dry_run or options.diff else of_changes
-    return many.run(work, watched, _input, options, report, ended, summed=summed)
+        def ended(job: Job) -> None:
+            with report.guard(job.input.name):
+                publisher.ended(job, failed=job.input.name in report.failures)
 
-
-def _input(job: Job) -> Input:
-    return job.input
+        jobs = publisher.watched(jobs)
+        with closing(many.run(work, jobs, lambda job: job.input, options, report, ended, summed=summed)) as results:
+            for job, piece in results:
+                if isinstance(piece, StdoutBytes):
+                    with outputs.stdout() as file:
+                        (drawing(file) if options.diff else file).write(piece.data)
+                elif isinstance(piece, LogRows):
+                    if not report.is_unwritten(job.input.name):
+                        yield piece.rows
+                else:
+                    with report.guard(job.input.name):
+                        publisher.put(job, piece)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
@@ -245,3 +241,21 @@ def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: boo
         changes = rewriter.edits(found.entity, how.policy)
         lines = diff.unified(job.input.name, found.entity.data, changes)
         yield StdoutBytes(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))
+
+
+# --- absolve verify ---------------------------------------------------------------------------------------------------
+
+
+def verify(options: argparse.Namespace, report: Report) -> None:
+    from absolve import verifying  # html5lib and lxml
+
+    how = shared.reading(options)
+    policy = shared.policy(options)
+    if options.before == options.after == sources.STDIN:
+        raise UsageError("the standard input (-) can be read only once")
+    input_ = shared.one_input(options.before, options)
+    with report.guard(options.before):
+        before = load.read(input_, how)
+        after = sources.read(options.after, max_size=options.max_size)
+        for difference in verifying.differences(walk(before, how.settings), before, after.data, policy):
+            report.failure(DocumentError(difference))

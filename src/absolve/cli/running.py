@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from absolve.cli.configuration import Configuration
     from absolve.cli.parsing import Parser
 
+
 def _report_ignored(command: Parser, found: Configuration, report: Report) -> None:
     for path, reason in found.ignored:
         report.finding(Diagnostic("ignored-file", f"{reason}{_NAMED}", str(path)))

@@ -236,11 +236,11 @@ def _pruned(root: OutputFolder, paths: Iterable[str], notify: Notify) -> Iterato
 
 
 def run_batches(
-    working: maps.Working, run: Callable[[], Generator[tuple[Any, Any]]], put: Callable[[Any], None]
+    working: maps.Working, results: Generator[tuple[Any, Any]], put: Callable[[Any], None]
 ) -> None:
     """Take the results of the tasks: files are put, and the map grows."""
     try:
-        with closing(run()) as results:
+        with closing(results):
             for _, piece in results:
                 if isinstance(piece, maps.Finished):
                     working.finish(piece)

@@ -358,3 +358,15 @@ class Counted:
         """Yield the same rows, the most frequent ones first."""
         rows = sorted(self.rows(), key=lambda row: -int(row[-1]))
         yield from (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))
+
+
+class Sided(NamedTuple):
+    """An input of one of the two sites of an audit, whose workers import none of the packages that judge the rows."""
+
+    side: str
+    input: Input
+
+
+def listed_of(how: ListOptions, item: Sided) -> Iterator[TaskResult]:
+    """Yield the rows of an input of a site: a task."""
+    return listed(how, item.input)

@@ -1,34 +1,41 @@
-"""Read both sites of `absolve audit` into the working tables, in one run of the worker processes.
+"""The files of both sites of `absolve audit`: read into the working tables in one run, and repaired (`--fix`).
 
-Input: the options, a connection. Output: the tables of `absolve.audit.load`; diagnostics in the report.
+Input: the options, a connection, a database of repairs. Output: the tables of `absolve.audit.load`, files in place.
 """
 
 from __future__ import annotations
 
 import copy
+import sys
 from contextlib import closing
 from functools import partial
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import load, url_lists
+from absolve.audit import load, repair, url_lists
 from absolve.cli import many
 from absolve.cli import options as shared
-from absolve.cli.audit_worker import Sided, listed_of
+from absolve.cli.rewrite import compared, published
+from absolve.cli.terminal import colours, is_terminal
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.document.resolved import shown
 from absolve.formats import registry
-from absolve.run import inputs, sources
-from absolve.run.links_task import ListOptions
+from absolve.run import inputs, leftovers, sources
+from absolve.run.inputs import WHOLE
+from absolve.run.links_task import ListOptions, Sided, listed_of
 from absolve.run.load import spread
+from absolve.run.plan import Job, RewriteOptions
+from absolve.run.rewrite_task import rewritten
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from absolve.audit.load import Kinds
     from absolve.cli.reporting import Report
     from absolve.run.inputs import Input
+    from absolve.run.results import TaskResult
 
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
 # Files whose first bytes are not looked at for a container: most files of a site.
@@ -140,3 +147,31 @@ def _placed(input_: Input, options: argparse.Namespace) -> Input:
     if input_.url is None and not input_.claims and not options.file_urls:
         return input_._replace(url=PLACE + inputs.escaped(input_.place))
     return input_
+
+
+# --- repairs ----------------------------------------------------------------------------------------------------------
+
+
+def fix(path: str, options: argparse.Namespace, found: Sites, report: Report) -> None:
+    """Write the repairs of a database into the files of the new site, or print a diff; only link bytes change."""
+    own = copy.copy(options)
+    own.errors = None  # has the failures of the audit
+    policy = repair.RepairPolicy(path)
+    token = leftovers.token()
+    how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
+    work: Callable[[Job], Iterable[TaskResult]] = partial(rewritten, how)
+    if options.diff:
+        work = partial(compared, how, is_terminal(sys.stdout), colours(sys.stdout))
+    jobs = _jobs(path, options, found, report)
+    with closing(published(how, work, jobs, own, report, str)) as changes:
+        for _ in changes:
+            pass
+
+
+def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) -> Iterator[Job]:
+    wanted = repair.documents(path)
+    seen: set[str] = set()
+    for input_ in inputs_of(options, found, load.NEW, report, follow=False):
+        if shown(input_.name) in wanted and input_.name not in seen:
+            seen.add(input_.name)
+            yield Job(input_._replace(within=WHOLE))

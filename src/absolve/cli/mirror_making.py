@@ -1,0 +1,176 @@
+"""The documents of a mirror as they are made: into a folder, into one ZIP, or in place (`--relative-only`).
+
+Input: the plan, in the working copy of the map, and the options. Output: files, all of them complete.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import zipfile
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from absolve.cli import many
+from absolve.cli import options as shared
+from absolve.cli.totals import of_possible_changes
+from absolve.core import printable
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.mirror import extensions, index, write
+from absolve.mirror import map as maps
+from absolve.mirror.capture import Captured
+from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.sources import FILES, Source, reader_of
+from absolve.mirror.survey import Choice, Survey
+from absolve.mirror.task import Made, MirrorOptions, made
+from absolve.mirror.urls import Equivalences
+from absolve.run import inputs, leftovers, outputs, plan
+from absolve.run.output_folder import OutputFolder
+from absolve.run.results import FilesReady, StdoutBytes
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from absolve.cli.reporting import Report
+    from absolve.cli.totals import Totals
+
+
+def make(
+    working: maps.Working,
+    how: MirrorOptions,
+    put: Callable[[Any], None],
+    options: argparse.Namespace,
+    report: Report,
+    summed: Callable[[Totals], str] | None = None,
+) -> None:
+    """Make the documents of the plan; `put` takes what each task yields."""
+    batches = write.batches(working, how.sources)
+    results = many.run(partial(made, how), batches, lambda batch: batch.input, options, report, summed=summed)
+    write.run_batches(working, results, put)
+
+
+def put_all(ready: FilesReady, report: Report) -> int:
+    """Rename files that are on the disk into place; return how many."""
+    number = 0
+    for file in ready.made:
+        try:
+            outputs.put(file)
+            number += 1
+        except OSError as error:
+            report.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), file.target)))
+    return number
+
+
+# --- in place ---------------------------------------------------------------------------------------------------------
+
+
+def in_place(options: argparse.Namespace, report: Report) -> None:
+    """Make the links of a folder of pages relative, as `wget -k` does: names stay, and nothing but links changes."""
+    if options.output is not None or options.zip is not None:
+        raise UsageError("--relative-only changes files in place: leave -o and --zip out")
+    if len(options.inputs) != 1 or not inputs.is_folder(options.inputs[0]) or options.from_ is not None:
+        raise UsageError("--relative-only takes one folder")
+    folder = options.inputs[0]
+    reading = shared.reading(options)
+    reading = reading._replace(settings=reading.settings._replace(base="empty"))
+    report.quiet, report.verbose = options.quiet, options.verbose
+    found = []
+    for input_ in plan.without_backups(many.found(options, report, follow=False), None):
+        if input_.place.isascii() or input_.place.encode("utf-8", "ignore").decode() == input_.place:
+            found.append(input_)
+        else:
+            report.aside(Diagnostic("name", "its name is not UTF-8: it stays as it is", input_.name, failed=True))
+    source = Source(FILES, tuple(found))
+    same = Equivalences.of(options.same)
+    changed = 0
+    with leftovers.temporary_folder() as temporary:
+        path = Path(temporary) / maps.WORKING
+        with closing(maps.Working(path)) as working:
+            working.create({})
+            reader = reader_of(source, 0, reading)
+            places: dict[str, str] = {}
+            for one in reader.captured(set()):
+                if isinstance(one, Captured):
+                    places[one.url] = found[one.where.offset].place
+            survey = Survey([reader], Choice(same=same), report.finding)
+            working.plan_in_place(survey.rows(), survey.store.forms(), [source.name], places)
+            root = OutputFolder.of(folder)
+            how = MirrorOptions(
+                reading,
+                (source,),
+                str(path),
+                root,
+                same,
+                options.absent == "sever",
+                token=leftovers.token(),
+                links_only=True,
+                counts_only=options.dry_run,
+            )
+
+            def put(piece: Any) -> None:
+                nonlocal changed
+                if isinstance(piece, FilesReady):
+                    changed += put_all(piece, report)
+                elif isinstance(piece, StdoutBytes):
+                    with outputs.stdout() as file:
+                        file.write(piece.data)
+
+            options.output = folder
+            summed = of_possible_changes if options.dry_run else None
+            with write.swept(root, how.token):
+                make(working, how, put, options, report, summed)
+            number = working.documents()[0]
+    if not options.quiet and not options.dry_run:
+        name = printable.printable(folder)
+        print(f"absolve: {name}: {number:,} files, {changed:,} changed", file=sys.stderr)
+
+
+# --- one ZIP ----------------------------------------------------------------------------------------------------------
+
+_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the first one that a ZIP can have
+_MODE: Final = 0o100644 << 16
+_UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
+# Media types whose files are compressed already.
+_COMPRESSED: Final = (
+    *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff"),
+)
+_ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
+
+
+def into_zip(
+    file: IO[bytes],
+    working: maps.Working,
+    how: MirrorOptions,
+    choice: Choice,
+    options: argparse.Namespace,
+    report: Report,
+) -> None:
+    """Write the documents in the order of their payloads, the entry page and the map: the same bytes for a capture."""
+    with zipfile.ZipFile(file, "w", allowZip64=True) as package:
+
+        def put(piece: Any) -> None:
+            if isinstance(piece, Made):
+                _add(package, piece.path, piece.data)
+
+        make(working, how, put, options, report)
+        _add(package, index_name(choice.layout), index.page(working))
+        final = working.path.with_name(MAP)
+        working.write(final)
+        with final.open("rb") as one, package.open(_entry(MAP), "w", force_zip64=True) as other:
+            shutil.copyfileobj(one, other)  # as large as all URLs together
+
+
+def _add(package: zipfile.ZipFile, path: str, data: bytes) -> None:
+    package.writestr(_entry(path), data)
+
+
+def _entry(path: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(path, _DATE)
+    info.create_system = _UNIX
+    info.external_attr = _MODE
+    is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
+    info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
+    return info
