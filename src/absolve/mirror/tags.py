@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
     from absolve.encodings.charsets import Charset
 
-_ATTRIBUTE: Final = re.compile(
-    rb"[\t\n\f\r /]*+(?P<name>[^\t\n\f\r />][^\t\n\f\r />=]*+)"
-    rb"(?>(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"(?P<double>[^\"]*+)\"|'(?P<single>[^']*+)'|(?P<bare>[^\t\n\f\r >]*+)))?)"
-)
 _NAME: Final = re.compile(rb"<[^\t\n\f\r />]*+")
+_QUOTES: Final = frozenset(b"\"'")
 
 
 class Attribute(NamedTuple):
@@ -58,11 +55,14 @@ def attributes(data: bytes, start: int, end: int) -> dict[bytes, Attribute]:
 def every_attribute(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, Attribute]]:
     """Yield the attributes of the tag in this span, with their names in lower case; duplicates, too."""
     name = _NAME.match(data, start, end)
-    position = name.end() if name is not None else start
-    while match := _ATTRIBUTE.match(data, position, end):
-        raw = match[match.lastgroup or "name"] if match.lastgroup != "name" else b""
-        yield match["name"].lower(), Attribute(match.start("name"), match.end(), raw)
-        position = match.end()
+    first = name.end() if name is not None else start
+    found: list[tuple[int, int, int, int, int]] = []
+    Tokenizer(b"<x %b>" % data[first:end], b"", found).next()
+    for name_start, name_end, value_start, value_end, quote in found:
+        by = first - len(b"<x ")
+        spelled = data[by + name_start : by + name_end].lower()
+        quoted_end = by + value_end + (quote in _QUOTES)
+        yield spelled, Attribute(by + name_start, quoted_end, data[by + value_start : by + value_end])
 
 
 def start_tags(data: bytes, wanted: frozenset[bytes] | None = None) -> Iterator[Tag]:
