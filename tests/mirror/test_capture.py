@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
 from absolve.mirror.capture import CUT, PIECE, Capture, Captured, End, Where, digits_of, latest_of, redirect_of
-from absolve.mirror.store import Store
+from absolve.mirror.survey import Store
 from absolve.mirror.urls import Equivalences
 
 URL = "http://h/a"

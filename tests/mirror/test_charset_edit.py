@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.encodings.charsets import declared_in_html
-from absolve.mirror.charset_edit import declaration
+from absolve.mirror.edits import declaration
 from absolve.rewriting.edits import splice
 
 HTML = "text/html"

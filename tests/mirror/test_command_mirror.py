@@ -11,7 +11,7 @@ import pytest
 
 import absolve
 from absolve.cli import main, many
-from absolve.mirror.charset_edit import declaration
+from absolve.mirror.edits import declaration
 from absolve.mirror.map import WORKING, Working
 from absolve.rewriting.edits import splice
 

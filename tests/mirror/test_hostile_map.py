@@ -187,7 +187,7 @@ def test_names_that_lead_out_of_a_package_are_reported(tmp_path: Path) -> None:
         for name in ("../up.html", "a/../../b.html", "ok.html"):
             package.writestr(name, "<p>")
     done = run(str(tmp_path / "z.zip"), "-o", str(tmp_path / "m"))
-    assert (done.returncode, done.stderr.count(b"leads out of the archive")) == (1, 2)
+    assert (done.returncode, done.stderr.count(b"leads out of the package")) == (1, 2)
     assert not (tmp_path / "up.html").exists()
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from absolve.mirror.names import clipped, decoded, fold, is_reserved, letters, refused, safe
+from absolve.mirror.paths import clipped, decoded, fold, is_reserved, letters, refused, safe
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
-from absolve.mirror.names import fold, is_reserved, refused
-from absolve.mirror.paths import Placed, check_layout, index_name, paths, split
+from absolve.mirror.paths import Placed, check_layout, fold, index_name, is_reserved, paths, refused, split
 from absolve.urls.identity import normal
 
 SEGMENTS = st.one_of(

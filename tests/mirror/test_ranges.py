@@ -12,8 +12,7 @@ from captures import DATE, block, entry, har, page, record
 from packed import mirrored, tree, zipped
 
 from absolve.cli import main
-from absolve.mirror.capture import Captured, Where
-from absolve.mirror.ranges import Piece, Pieces, Version
+from absolve.mirror.capture import Captured, Piece, Pieces, Version, Where
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,7 +137,7 @@ def test_a_browser_saves_pieces_too(tmp_path: Path, entries: list[dict[str, Any]
 
 
 def test_a_number_of_pieces_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("absolve.mirror.ranges._MOST", 3)
+    monkeypatch.setattr("absolve.mirror.capture._MOST", 3)
     pieces = Pieces()
     for number in range(4):
         pieces.add(Piece(Captured(URL, 206, "", "", Where(0, number, 0)), number, number + 1, Version(4, '"x"', "")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from absolve.mirror.scripts import may_need_server, needs_server
+from absolve.mirror.tags import may_need_server, needs_server
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.mirror.capture import Captured, Where
-from absolve.mirror.store import Store
+from absolve.mirror.survey import Store
 
 URLS = st.text("abc\u00e9", max_size=3).map(lambda text: f"http://h/{text}")
 OPERATIONS = st.lists(st.tuples(st.sampled_from(["put", "remove", "form"]), URLS, st.integers(0, 9)), max_size=40)

@@ -99,6 +99,8 @@ def _below(
 
 def _url(part: Part, url: str, facts: Capture) -> str:
     """Return the URL of a document: that of its part, else that of what it is in; a message has its location only."""
+    if part.claims:
+        return part.claims[0].reference
     if part.base is not None:
         return _joined(url, part.base.reference)
     return url if not part.encloses else _joined(url, facts.location) if facts.location else ""

@@ -6,6 +6,7 @@ redirects. Linear in the number of captures, whatever they are.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from absolve.core.errors import UsageError
@@ -14,7 +15,7 @@ from absolve.urls import whatwg
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 SCHEMES: Final = ("http:", "https:", "ftp:", "file:")  # of URLs that can have a document of their own
@@ -217,3 +218,111 @@ def latest_of(date: str) -> str:
     if len(digits) not in {4, 6, 8, 10, 12, 14} or set(date) - set("0123456789-:TZ "):
         raise UsageError(f"--at needs a date such as 2023-01-01 or 20230101120000, not {date[:40]!r}")
     return digits.ljust(_DIGITS, "9")
+
+
+# --- documents in pieces ----------------------------------------------------------------------------------------------
+
+PARTIAL: Final = 206
+_MOST: Final = 100_000  # pieces of a capture that are kept, of some 300 bytes each
+_RANGE: Final = re.compile(r"\s*bytes\s+([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})\s*", re.IGNORECASE)
+
+
+class Version(NamedTuple):
+    """The version of a document, of which a piece is."""
+
+    total: int
+    etag: str
+    modified: str
+
+    @property
+    def validator(self) -> str:
+        """The strong ETag, else Last-Modified: what pieces that may be joined share (RFC 9110 15.3.7.3)."""
+        return self.modified if self.etag.startswith("W/") else self.etag or self.modified
+
+
+class Piece(NamedTuple):
+    """A piece of a document: its bytes from `start` to `end`, which are the body of a response."""
+
+    captured: Captured
+    start: int
+    end: int
+    version: Version
+
+
+class Part(NamedTuple):
+    """The bytes of a whole that are taken from one body: `size` bytes from `start` on."""
+
+    where: Where
+    start: int
+    size: int
+
+
+def judged(one: Captured, field: Callable[[str], str | None], size: int, most: int) -> Captured | Piece:
+    """Return a response 206 as what it is: a whole document, a piece that can be joined, or one that cannot.
+
+    `field` returns the value of a field of its header, `size` is the length of its body, which may be cut off. A whole
+    of more than `most` bytes is not joined.
+    """
+    found = _RANGE.fullmatch(field("content-range") or "")
+    if found is None:  # or several ranges in one body
+        return one._replace(lack=PIECE)
+    start, last, total = map(int, found.groups())
+    if start == 0 and last + 1 == total <= size:
+        return one
+    one = one._replace(lack=PIECE)
+    end = min(last + 1, start + size)
+    version = Version(total, (field("etag") or "").strip(), (field("last-modified") or "").strip())
+    is_plain = (field("content-encoding") or "identity").strip().lower() == "identity"
+    if version.validator and is_plain and start < end and last < total <= most and size <= last + 1 - start:
+        return Piece(one, start, end, version)
+    return one
+
+
+class Pieces:
+    """The pieces of a survey, by URL and version. More than a number of them are dropped: then a whole is missing."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, list[Piece]]] = {}
+        self._number = 0
+
+    def add(self, piece: Piece) -> None:
+        """Add a piece."""
+        self._number += 1
+        if self._number <= _MOST:
+            versions = self._found.setdefault(piece.captured.url, {})
+            versions.setdefault(piece.version.validator, []).append(piece)
+
+    def joined(self) -> Iterator[tuple[Captured, tuple[Part, ...]]]:
+        """Yield each whole with its parts, of a URL perhaps several. Pieces that contradict each other are none."""
+        for versions in self._found.values():
+            for pieces in versions.values():
+                if len({piece.version for piece in pieces}) == 1 and (chosen := _covering(pieces)):
+                    yield _whole(chosen)
+
+
+def _covering(pieces: list[Piece]) -> list[Piece]:
+    """Return as few pieces as possible that cover the whole, in order; an empty list if there is a gap."""
+    chosen: list[Piece] = []
+    at = 0
+    best: Piece | None = None
+    for piece in sorted(pieces, key=lambda one: (one.start, -one.end)):
+        if piece.start > at and best is not None:
+            chosen.append(best)
+            at, best = best.end, None
+        if piece.start > at:
+            return []
+        if piece.end > (best.end if best is not None else at):
+            best = piece
+    chosen += [best] if best is not None else []
+    return chosen if chosen and chosen[-1].end == pieces[0].version.total else []
+
+
+def _whole(pieces: list[Piece]) -> tuple[Captured, tuple[Part, ...]]:
+    parts: list[Part] = []
+    at = 0
+    for piece in pieces:
+        parts.append(Part(piece.captured.where, at - piece.start, piece.end - at))
+        at = piece.end
+    first = pieces[0].captured
+    date = max(piece.captured.date for piece in pieces)
+    return first._replace(date=date, size=at, digest="", lack=JOINED), tuple(parts)

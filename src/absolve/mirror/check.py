@@ -22,8 +22,7 @@ from absolve.formats import registry
 from absolve.mirror import extensions
 from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.names import fold, refused
-from absolve.mirror.paths import MAP
+from absolve.mirror.paths import MAP, fold, refused
 from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity
 from absolve.mirror.urls import Equivalences

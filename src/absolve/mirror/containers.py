@@ -21,9 +21,8 @@ from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
 from absolve.inventory.dates import in_iso
 from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import CUT, PIECE, SCHEMES, Captured, Where, digits_of, redirect_of
+from absolve.mirror.capture import CUT, PARTIAL, PIECE, SCHEMES, Captured, Piece, Where, digits_of, judged, redirect_of
 from absolve.mirror.payloads import Broken, Payload, media_type_of
-from absolve.mirror.ranges import PARTIAL, Piece, judged
 from absolve.run import sources
 from absolve.urls.identity import normal, percent_decoded
 
@@ -102,17 +101,17 @@ class ContainerReader:
             return
         payload = _payload(one)
         fields = browsers.kept_fields(facts.fields)
-        is_mail = self._kind in registry.MAIL
-        date = digits_of((in_iso(facts.date) or "") if is_mail else facts.date)
+        date = digits_of(facts.date if facts.date[:4].isdecimal() else in_iso(facts.date) or "")
+        status = 200 if facts.status is None else facts.status
         where = Where(self._number, index, 0)
         found = Captured(
-            *(urls[0], 200 if is_mail else facts.status or 0, date, payload.media_type, where),
+            *(urls[0], status, date, payload.media_type, where),
             size=len(payload.data),
             shown=browsers.allowed(payload.media_type, fields, payload.data),
             looks=browsers.markup(payload.data),
             fields=fields,
         )
-        if not is_mail:
+        if facts.status is not None:
             yield from self._answered(found, one)
             return
         yield found
@@ -122,7 +121,7 @@ class ContainerReader:
     def _file(self, one: Entry, index: int) -> Captured:
         """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
         facts = one.facts
-        url = normal(self._root + quote(facts.name.replace("\\", "/"), safe=_PATH))
+        url = normal(self._root + quote(facts.name.replace("\\", "/").lstrip("/"), safe=_PATH))
         if url is None or not url.startswith(self._root):
             raise CodingError("unsafe-name", f"its name leads out of the package ({in_short(facts.name)})")
         if facts.length > self._how.settings.max_size:

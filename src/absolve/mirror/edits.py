@@ -1,20 +1,21 @@
 """The new bytes of one document of a mirror: its links by the policy, and the few edits that are no links.
 
 In: an entity, its policy, and the charset that its container stated. Out: bytes, and a `Note` for each edit that is no
-link.
+link. A charset that only its HTTP header stated is declared: on a disk there is no header.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import Edit
 from absolve.document.walk import inners
-from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html
+from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
-from absolve.mirror import charset_edit, scripts, security_policy
+from absolve.mirror import security_policy
 from absolve.mirror.policy import Note
-from absolve.mirror.tags import attributes, every_attribute, start_tags
+from absolve.mirror.tags import JAVASCRIPT, attributes, every_attribute, may_need_server, needs_server, start_tags
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import lower, splice
 
@@ -55,7 +56,7 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_se
         _uncross(own, inside, start, end, policy, path=path if for_server else None)
     _scan(entity, policy)
     first: list[Edit] = []  # of several at one offset
-    declared = charset_edit.declaration(entity.data, entity.media_type, label)
+    declared = declaration(entity.data, entity.media_type, label)
     if declared is not None:
         text = f"declared as {declared[1]}, which only the header stated"
         policy.seen.notes.append(Note(entity, declared[0].start, "charset", text))
@@ -86,7 +87,7 @@ def guard(
     texts = [security_policy.for_copy(text, holds) for one in policies for text in security_policy.as_meta(one)]
     if not texts:
         return None
-    start = charset_edit.head_of(data, charset.name)
+    start = head_of(data, charset.name)
     return _metas(data, texts, charset, start, is_declared=is_declared)
 
 
@@ -176,7 +177,7 @@ def _scan(entity: Entity, policy: MirrorPolicy) -> None:
     """Scan the scripts of a page, and of the pages inside it, where a fast test finds that this may matter."""
     if entity.media_type == registry.HTML and entity.charset.transparent:
         data = entity.data
-        for tag in start_tags(data, _SCRIPT) if scripts.may_need_server(data) else ():
+        for tag in start_tags(data, _SCRIPT) if may_need_server(data) else ():
             _read_script(entity, policy, tag)
     for inner in inners(entity):
         _scan(inner.entity, policy)
@@ -184,11 +185,11 @@ def _scan(entity: Entity, policy: MirrorPolicy) -> None:
 
 def _read_script(entity: Entity, policy: MirrorPolicy, tag: Tag) -> None:
     """Note a script in the page that needs a server."""
-    place = scripts.needs_server(entity.data, tag.text_start, tag.text_end)
+    place = needs_server(entity.data, tag.text_start, tag.text_end)
     if place is None:
         return
     kind = attributes(entity.data, tag.start, tag.end).get(b"type")
-    if kind is None or kind.text(entity.charset).lower() in scripts.JAVASCRIPT:
+    if kind is None or kind.text(entity.charset).lower() in JAVASCRIPT:
         policy.seen.notes.append(Note(entity, place[0], "needs-server", place[1]))
 
 
@@ -208,3 +209,75 @@ def _lowered(entity: Entity, own: dict[int, list[Edit]]) -> list[Edit]:
 def placed(notes: Iterable[Note]) -> list[tuple[int, int, str, str]]:
     """Return line, column, code and text of each note."""
     return [(*note.entity.line_column(note.position), note.code, note.text) for note in notes]
+
+
+# --- the charset that a header stated ---------------------------------------------------------------------------------
+
+_MARKS: Final = {"utf-8": b"\xef\xbb\xbf", "utf-16le": b"\xff\xfe", "utf-16be": b"\xfe\xff"}
+_PRESCAN: Final = 1024 - len(b'<meta charset="utf-8">')  # HTML Standard 13.2.3.2: bytes in which a meta is found
+# What may precede the content of the head (HTML Standard 13.2.6.4.1 to 13.2.6.4.4), and where comments and start tags
+# end (13.2.5): what is put behind them is before the first script.
+_BLANK: Final = rb"\t\n\f\r "
+_VALUE: Final = rb"[%b]*+=[%b]*+(?:\"[^\"]*+\"|'[^']*+'|[^%b>\"'][^%b>]*+|(?=>))" % ((_BLANK,) * 4)
+_TAG_END: Final = rb"(?=[%b/>])(?>(?:[%b/]*+[^%b/>][^%b/>=]*+(?>(?:%b)?))*)[%b/]*+>" % (*(_BLANK,) * 4, _VALUE, _BLANK)
+_MISC: Final = rb"(?>(?:[%b]++|<!--(?:-?>|(?>(?:(?!--!?>).)*)--!?>)|<(?:\?|!(?!--|doctype)|/[^a-z>])[^>]*+>)*)" % _BLANK
+_BEFORE_HEAD: Final = re.compile(
+    rb"(?is:%b(?>(?:<!doctype[^>]*+>)?)%b(?>(?:<html%b)?)%b(?>(?:<head%b)?))"
+    % (_MISC, _MISC, _TAG_END, _MISC, _TAG_END)
+)
+_FAR: Final = 1 << 18  # bytes of UTF-16 that are looked at
+_XML: Final = re.compile(rb"<\?xml[\t\n\r ]+version[\t\n\r ]*=[\t\n\r ]*(?:\"[^\"]*\"|'[^']*')")
+_ENCODING: Final = re.compile(rb"([\t\n\r ]+encoding[\t\n\r ]*=[\t\n\r ]*)(?:\"([^\"]*)\"|'([^']*)')")
+
+
+def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, str] | None:
+    """Return the edit that declares the charset of a label, and its name; None where none is needed."""
+    charset = lookup(label) if label else None
+    if charset is None or byte_order_mark(data) is not None:
+        return None
+    kind = registry.kind_of(media_type)
+    if kind == registry.HTML:
+        own = declared_in_html(data)
+        if own is not None and own.name == charset.name:
+            return None
+        position = head_of(data, charset.name)
+        if charset.name in _MARKS and (charset.name != "utf-8" or position > _PRESCAN):
+            return Edit(0, 0, _MARKS[charset.name]), charset.name
+        return Edit(position, position, f'<meta charset="{charset.name}">'.encode()), charset.name
+    return _in_xml(data, charset.name) if kind == registry.XML else None
+
+
+def head_of(data: bytes, charset: str = "") -> int:
+    """Return the offset at which the content of a page's head begins; `charset` is the page's, if it is known."""
+    mark = byte_order_mark(data)
+    start = mark[1] if mark is not None else 0
+    name = mark[0].name if mark is not None else charset
+    text = data[start:] if name != "iso-2022-jp" else data.partition(b"\x1b")[0]  # behind it `>` may be a letter
+    if is_wide := name.startswith("utf-16"):
+        first = name == "utf-16be"
+        pairs = zip(text[first:_FAR:2], text[not first : _FAR : 2], strict=False)
+        text = bytes(0x80 if high else low for low, high in pairs)
+    found = _BEFORE_HEAD.match(text)
+    return start + (found.end() if found is not None else 0) * (1 + is_wide)
+
+
+def _in_xml(data: bytes, name: str) -> tuple[Edit, str] | None:
+    if name in {"utf-16le", "utf-16be"}:
+        return Edit(0, 0, _MARKS[name]), name
+    found = _XML.match(data)
+    if found is None:
+        own = None
+        edit = Edit(0, 0, f'<?xml version="1.0" encoding="{name}"?>'.encode())
+    else:
+        encoding = _ENCODING.match(data, found.end())
+        if encoding is None:
+            own = None
+            edit = Edit(found.end(), found.end(), f' encoding="{name}"'.encode())
+        else:
+            own = encoding[2] if encoding[2] is not None else encoding[3]
+            start = encoding.start(2) if encoding[2] is not None else encoding.start(3)
+            edit = Edit(start, start + len(own), name.encode())
+    declared = lookup(own.decode("latin-1")) if own is not None else lookup("utf-8")
+    if declared is not None and declared.name == name:
+        return None  # UTF-8 is what XML is without a declaration
+    return edit, name

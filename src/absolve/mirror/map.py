@@ -17,8 +17,8 @@ from absolve.core.errors import UsageError
 from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.mirror import capture, paths
+from absolve.mirror.capture import Part
 from absolve.mirror.paths import MAP
-from absolve.mirror.ranges import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from absolve.core.model import BaseClaim
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
-    from absolve.mirror.capture import Captured, Where
-    from absolve.mirror.ranges import Piece
+    from absolve.mirror.capture import Captured, Piece, Where
 
 
 class Payload(NamedTuple):

@@ -5,9 +5,7 @@ In: documents, each a page or an archive, as bytes or `Document`. Out: a `Mirror
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +14,15 @@ from absolve.core.errors import DocumentError, UsageError
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.formats import registry
 from absolve.mirror import browsers, paths
 from absolve.mirror.capture import Captured, Where, latest_of
-from absolve.mirror.containers import ContainerReader
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Working
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.policy import MirrorPolicy
+from absolve.mirror.sources import FILES, Source, kind_of, reader_of
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.urls import Equivalences
-from absolve.mirror.warc import WarcReader
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
 from absolve.urls.identity import normal
@@ -117,17 +113,8 @@ def plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[MirrorOp
 def _reader(document: Document, number: int, how: ReadOptions) -> Reader:
     data = bytes(document.data)
     name = document.name or f"input-{number + 1}"
-    input_ = Input(name, name, document.url)
-    if document.media_type is not None:
-        kind = registry.kind_of(document.media_type)
-    else:
-        kind = registry.sniff(data, document.name) or ""
-    if kind == registry.WARC:
-        return WarcReader(name, number, lambda: nullcontext(io.BytesIO(data)), how.settings)
-    kind = registry.ZIP if kind in registry.PACKAGES else kind
-    if kind in {registry.ZIP, registry.HAR, *registry.MAIL}:
-        return ContainerReader(input_, number, how, kind, data)
-    return _OneReader(document, number, how)
+    source = Source(kind_of(document.name or "", data, document.media_type), (Input(name, name, document.url),))
+    return _OneReader(document, number, how) if source.kind == FILES else reader_of(source, number, how, data)
 
 
 class _OneReader:

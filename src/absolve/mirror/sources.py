@@ -5,7 +5,8 @@ In: the inputs of a run. Out: `Source`s, which can be passed to other processes,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import DocumentError
 from absolve.formats import registry
@@ -14,6 +15,7 @@ from absolve.run.load import is_document, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
     from absolve.core.errors import Diagnostic
     from absolve.mirror.payloads import Reader
@@ -48,7 +50,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         except DocumentError as error:
             notify(error.diagnostic._replace(failed=True))
             continue
-        kind = _kind(input_.name, head, how)
+        kind = kind_of(input_.name, head, how.media_type)
         if kind == FILES:
             plain.append(input_)
             if input_.found and not is_document(input_.name, head, how):
@@ -65,29 +67,30 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     return found
 
 
-def _kind(name: str, head: bytes, how: ReadOptions) -> str:
-    """Return the kind of a source, by the option or by its first bytes."""
-    kind = registry.kind_of(how.media_type) if how.media_type is not None else registry.sniff(head, name) or ""
+def kind_of(name: str, head: bytes, media_type: str | None) -> str:
+    """Return the media type of a container, by that of the user or by its first bytes; FILES for any other file."""
+    kind = registry.kind_of(media_type) if media_type is not None else registry.sniff(head, name) or ""
     if kind in registry.PACKAGES:
         return registry.ZIP
-    return kind if kind in {registry.WARC, registry.HAR, *registry.MAIL} else FILES
+    return kind if kind in registry.MAIL or (kind in registry.WALKERS and registry.is_archive(kind)) else FILES
 
 
-def reader_of(source: Source, number: int, how: ReadOptions) -> Reader:
-    """Return the reader of a source, which has this number."""
+def reader_of(source: Source, number: int, how: ReadOptions, data: bytes | None = None) -> Reader:
+    """Return the reader of a source, which has this number. `data` are the bytes of a container, if known."""
     if source.kind == FILES:
         from absolve.mirror.files import FilesReader
 
         return FilesReader(source.inputs, number, how)
     input_ = source.inputs[0]
     if source.kind == registry.WARC:
-        from functools import partial
-
         from absolve.mirror.warc import WarcReader, opened_member
 
-        if source.member:
-            return WarcReader(source.name, number, partial(opened_member, input_.name, source.member), how.settings)
-        return WarcReader(source.name, number, partial(files.opened, input_.name), how.settings)
+        def opened() -> AbstractContextManager[IO[bytes]]:
+            if data is not None:
+                return BytesIO(data)
+            return opened_member(input_.name, source.member) if source.member else files.opened(input_.name)
+
+        return WarcReader(source.name, number, opened, how.settings)
     from absolve.mirror.containers import ContainerReader
 
-    return ContainerReader(input_, number, how, source.kind)
+    return ContainerReader(input_, number, how, source.kind, data)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
-from absolve.mirror import browsers, charset_edit, edits, names, paths, scripts, security_policy
+from absolve.mirror import browsers, edits, paths, security_policy, tags
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
@@ -220,7 +220,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
 def _guarded(item: Item, payload: Payload) -> bytes:
     """Return a document that cannot be read with the charset and the policies that its header gave it."""
     data, essence = payload.data, registry.essence_of(payload.media_type)
-    declared = charset_edit.declaration(data, essence[0], payload.charset or essence[1].get("charset"))
+    declared = edits.declaration(data, essence[0], payload.charset or essence[1].get("charset"))
     policies = security_policy.of_header(item.fields) if essence[0] == registry.HTML else []
     mark = byte_order_mark(data)
     edit = edits.guard(data, policies, mark[0] if mark else UTF_8, lambda _source: False, is_declared=bool(declared))
@@ -230,7 +230,7 @@ def _guarded(item: Item, payload: Payload) -> bytes:
 
 def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
     """Yield the note for a file whose name a browser or a shell would act on."""
-    name = names.decoded(paths.split(item.url)[1])
+    name = paths.decoded(paths.split(item.url)[1])
     if item.path.endswith(".txt") and browsers.from_disk(name) not in {browsers.HARMLESS, browsers.SNIFFED}:
         yield None, None, "inert", f"{name[:200]} has a harmless ending: a browser or a shell would run it"
 
@@ -238,7 +238,7 @@ def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
 def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
     """Yield the note for a script file that needs a server."""
     essence = registry.essence_of(payload.media_type)[0]
-    if essence in scripts.JAVASCRIPT and essence and (found := scripts.needs_server(payload.data)) is not None:
+    if essence in tags.JAVASCRIPT and essence and (found := tags.needs_server(payload.data)) is not None:
         line = payload.data.count(b"\n", 0, found[0]) + 1
         column = found[0] - payload.data.rfind(b"\n", 0, found[0])
         yield line, column, "needs-server", found[1]

@@ -23,9 +23,8 @@ from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
 from absolve.formats.zip import wacz
 from absolve.mirror import browsers
-from absolve.mirror.capture import CUT, PIECE, Captured, Where, digits_of, redirect_of
+from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, Piece, Where, digits_of, judged, redirect_of
 from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
-from absolve.mirror.ranges import PARTIAL, Piece, judged
 from absolve.run.sources import unreadable
 from absolve.urls.identity import normal
 

@@ -181,7 +181,8 @@ def _all_facts(data: bytes, known: dict[Path, Value], facts: Capture, fields: tu
     paths = (_SIZE,) if _text(data, known.get(_TEXT)) else (_SIZE, _BODY_SIZE)
     sizes = [_text(data, known.get(path)) for path in paths]
     length = next((int(size) for size in sizes if size.isdecimal() and len(size) < _LONGEST_NUMBER and int(size)), 0)
-    return facts._replace(fields=fields, redirect=_text(data, known.get(_REDIRECT_URL)), length=length)
+    redirect = _text(data, known.get(_REDIRECT_URL))
+    return facts._replace(status=facts.status or 0, fields=fields, redirect=redirect, length=length)
 
 
 def _text(data: bytes, found: Value | None) -> str:

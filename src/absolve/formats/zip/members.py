@@ -38,6 +38,8 @@ _EXTRA: Final = Struct("<HH")
 # some programs write backslashes.
 _UNSAFE: Final = re.compile(r"[A-Za-z]:|[\\/]|(?:.*[\\/])?\.\.(?:[\\/]|\Z)|.*\0", re.DOTALL)
 
+UNSAFE_NAME: Final = ("unsafe-name", "its name leads out of the archive")
+
 
 class Field(NamedTuple):
     """A little-endian number at a byte offset of the file: crc, size (compressed) or value (decompressed size)."""
@@ -50,7 +52,8 @@ class Field(NamedTuple):
 class Member(NamedTuple):
     """A file in the archive: its name, the byte offsets of its local header and its data, its fields.
 
-    `fault` is a code and the reason why the member cannot be processed; then only `name` and `header` are valid.
+    `fault` is a code and the reason why the member cannot be processed; then only `name` and `header` are valid, but
+    for UNSAFE_NAME.
     """
 
     name: str
@@ -193,8 +196,6 @@ def located(
     """
     if flags & _ENCRYPTED:
         return member._replace(fault=("encrypted", "this is encrypted"))
-    if _UNSAFE.match(member.name):
-        return member._replace(fault=("unsafe-name", "its name leads out of the archive"))
     if member.header + _LOCAL.size > most or not data.startswith(b"PK\3\4", member.header):
         return member._replace(fault=("broken", "it is not where the central directory says"))
     (_, _, its_flags, method, _, _, crc, its_size, its_value, name_size, extra_size) = _LOCAL.unpack(
@@ -226,6 +227,8 @@ def located(
             return member._replace(fault=("truncated", "its data goes on past the central directory"))
         fields += described
     fault = None if member.method in {STORED, DEFLATED} else ("unknown-coding", f"compression method {member.method}")
+    if fault is None and _UNSAFE.match(member.name):
+        fault = UNSAFE_NAME
     return member._replace(start=start, end=end, after=after, fields=tuple(fields), fault=fault)
 
 

@@ -158,11 +158,12 @@ class _Package:
         return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
     def hold(self, events: EventList) -> None:
-        """Add a part for each member, whatever it is, and a finding for each that is broken or too large."""
+        """Add a part for each member, whatever it is and is called; a finding for each that is broken or too large."""
         for member in self._archive:
             if member.name.endswith("/"):
                 continue
-            fault = member.fault or self._bomb(member)
+            fault = member.fault if member.fault != members.UNSAFE_NAME else None
+            fault = fault or self._bomb(member)
             if fault:
                 events.append(Finding(fault[0], f"{fault[1]} ({in_short(member.name)})", member.header, failed=True))
                 continue
