@@ -1,4 +1,4 @@
-"""Facts about documents that are no links: events of walkers for the table of documents only, which few runs need."""
+"""Facts about documents that are no links: events of walkers for the table of documents and for mirrors only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LONGEST_REFERENCE: Final = 4096  # characters of a header field that says where 
 
 
 class Capture(NamedTuple):
-    """Facts by which a container describes a document in it, for the table of documents only.
+    """Facts by which a container describes a document in it.
 
     An event of a message, or of an entry of an archive, about its body; the field `capture` of a Part of an archive.
     `date` is as written there. `size` is 0 for a body that is empty, None for one that is unknown or not here.
