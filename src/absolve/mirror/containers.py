@@ -185,7 +185,10 @@ class ContainerReader:
 
     def _load(self) -> None:
         """Read all documents, and walk a message: the parts of one have bases of each other."""
-        self._loaded = [one for one in self._every() if isinstance(one, Entry)]
+        try:
+            self._loaded = [one for one in self._every() if isinstance(one, Entry)]
+        except WalkError as error:  # it has changed
+            raise DocumentError(Diagnostic(error.code, error.message, self._input.name)) from error
         if self._kind not in registry.MAIL:
             return
         document = Document(self._data(), name=self._input.name, media_type=self._kind, url=self._input.url)

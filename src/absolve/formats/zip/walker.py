@@ -12,6 +12,7 @@ import re
 from array import array
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -25,7 +26,7 @@ from absolve.formats.zip import directory, epub, members, relocation, wacz
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.core.model import Edit
+    from absolve.core.model import Edit, Event
     from absolve.encodings.charsets import Charset
     from absolve.formats.protocols import WalkOptions
     from absolve.formats.zip.directory import Archive
@@ -39,7 +40,7 @@ _UNKNOWN: Final = "application/octet-stream"
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
-def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event]:
     """Return the base claim of the root, the references of all members, a part for each member that is a document.
 
     Raise WalkError where the central directory is missing or broken, or has more than `max_links` members.
@@ -50,9 +51,8 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(_References(archive)))
     if options.captures:
-        package.hold(events)
-    else:
-        events.append(EditOrder(package.settled, package.tell(events)))
+        return chain(events, package.held())
+    events.append(EditOrder(package.settled, package.tell(events)))
     return events
 
 
@@ -157,19 +157,31 @@ class _Package:
                 events.append(self._part(member, media_type))
         return array("q", (numbers[index] for index in sorted(range(len(starts)), key=starts.__getitem__)))
 
-    def hold(self, events: EventList) -> None:
-        """Add a part for each member, whatever it is and is called; a finding for each that is broken or too large."""
+    def held(self) -> Iterator[Part | Finding]:
+        """Yield a part for each member, whatever it is and is called; a finding for each that is broken or too large.
+
+        They are made one at a time, and small: there may be a million.
+        """
         for member in self._archive:
-            if member.name.endswith("/"):
-                continue
             fault = member.fault if member.fault != members.UNSAFE_NAME else None
             fault = fault or self._bomb(member)
+            if member.name.endswith("/"):
+                continue
             if fault:
-                events.append(Finding(fault[0], f"{fault[1]} ({in_short(member.name)})", member.header, failed=True))
+                yield Finding(fault[0], f"{fault[1]} ({in_short(member.name)})", member.header, failed=True)
                 continue
             declared = self._facts.media_types.get(member.name, "")
-            facts = Capture(None, member.digits, declared, name=member.name, length=member.size)
-            events.append(self._part(member, declared or _UNKNOWN, facts))
+            yield Part(
+                declared or _UNKNOWN,
+                member.start,
+                member.end,
+                self._coding(member._replace(fields=())),
+                name=member.name,
+                base=self._base(member),
+                own_charset=True,
+                encloses=False,
+                capture=Capture(None, member.digits, declared, name=member.name, length=member.size),
+            )
 
     def _media_type(self, member: Member) -> str:
         """Return the media type of a member, by the package document, its name or its content; "" for no document."""
@@ -211,7 +223,7 @@ class _Package:
             self._left -= member.size
         return None
 
-    def _part(self, member: Member, media_type: str, capture: Capture | None = None) -> Part:
+    def _part(self, member: Member, media_type: str) -> Part:
         """Return the part for a member."""
         return Part(
             media_type,
@@ -224,7 +236,6 @@ class _Package:
             encloses=False,
             derived=members.Fields(member),
             signed_by=self._signature,
-            capture=capture,
         )
 
     def _coding(self, member: Member) -> members.Content:
