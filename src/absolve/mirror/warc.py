@@ -7,7 +7,6 @@ its payload.
 from __future__ import annotations
 
 import io
-import re
 import sys
 import zipfile
 import zlib
@@ -21,6 +20,7 @@ from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.http.responses import codings_of, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
+from absolve.formats.warc.walker import stated
 from absolve.formats.zip import wacz
 from absolve.mirror import browsers
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, Piece, Where, digits_of, judged, redirect_of
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 _CAPTURES: Final = frozenset({"response", "resource", "revisit", "arc"})
 _SCHEMES: Final = ("http://", "https://", "ftp://")
 _UNSAFE: Final = frozenset(b"POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND REPORT SEARCH".split())
-_ARC_DATE: Final = re.compile(rb" ([0-9]{14}) ")
-_DATE_ONLY: Final = 64  # bytes of an ARC record's header that are not searched: its URL may have anything
 _BASES: Final = frozenset({"base", "content-base"})
 
 
@@ -142,8 +140,8 @@ def _captures(
     if url is None or (posted and not posted.isdisjoint(_ids(data, record))):
         return
     block = data[record.block : record.end]
-    date = _date(data, record)
-    digest = headers.first(data, record.fields, "warc-payload-digest") or ""
+    facts = stated(data, record)
+    date, digest = digits_of(facts.date), facts.payload_digest
     is_truncated = headers.first(data, record.fields, "warc-truncated") is not None
     if not block.startswith(b"HTTP/"):
         if record.kind in {"response", "revisit"}:
@@ -169,8 +167,8 @@ def _captures(
         digest,
         record.end - record.block,
         is_revisit,
-        normal(headers.first(data, record.fields, "warc-refers-to-target-uri") or "") or "",
-        digits_of(headers.first(data, record.fields, "warc-refers-to-date") or ""),
+        normal(facts.refers_to) or "",
+        digits_of(facts.refers_to_date),
         shown=browsers.allowed(media_type, fields, None) if media_type else "",
         fields=fields,
     )
@@ -270,16 +268,6 @@ def _payload(data: bytes, record: Record, settings: Settings) -> Payload:
             body,
         )
     return Payload(body, media_type, message=message)
-
-
-def _date(data: bytes, record: Record) -> str:
-    if record.kind != "arc":
-        return digits_of(headers.first(data, record.fields, "warc-date") or "")
-    line = data[max(0, record.block - 4096) : record.block]
-    found = None
-    for found in _ARC_DATE.finditer(line):  # noqa: B007 - the last one
-        pass
-    return found[1].decode() if found is not None else ""
 
 
 # --- a file of records in a WACZ --------------------------------------------------------------------------------------

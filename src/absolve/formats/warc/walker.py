@@ -176,11 +176,11 @@ def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
         own_charset=True,
         encloses=False,
         derived=_derived(data, found, options),
-        capture=_capture(data, found) if options.documents else None,
+        capture=stated(data, found) if options.documents else None,
     )
 
 
-def _capture(data: bytes, found: Record) -> Capture:
+def stated(data: bytes, found: Record) -> Capture:
     """Return the facts that the header of a record states about its block."""
     from absolve.core.captures import Capture  # here, because few runs need it
 
@@ -197,7 +197,7 @@ def _arc_date(data: bytes, block: int) -> str:
     """Return the date in the line before the block of an ARC record: 14 digits, in version 2 further in front."""
     start = data.rfind(b"\n", max(0, block - LONGEST_LINE), block - 1) + 1
     words = [word for word in data[start:block].split()[1:] if _ARC_DATE.fullmatch(word)]
-    return words[0].decode("ascii") if words else ""
+    return words[-1].decode("ascii") if words else ""  # before it, the URL may have any words
 
 
 def _segment(data: bytes, found: Record) -> bool:
