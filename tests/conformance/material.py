@@ -52,7 +52,9 @@ class Page(NamedTuple):
 
 
 def pages(every: int) -> list[Page]:
-    """Return every nth page of the shared folder."""
+    """Return every nth page of the shared folder; none without that folder."""
+    if not SHARED.is_dir():
+        return []
     with (SHARED / "pages" / "index.tsv").open(encoding="utf-8", newline="") as index:
         rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))[::every]
     return [Page(row["path"], row["url"] if has_scheme(row["url"]) and not is_malformed(row["url"]) else None) for row in rows]

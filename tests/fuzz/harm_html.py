@@ -118,22 +118,12 @@ def script(kind: str, make: Context) -> Context:
 def single(quote: str) -> Context:
     """Return an element with one URL in an attribute with these quotes."""
     patterns = (
-        *(
-            "<a href={}>t</a>", "<a x=y href={} z>t</a>", "<img src={}>", "<img src={} alt='a'>",
-            "<form action={}>f</form>",
-        ),
-        *(
-            "<iframe src={}></iframe>", "<script src={}></script>", "<link rel=stylesheet href={}>",
-            "<video poster={}></video>",
-        ),
-        *(
-            "<object data={}></object>", "<q cite={}>q</q>", "<button formaction={}>b</button>",
-            "<base href={}><a href=b>t</a>",
-        ),
-        *(
-            "<body background={}>", "<a href={}\t>t</a>", "<a href={}/>t</a>", "<applet codebase={} code=c></applet>",
-            "<meta property=og:image content={}>",
-        ),
+        "<a href={}>t</a>", "<a x=y href={} z>t</a>", "<img src={}>", "<img src={} alt='a'>",
+        "<form action={}>f</form>", "<iframe src={}></iframe>", "<script src={}></script>",
+        "<link rel=stylesheet href={}>", "<video poster={}></video>", "<object data={}></object>", "<q cite={}>q</q>",
+        "<button formaction={}>b</button>", "<base href={}><a href=b>t</a>", "<body background={}>",
+        "<a href={}\t>t</a>", "<a href={}/>t</a>", "<applet codebase={} code=c></applet>",
+        "<meta property=og:image content={}>",
     )
     return lambda choices: choices.of(patterns).format(attribute(choices, reference(choices), quote))
 
@@ -183,23 +173,10 @@ ATTRIBUTES: Final[tuple[Context, ...]] = (
 
 
 AROUND: Final = (
-    *(
-        ("<noscript>", "</noscript>"),
-        ("<svg><desc>", "</desc></svg>"),
-        ("<!--[if IE]>", "<![endif]-->"),
-        ("<template>", "</template>"),
-    ),
-    *(
-        ("<p title='</noscript>'>", "</p>"),
-        ('<noscript><p title="</noscript>">', ""),
-        ("<select><option>", "</select>"),
-        ("<title>", "</title>"),
-    ),
-    *(
-        ("<svg><style><![CDATA[a]]></style><a>", "</a></svg>"),
-        ("<object>", "</object>"),
-        ("<noframes><a href=x></noframes>", ""),
-    ),
+    ("<noscript>", "</noscript>"), ("<svg><desc>", "</desc></svg>"), ("<!--[if IE]>", "<![endif]-->"), ("<template>", "</template>"),
+    ("<p title='</noscript>'>", "</p>"), ('<noscript><p title="</noscript>">', ""), ("<select><option>", "</select>"),
+    ("<title>", "</title>"), ("<svg><style><![CDATA[a]]></style><a>", "</a></svg>"), ("<object>", "</object>"),
+    ("<noframes><a href=x></noframes>", ""),
 )
 
 

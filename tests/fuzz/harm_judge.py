@@ -252,23 +252,16 @@ class _Pairs(tuple[tuple[str, Any], ...]):
 
 
 _CONDITIONAL: Final = re.compile(r"(\s*\[if[^]]*\]>)(.*)<!\[endif\]", re.DOTALL | re.IGNORECASE)
-_STYLES: Final = frozenset(
-    ("style", "fill", "stroke", "filter", "mask", "clip-path", "cursor", "color-profile", "marker", "marker-start")
-)
-_SETS: Final = frozenset(("srcset", "imagesrcset", "data-srcset", "data-lazy-srcset"))
-_LISTS: Final = frozenset(("ping", "archive", "profile", "attributionsrc"))
+_STYLES: Final = frozenset("style fill stroke filter mask clip-path cursor color-profile marker marker-start".split())
+_SETS: Final = frozenset("srcset imagesrcset data-srcset data-lazy-srcset".split())
+_LISTS: Final = frozenset("ping archive profile attributionsrc".split())
 _URLS: Final = frozenset(
-    (
-        *(
-            "href", "xlink:href", "xml:base", "src", "action", "formaction", "cite", "longdesc", "background", "data",
-            "poster",
-        ),
-        *("codebase", "code", "classid", "manifest", "object", "icon", "itemid", "data-src", "altimg", "url", "uri"),
-        *("xmlurl", "htmlurl", "lowsrc", "dynsrc", "data-lazy-src", "data-original", "definitionurl", "cdgroup"),
-    )
+    """
+    href xlink:href xml:base src action formaction cite longdesc background data poster codebase code classid manifest
+    object icon itemid data-src altimg url uri xmlurl htmlurl lowsrc dynsrc data-lazy-src data-original definitionurl
+    cdgroup
+    """.split()
 )
-
-
 _BLANK: Final = re.compile(r"[\t\n\f\r ]+")
 _COMMA: Final = re.compile(r"[\t\n\f\r ]*,[\t\n\f\r ]*")
 

@@ -35,77 +35,41 @@ class Choices:
 
 
 MARKUP: Final = (
-    *(
-        "<", ">", "</noscript>", "</style>", "</script>", "</title>", "</textarea>", "</template>", "</svg>",
-        "</noframes>",
-    ),
-    *("<svg/onload=alert(1)>", "<script>alert(1)</script>", "<img src=x onerror=alert`1`>", "<!--", "<![CDATA[", "<?"),
-    *("]]>", "]]", "]", "--", "-", "-->", "--!>", "--!", "!>", "?>", "<![endif]-->", "<!", "</", "<a"),
+    "<", ">", "</noscript>", "</style>", "</script>", "</title>", "</textarea>", "</template>", "</svg>",
+    "</noframes>", "<svg/onload=alert(1)>", "<script>alert(1)</script>", "<img src=x onerror=alert`1`>", "<!--",
+    "<![CDATA[", "<?", "]]>", "]]", "]", "--", "-", "-->", "--!>", "--!", "!>", "?>", "<![endif]-->", "<!", "</",
+    "<a",
 )
 QUOTES: Final = (
     '"', "'", "`", "=", " onload=alert(1) ", '"onload="alert(1)', "'onload='alert(1)", "\\", "\\\\", "\\'", '\\"',
 )
 ESCAPES: Final = (
-    *("&", "&lt;", "&gt;", "&quot;", "&#27;", "&#14;", "&#60;", "&amp;lt;", "&lt", "&#x3c", "lt;", "#60;", "amp;"),
-    *(
-        "\\3c ", "\\3e ", "\\3e\n", "\\22 ", "\\27 ", "\\a ", "\\u003c", "\\u003e", "\\u0022", "u003c", "%3C", "%3E",
-        "%22", "%0a", "%",
-    ),
-    *("=3C", "=3E", "=\r\n", "=?utf-8?q?=3C?=", "=", "PHN2Zz4="),
+    "&", "&lt;", "&gt;", "&quot;", "&#27;", "&#14;", "&#60;", "&amp;lt;", "&lt", "&#x3c", "lt;", "#60;", "amp;",
+    "\\3c ", "\\3e ", "\\3e\n", "\\22 ", "\\27 ", "\\a ", "\\u003c", "\\u003e", "\\u0022", "u003c", "%3C", "%3E",
+    "%22", "%0a", "%", "=3C", "=3E", "=\r\n", "=?utf-8?q?=3C?=", "=", "PHN2Zz4=",
 )
 SYNTAX: Final = (
     "{", "}", "(", ")", ";", ",", ":", "/*", "*/", "[", "]", "@import", "url(", ";url=", " 2x, ", ", ", "|", "^", "#",
     "?",
 )
 CONTROLS: Final = (
-    *(
-        "\x1b", "\x1b$B", "\x1b$@", "\x1b(B", "\x1b(J", "\x1b(I", "\x1b$(D", "\x0e", "\x0f", "\0", "\x01", "\x08",
-        "\x0b", "\x0c",
-    ),
-    *(
-        "\t", "\n", "\r", "\r\n", "\r\n\r\n", "\r\nX-Evil: 1", "\n ", " ", "  ", "\x1a", "\x1f", "\x7f", "\x80",
-        "\x85", "\x9b", "\xa0",
-    ),
+    "\x1b", "\x1b$B", "\x1b$@", "\x1b(B", "\x1b(J", "\x1b(I", "\x1b$(D", "\x0e", "\x0f", "\0", "\x01", "\x08", "\x0b",
+    "\x0c", "\t", "\n", "\r", "\r\n", "\r\n\r\n", "\r\nX-Evil: 1", "\n ", " ", "  ", "\x1a", "\x1f", "\x7f", "\x80",
+    "\x85", "\x9b", "\xa0",
 )
 OTHERS: Final = (
-    *(
-        "é", "日本", "\u2028", "\u2029", "\ufeff", "\u202e", "\U0001f600", "\ud800", "\ufffd", "ｱ", "¥", "‾", "\u212a",
-        "ı",
-    ),
-    *(
-        "\udc81",
-        "\udcfe",
-        "\udc8f",
-        "\udca1",
-        "\udce9",
-        "\udc83\\",
-        "\udc95\\",
-        "\udc840",
-    ),  # lead bytes
+    "é", "日本", "\u2028", "\u2029", "\ufeff", "\u202e", "\U0001f600", "\ud800", "\ufffd", "ｱ", "¥", "‾", "\u212a", "ı",
+    "\udc81", "\udcfe", "\udc8f", "\udca1", "\udce9", "\udc83\\", "\udc95\\", "\udc840",
 )
 CODE: Final = (
-    *(
-        "javascript:", "java\tscript:", "java\nscript:", "java\r\nscript:", "\x01javascript:", " javascript:",
-        "JaVaScRiPt:",
-    ),
-    *(
-        "vbscript:", "vb\nscript:", "\x1fvbscript:", "data:text/html,", "da\nta:text/html,", "\x08data:,",
-        "javascript&colon;",
-    ),
+    "javascript:", "java\tscript:", "java\nscript:", "java\r\nscript:", "\x01javascript:", " javascript:",
+    "JaVaScRiPt:", "vbscript:", "vb\nscript:", "\x1fvbscript:", "data:text/html,", "da\nta:text/html,", "\x08data:,",
+    "javascript&colon;",
 )
 CODE_BASES: Final = (
-    *(
-        "javascript://%0aalert(1)//", "java\nscript://%0aalert(1)//", "\x01javascript://h/%0aalert(1)//",
-        "vbscript://x/",
-    ),
-    *(
-        "vb\nscript://x/",
-        "data://text/html,<svg/onload=alert(1)>/",
-        "da\tta:/x/",
-        "JAVASCRIPT:/%0aalert(1)//",
-        "vbscript:/x/",
-    ),
-    *("\x1fdata:///x/", "java\tscript:///", "javascript\n://%0aalert(1)//"),
+    "javascript://%0aalert(1)//", "java\nscript://%0aalert(1)//", "\x01javascript://h/%0aalert(1)//", "vbscript://x/",
+    "vb\nscript://x/", "data://text/html,<svg/onload=alert(1)>/", "da\tta:/x/", "JAVASCRIPT:/%0aalert(1)//",
+    "vbscript:/x/", "\x1fdata:///x/", "java\tscript:///", "javascript\n://%0aalert(1)//",
 )
 PLAIN: Final = (
     "a", "b.png", "x", "i/j", "q?x=1", "1", "onload", "alert(1)", "script>", "style>", "svg/onload=alert(1)>", "!--",
@@ -120,14 +84,9 @@ FRONTS: Final = (
 
 # Each is split in two with dot segments between the halves: when those are removed, the halves meet.
 ENDS: Final = (
-    *(
-        "</script>", "</style>", "</noscript>", "</title>", "</template>", "</textarea>", "</svg>",
-        "<svg/onload=alert(1)>", "<!--",
-    ),
-    *(
-        "]]>", "-->", "--!>", "<![endif]-->", "?>", "*/", "&lt;", "&#60;", "&#27;", "\\3c ", "\\u003c", "\x1b$B",
-        "\x1b(J", "<![CDATA[",
-    ),
+    "</script>", "</style>", "</noscript>", "</title>", "</template>", "</textarea>", "</svg>",
+    "<svg/onload=alert(1)>", "<!--", "]]>", "-->", "--!>", "<![endif]-->", "?>", "*/", "&lt;", "&#60;", "&#27;",
+    "\\3c ", "\\u003c", "\x1b$B", "\x1b(J", "<![CDATA[",
 )
 
 
