@@ -66,6 +66,8 @@ def test_malformed_urls_have_an_authority_and_do_not_parse_by_the_url_standard(u
 def test_usual_urls_are_plain() -> None:
     assert all(map(predicates.is_plain, "http://h.example HTTPS://H-1.example:8080/a?b#c http://h?b http://h#c svn+ssh://h/x".split()))
     assert all(map(predicates.is_plain, "z39.50r-2://h/x http://a--b.example/ http://h/xn-- http://h--/XN--a FILE:///x http://h:1".split()))
+    assert not any(map(predicates.is_plain, "abcd:///x file://h/x 1ttp://h/ http:/h http:///h http://1.2.3.4/ http://h.0x1/ http://h.".split()))
+    assert not any(map(predicates.is_plain, "http://.h/ http://a..h/ http://a.1b/ http://u@h/ http://h: http://h:8o/ http://a.XN--x/".split()))
 
 
 @given(

@@ -51,6 +51,11 @@ def test_without_an_absolute_base_only_the_absolute_is_resolved(profile: Profile
     assert resolve(base, "http://h/../g", profile) == target
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_long_climb_takes_linear_time(profile: Profile) -> None:
+    assert resolve("http://h/" + "a/" * 100_000, "../" * 100_000 + "./" * 100_000 + "x", profile) == "http://h/x"
+
+
 def test_ada_url_is_loaded_only_by_the_whatwg_profile() -> None:
     program = (
         "import sys; from absolve.urls import compare, predicates, resolve; resolve('http://h/a', 'b');"

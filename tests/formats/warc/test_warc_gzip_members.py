@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_warc_reader import BITS, RECORD, found
 
 from absolve.formats.warc import gzip_members, reader
-from absolve.formats.warc.gzip_members import decompress_member, next_member
+from absolve.formats.warc.gzip_members import decompress_member
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,28 +84,6 @@ def test_every_flipped_bit_of_a_member_is_detected() -> None:
             assert decompress_member(broken, LIMIT) in (None, by_zlib(broken)), (at, bit)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"",
-        b"\x1f\x8b\x08\0",
-        member(b""),  # libdeflate uses zero for an unknown size
-        member(RECORD, flags=2),
-        member(RECORD, flags=32),
-        member(RECORD) + member(RECORD),
-        member(RECORD) + member(RECORD)[-4:],
-        member(RECORD)[:-4] + bytes(4),
-        member(RECORD) + struct.pack("<I", len(RECORD) + 1),
-        member(RECORD)[:-4] + struct.pack("<I", len(RECORD) - 1),
-        member(RECORD)[:-4] + struct.pack("<I", len(RECORD) + 1),
-        member(RECORD)[:-4] + struct.pack("<I", (1 << 32) - 1),
-        member(RECORD)[:-8] + b"\0\0\0\0" + member(RECORD)[-4:],
-    ],
-)
-def test_members_of_uncertain_size_are_left_to_zlib(raw: bytes) -> None:
-    assert decompress_member(raw, LIMIT) is None
-
-
 def test_libdeflate_decompresses_only_to_the_limit() -> None:
     raw = member(RECORD)
     assert decompress_member(raw, len(RECORD)) == RECORD
@@ -114,22 +92,6 @@ def test_libdeflate_decompresses_only_to_the_limit() -> None:
 
 def test_maximally_compressed_members_are_decompressed() -> None:
     assert decompress_member(member(bytes(1 << 20), 9), 1 << 20) == bytes(1 << 20)
-
-
-@pytest.mark.parametrize(
-    ("data", "start", "found_at"),
-    [
-        (b"\x1f\x8b\x08\0", 0, 0),
-        (b"\x1f\x8b\x08", 0, -1),
-        (b"x\x1f\x8b\x08\x1f", 0, 1),
-        (b"\x1f\x8b\x08\x20\x1f\x1f\x8b\x08\0\x1f\x8b\x08\0", 0, 5),
-        (b"\x1f\x8b\x08\x20\x1f\x1f\x8b\x08\0\x1f\x8b\x08\0", 6, 9),
-        (b"\x1f\x1f\x1f\x8b\x1f\x8b\x07\0", 0, -1),
-    ],
-)
-def test_the_beginning_of_a_gzip_member_is_recognized(data: bytes, start: int, found_at: int) -> None:
-    assert next_member(data, start, len(data)) == found_at
-    assert next_member(data, start, found_at + 3) == -1
 
 
 # --- in files ---------------------------------------------------------------------------------------------------------
