@@ -14,12 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FILES: Final = (
-    "component_value_list",
-    "one_component_value",
-    "declaration_list",
-    "one_declaration",
-    "rule_list",
-    "one_rule",
+    "component_value_list", "one_component_value", "declaration_list", "one_declaration", "rule_list", "one_rule",
     "stylesheet",
 )
 _AT_RULE, _RULE, _DECLARATION = "at-rule", "qualified rule", "declaration"

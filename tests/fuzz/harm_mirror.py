@@ -101,14 +101,11 @@ def cors(attribute: Context) -> Context:
     def make(choices: Choices) -> str:
         pattern = choices.of(
             (
-                "<script src={}crossorigin/x></script>",
-                "<script src={} crossorigin/></script>",
-                "<img src={} alt crossorigin='a'=x>",
-                "<img crossorigin=a/src={}>",
+                "<script src={}crossorigin/x></script>", "<script src={} crossorigin/></script>",
+                "<img src={} alt crossorigin='a'=x>", "<img crossorigin=a/src={}>",
                 "<script\tintegrity\fcrossorigin crossorigin=b src={}></script>",
                 "<link rel=stylesheet href={}integrity=x crossorigin>",
-                "<img src={}/crossorigin=/x data-crossorigin=y>",
-                "<svg><image href={} crossorigin /></svg>",
+                "<img src={}/crossorigin=/x data-crossorigin=y>", "<svg><image href={} crossorigin /></svg>",
                 "<script crossorigin=integrity integrity=crossorigin src={}></script>",
             )
         )

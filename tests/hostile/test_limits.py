@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import reference_pages
@@ -13,14 +13,11 @@ import reference_pages
 import absolve
 from absolve import trees
 from absolve.cli import main
-from absolve.core.errors import Diagnostic, WalkError
-from absolve.core.model import Document, Part
-from absolve.document.walk import Settings, fold, inners, walk
+from absolve.core.errors import Diagnostic
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
 from absolve.rewriting import rewriter
 from absolve.run import sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 URL = "http://h/"
 
@@ -113,34 +110,6 @@ def test_a_rewritten_document_has_the_same_limit_of_bytes(allowed: int) -> None:
         assert absolve.rewrite(data, url=URL, max_size=allowed) == b"<a href=http://h/x>"
 
 
-class Doubling:
-    """A coding that decodes to more bytes than it has, as compression does."""
-
-    slot = None
-
-    def decode(self, raw: bytes) -> bytes:
-        return raw * 2
-
-    def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
-        return raw * 2, None
-
-    def encode(self, value: bytes, _after: bytes = b"", _before: bytes = b"") -> bytes:
-        return value
-
-
-@pytest.mark.parametrize(("allowed", "entered"), [(21, True), (20, True), (19, False)])
-def test_a_part_too_large_when_decoded_stays_and_the_rest_is_rewritten(allowed: int, entered: bool) -> None:
-    data = b"\n<a href=x>"
-    entity = walk(Document(data, name="page.html", url=URL, media_type="text/html"), Settings(max_size=allowed))
-    part = Part("text/html", 1, len(data), Doubling(), "inside")
-    fold(entity, [part], entity.bases)
-    assert [inner.entity.count for inner in inners(entity)] == ([2] if entered else [])
-    text = "documents of more than 19 bytes are left as they are (--max-size)"
-    fold(entity, [], entity.bases)
-    assert not list(inners(entity))
-    assert entity.diagnostics == ([] if entered else [Diagnostic("too-large", text, "page.html", 2, 1, failed=True)])
-
-
 # --- size of inputs ---------------------------------------------------------------------------------------------------
 
 
@@ -219,17 +188,6 @@ def test_the_links_of_a_style_sheet_are_counted() -> None:
         assert absolve.rewrite(data, media_type="text/css", max_links=allowed) is data
     diagnostic = refusal(data, media_type="text/css", max_links=6)
     assert (diagnostic.code, diagnostic.line, diagnostic.column) == ("too-many-links", 8, 9)
-
-
-def test_events_of_a_generator_are_counted_while_they_are_yielded() -> None:
-    entity = walk(Document(b"<p>", name="page.html"), Settings(max_links=3))
-
-    def endless() -> Iterator[Part]:
-        while True:
-            yield Part("text/css", 0, 0, Doubling())
-
-    with pytest.raises(WalkError, match="more than 3 links"):
-        fold(entity, endless(), entity.bases)
 
 
 @pytest.mark.parametrize(("allowed", "listed"), [(4, 3), (3, 3), (2, None)])

@@ -352,20 +352,9 @@ _CHARSETS: Final = {
 }
 
 _SIXTEEN_BIT: Final = (
-    "base in base",
-    "base elements",
-    "nested div",
-    "srcset of a and space",
-    "links that differ",
-    "links, carriage returns",
-    "unclosed quotes",
-    "attributes that differ",
-    "ampersands by reference",
-    "srcdoc siblings",
-    "srcdoc with styles",
-    "style attributes",
-    "anchors in anchors",
-    "one long line",
+    "base in base", "base elements", "nested div", "srcset of a and space", "links that differ",
+    "links, carriage returns", "unclosed quotes", "attributes that differ", "ampersands by reference",
+    "srcdoc siblings", "srcdoc with styles", "style attributes", "anchors in anchors", "one long line",
 )
 
 _UTF_8_SHAPES: Final = _BASES | _ELEMENTS | _SRCDOC | _VALUES | _MARKUP | _REFERENCES | _CSS | _JSON | _CHARSETS

@@ -71,18 +71,8 @@ def test_text_that_only_looks_like_a_link_is_not_found(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"url(a b)",
-        b'url(a"b)',
-        b"url(a'b)",
-        b"url(a(b)",
-        b"url(a\x01b)",
-        b"url(a\x7fb)",
-        b"url(a\\\nb)",
-        b"url(a /**/)",
-        b"url(a b\\)url(c)",
-        b'url("a\nb")',
-        b"url('a\rb')",
-        b"@import 'a\fb'",
+        b"url(a b)", b'url(a"b)', b"url(a'b)", b"url(a(b)", b"url(a\x01b)", b"url(a\x7fb)", b"url(a\\\nb)",
+        b"url(a /**/)", b"url(a b\\)url(c)", b'url("a\nb")', b"url('a\rb')", b"@import 'a\fb'",
     ],
 )
 def test_after_a_bad_url_or_string_links_are_found_again(data: bytes) -> None:
@@ -176,13 +166,8 @@ def test_invalid_utf_8_in_css_passes_unchanged_in_both_directions(link: bytes) -
 @pytest.mark.parametrize(
     "broken",
     [
-        b"\xc3\\\xae",
-        b"\xe2\\\x82\xac",
-        b"\xe2\x82\\\xac",
-        b"\xe2\\\x82\\\xac",
-        b"\xc3\\\n\xae",
-        b"\xc3\\\r\n\\\f\xae",
-        b"\xc3\\\n\\\xae",
+        b"\xc3\\\xae", b"\xe2\\\x82\xac", b"\xe2\x82\\\xac", b"\xe2\\\x82\\\xac", b"\xc3\\\n\xae",
+        b"\xc3\\\r\n\\\f\xae", b"\xc3\\\n\\\xae",
     ],
 )
 @pytest.mark.parametrize("before", [b"", b"\\\n", b"a\\b"])
