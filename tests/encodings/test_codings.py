@@ -316,7 +316,7 @@ def one_by_one(charset: Charset, raw: bytes) -> list[tuple[bytes, int]]:
 def test_a_long_value_decodes_to_its_characters_decoded_one_by_one(data: st.DataObject) -> None:
     charset = data.draw(st.sampled_from([charset for charset in TRANSPARENT if charset.codec != "utf-8"]))
     some = st.one_of(st.binary(max_size=8), st.text(max_size=8).map(lambda text: charset.encode(text, "ignore")), st.just(b"x" * 50))
-    raw = b"".join(data.draw(st.lists(some, max_size=40)))
+    raw = b"".join(data.draw(st.lists(some, max_size=40))) * data.draw(st.sampled_from([1, 20]))
     value, offsets = Raw(charset).decode_mapped(raw)
     assert offsets is not None
     at = raw_at = 0

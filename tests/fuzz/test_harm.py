@@ -8,9 +8,8 @@ import fuzz_harm
 import harm_messages
 import pytest
 from fuzz_harm import CONTEXTS, fresh
-from harm_charsets import NAMES, decode, encode
-from harm_judge import RUNS, HarmError, Judge, scheme
-from harm_text import Choices
+from harm_charsets import NAMES
+from harm_judge import RUNS, HarmError, Judge
 from harm_trees import LEXBOR
 from harmful_pages import HARMFUL, PAGES, rewritten
 from hypothesis import given, settings
@@ -187,50 +186,3 @@ def test_any_other_change_in_other_formats_is_harm(
     judge(old, same)
     with pytest.raises(HarmError):
         judge(old, harm)
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        ("", ""),
-        ("x", ""),
-        ("//h/", ""),
-        ("http:x", "http:"),
-        (" \x01Java\tScr\nipt:x", "javascript:"),
-        ("http://[x", "http:"),
-        ("javascript://[", "javascript:"),
-        ("./javascript:", ""),
-    ],
-)
-def test_the_scheme_is_that_of_the_url_as_a_browser_parses_it(value: str, found: str) -> None:
-    assert scheme(value) == found
-
-
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"a\x1b$BF|\x1b(Bb", "a日b"),
-        (b"\x1b(J\\~\x1b(B\\", "¥‾\\"),
-        (b"\x1b(I1\x1b(B1", "ｱ1"),
-        (b"\x1b$B<a>\n", None),  # no markup, and a line feed does not reset the state
-        (b"\x0e<", "\ufffd<"),
-        (b"\x1b<", "\ufffd<"),
-    ],
-)  # fmt: skip
-def test_iso_2022_jp_is_decoded_as_in_the_encoding_standard(data: bytes, text: str | None) -> None:
-    if text is None:
-        assert "<" not in decode(data, "iso-2022-jp")
-    else:
-        assert decode(data, "iso-2022-jp") == text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_text_encoded_by_the_generator_is_decoded_to_itself(name: str) -> None:
-    text = "<a href='x'>&amp;</a>"
-    assert name == "replacement" or decode(encode(text, name), name) == text
-    assert name.startswith("utf-16") or encode("\udc81x", name) == b"\x81x"
-
-
-def test_an_input_makes_the_same_choices_every_time() -> None:
-    one, other = (Choices(b"\1\2\3") for _ in range(2))
-    assert [one.below(9) for _ in range(9)] == [other.below(9) for _ in range(9)]

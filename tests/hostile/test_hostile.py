@@ -165,16 +165,10 @@ def test_a_hundred_thousand_findings_have_their_columns() -> None:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"text</a>", "text"),
-        (b"text", "text"),
-        (b"one <b title='>'>two</b><!-- no --> <!-->three</a>", "one two three"),
-        (b"it's <i x='>'>\"so\"</i></a>", 'it\'s "so"'),
         (b"text<!-- never ends", "text"),
         (b"text<b title='never ends", "text"),
         (b"text" + b"<b" * 4000 + b"></a>", "text"),
         (b"<b><i>" * 100_000, ""),
-        (b"<img alt=' the\nalt '></a>", "the alt"),
-        (b"<script></script>text</a>", "text"),
         (b"x" * 1_000_000 + b"</a>", "x" * 200),
     ],
 )

@@ -69,9 +69,11 @@ def test_a_tree_has_the_links_of_its_source_text(parse: Callable[[str], Any]) ->
 
 @every_kind
 def test_a_changed_tree_has_the_links_of_the_rewritten_text(parse: Callable[[str], Any]) -> None:
-    tree = trees.make_links_absolute(parse(PAGE), URL)
+    tree = parse(PAGE)
     expected = [row.reference for row in absolve.links(absolve.rewrite(PAGE, url=URL))]
-    assert references(tree) == expected
+    for _ in range(2):  # and the same by a second rewrite
+        assert trees.make_links_absolute(tree, URL) is tree
+        assert references(tree) == expected
 
 
 @every_kind
@@ -92,28 +94,6 @@ def test_a_tree_without_a_base_is_unchanged(parse: Callable[[str], Any]) -> None
     before = references(tree)
     assert trees.base(tree).layer is absolve.Layer.DEFAULT
     assert references(trees.make_links_absolute(tree)) == before == ["x", "a", "b", "z", "c"]
-
-
-@every_kind
-def test_a_tree_is_changed_in_place_and_returned(parse: Callable[[str], Any]) -> None:
-    tree = parse("<a href=x>y</a>")
-    assert trees.make_links_absolute(tree, URL) is tree
-    assert references(tree) == ["http://h/d/x"]
-
-
-@every_kind
-def test_a_second_rewrite_of_a_tree_changes_nothing(parse: Callable[[str], Any]) -> None:
-    tree = trees.make_links_absolute(parse(PAGE), URL)
-    once = references(tree)
-    assert references(trees.make_links_absolute(tree, URL)) == once
-
-
-@every_kind
-def test_the_first_base_of_a_tree_applies_and_later_ones_are_reported(parse: Callable[[str], Any]) -> None:
-    tree = parse("<a href=x></a><base target=t><base href=/first/><base href=/last/>")
-    rows = list(trees.links(tree, URL))
-    assert {row.element: row.target for row in rows if row.element == "a"} == {"a": "http://h/first/x"}
-    assert [row.problems for row in rows if row.element == "base"] == [["relative-base"], ["ignored-base"]]
 
 
 @every_kind
@@ -161,11 +141,6 @@ def test_only_the_given_element_changes_using_the_base_of_its_document(kind: str
     assert references(part) == ["y"]
     trees.make_links_absolute(part, URL)
     assert references(tree) == ["/b/", "x", "http://h/b/y", "z"]
-
-
-@every_kind
-def test_a_base_element_in_a_template_of_a_tree_is_ignored(parse: Callable[[str], Any]) -> None:
-    assert trees.base(parse("<body><template><base href=/t/></template></body>"), URL).url == URL
 
 
 @pytest.mark.parametrize("kind", ["lxml.html", "bs4 html.parser", "bs4 html5lib", "html5lib lxml", "html5lib dom"])
