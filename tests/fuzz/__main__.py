@@ -14,12 +14,11 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")
@@ -30,7 +29,7 @@ IMPORTED_LATE: Final = (
     *(f"absolve.formats.{name}.walker" for name in ("html", "json", "css", "xml", "mail", "http", "warc")),
     *(f"absolve.verifying.{name}" for name in ("html", "css", "xml", "mail")),
 )
-PROGRESS: Final = re.compile(r"#(\d+)\s+(\w+)\s+cov: (\d+) ft: (\d+) corp: (\d+)")
+EXECUTIONS: Final = re.compile(r"#(\d+)\s+\w+\s+cov:")
 
 
 class Target(Protocol):
@@ -82,7 +81,7 @@ def mutated(name: str, options: argparse.Namespace) -> list[str]:
     found = Findings(target.check, options.folder / name / "findings")
     inputs = [path.read_bytes() for path in sorted(corpus(target, options.folder / name / "corpus").iterdir())]
     runs = loop(found.run, inputs, target.WORDS, options.seconds)
-    return [name, str(runs), str(runs // max(options.seconds, 1)), "", "", "", "", str(sum(found.count.values()))]
+    return [name, str(runs), str(sum(found.count.values()))]
 
 
 def fresh(name: str, options: argparse.Namespace) -> list[str]:
@@ -93,13 +92,11 @@ def fresh(name: str, options: argparse.Namespace) -> list[str]:
     if not hasattr(target, "fresh"):
         raise SystemExit(f"{name} makes no inputs of its own (--seconds fuzzes it)")
     found = Findings(target.check, options.folder / name / "findings")
-    began = time.monotonic()
     for number in range(options.runs):
         found.run(target.fresh(number))
         if number % 10_000 == 0:
             print(f"{number} executions, {sum(found.count.values())} findings", flush=True)
-    speed = int(options.runs / max(time.monotonic() - began, 0.001))
-    return [name, str(options.runs), str(speed), "", "", "", "", str(sum(found.count.values()))]
+    return [name, str(options.runs), str(sum(found.count.values()))]
 
 
 def guided(name: str, options: argparse.Namespace) -> None:
@@ -140,27 +137,17 @@ def escaped(word: bytes) -> str:
 def watched(name: str, options: argparse.Namespace) -> list[str]:
     """Fuzz in a subprocess, which libFuzzer ends, and print its output; return the row of the table."""
     command = [sys.executable, __file__, name, "--guided", f"--seconds={options.seconds}", f"--folder={options.folder}"]
-    first: list[str] = []
-    last: list[str] = []
-    findings = 0
+    executions, findings = "", 0
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as run:
         for line in run.stdout or ():
             print(line, end="", flush=True)
             findings += line.startswith("FINDING")
-            if progress := PROGRESS.search(line):
-                last = list(progress.groups())
-                first = last if last[1] == "INITED" else first
-    if not first:
+            executions = found[1] if (found := EXECUTIONS.match(line)) else executions
+    if not executions:
         raise SystemExit(f"atheris did not start on {name}")
-    speed = int(last[0]) // max(options.seconds, 1)
-    return [name, last[0], str(speed), first[2], last[2], first[3], last[3], str(findings + (run.returncode != 0))]
-
-
-def table(rows: Iterable[list[str]]) -> str:
-    head = ["target", "executions", "a second", "edges", "at the end", "features", "at the end", "findings"]
-    return "\n".join("".join(f"{cell:>12}" for cell in row) for row in (head, *rows))
+    return [name, executions, str(findings + (run.returncode != 0))]
 
 
 def main() -> int:
@@ -178,7 +165,8 @@ def main() -> int:
     for name in names if run is not watched else ():  # counts of a subprocess are lost with it
         if report := getattr(load(name), "report", None):
             print(report())
-    print(table(rows))
+    for row in (["target", "executions", "findings"], *rows):
+        print("".join(f"{cell:>12}" for cell in row))
     return int(any(row[-1] != "0" for row in rows))
 
 
