@@ -56,8 +56,9 @@ def test_cells_with_any_of_some_characters_are_found() -> None:
     assert texts.with_any(b"\n") == texts.with_any(b"") == []
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("apart", [False, True], ids=["in the pickle", "beside it"])
+@pytest.mark.parametrize(
+    ("protocol", "apart"), [*((protocol, False) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)), (5, True)]
+)
 @pytest.mark.parametrize("size", [0, 1, 1000])
 def test_a_pickled_column_has_the_same_values_and_can_grow(protocol: int, apart: bool, size: int) -> None:
     kept = IntColumn(narrow=True), IntColumn(), TextColumn(), DictColumn()
@@ -66,11 +67,9 @@ def test_a_pickled_column_has_the_same_values_and_can_grow(protocol: int, apart:
         kept[1].add(-number << 40)
         kept[2].add(f"é{number}".encode() if number % 3 else None)
         kept[3].add((str(number % 7),))
-    if apart and protocol < 5:
-        pytest.skip("this column has no separate buffers")
     buffers: list[pickle.PickleBuffer] | None = [] if apart else None
     packed = pickle.dumps(kept, protocol, buffer_callback=buffers.append if buffers is not None else None)
-    assert len(buffers or ()) == (5 if apart else 0)
+    assert bool(buffers) == apart
     # Chunks of a connection: slices of a buffer that is reused afterwards.
     blocks = [bytearray(b"-") + buffer.raw() for buffer in buffers or ()]
     narrow, wide, texts, words = pickle.loads(packed, buffers=[memoryview(block)[1:] for block in blocks])  # noqa: S301 - our own
