@@ -223,14 +223,14 @@ def test_an_interrupt_leaves_whole_files_and_no_temporary_ones(tmp_path: Path) -
         path.write_bytes(LINK * 1000)
     new = LINK.replace(b"x.html", b"http://h/d/0/x.html") * 1000
     argv = [sys.executable, "-m", "absolve", "rewrite", str(tmp_path / "site"), "--url", URL, "-j2"]
-    run = subprocess.Popen([*argv, "--no-progress", "-o", str(tmp_path / "out")], stderr=subprocess.PIPE)
+    run = subprocess.Popen([*argv, "-o", str(tmp_path / "out")], stderr=subprocess.PIPE)
     while not (tmp_path / "out/0").exists() or len(list((tmp_path / "out/0").glob("[0-9]*"))) < 2:
         time.sleep(0.01)
         assert run.poll() is None
     run.send_signal(signal.SIGINT)
     _, message = run.communicate(timeout=30)
     assert run.returncode == 130
-    assert re.fullmatch(rb"note: interrupted: \d+ of 400 done; --resume goes on\n", message)
+    assert re.search(rb"^note: interrupted: \d+ of 400 done; --resume goes on$", message, re.MULTILINE)
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert 2 <= len(files) < 400
     assert not [path for path in files if path.name.startswith(".")]
