@@ -1,4 +1,4 @@
-"""`absolve help`, `absolve config` and `absolve completion`: what the parser and the configuration file say.
+"""`absolve help`, `absolve config` and `absolve completion`: texts about the parser and the configuration.
 
 Input: the parser of the whole command line. Output: help, the options in effect (TOML), a
 script of shtab for a shell.

@@ -42,7 +42,7 @@ UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format(
 """  # noqa: S608 - names of ours
 _NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) FROM news GROUP BY ALL"
 _ROWS: Final = 1000
-_LARGEST_MAP: Final = 256 << 20  # bytes: three million rules
+_LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
 _GUESSED: Final = """
 SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root, count(*) FROM {side}_documents

@@ -180,11 +180,11 @@ def _interruptible(course: _Course, options: argparse.Namespace, report: Report)
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
         if not options.quiet and (isinstance(error, KeyboardInterrupt) or interrupts.received() is not None):
-            _tell_interrupted(course.number, _total(options), options, report)
+            _report_interrupted(course.number, _total(options), options, report)
         raise
 
 
-def _tell_interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
+def _report_interrupted(done: int, total: int | None, options: argparse.Namespace, report: Report) -> None:
     """Print how far a run over several inputs came, and that --resume goes on where a journal is kept."""
     if total is not None and total < 2:
         return

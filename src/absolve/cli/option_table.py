@@ -293,7 +293,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--remap-file FILE",
             "rewrite verify",
-            "read such rules from CSV: from, to, and prefix (the default), exact or regex",
+            "read such rules from CSV: from, to, and prefix (the default), exact or regex (needs absolve[regex])",
         ),
     ),
     "what is held": (
@@ -420,12 +420,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             type=whole(1, 1024),
         ),
         Option("--errors FILE", _RUNS, "also write failures to FILE, as JSON lines"),
-        _harmless("-q --quiet", _RUNS, "report failures only, without the line that ends a run", rivals="told"),
+        _harmless("-q --quiet", _RUNS, "report failures only, without the line that ends a run", rivals="verbosity"),
         _harmless(
             "-v --verbose",
             _RUNS,
             "report every diagnostic (default: what inputs share once, with the number of the others)",
-            rivals="told",
+            rivals="verbosity",
         ),
         Option(
             "--resume",

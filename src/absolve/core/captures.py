@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-LONGEST_REFERENCE: Final = 4096  # characters of a header field that says where a document is
+LONGEST_REFERENCE: Final = 4096  # characters of a header field with the place of a document
 
 
 class Capture(NamedTuple):

@@ -1,6 +1,6 @@
 """Find the documents that a container holds: entries of an archive, parts of messages, members of a package.
 
-In: the bytes of a container, whose walker says what is in it. Out: an `Entry` for each document, in their order: its
+In: the bytes of a container, whose walker finds what is in it. Out: an `Entry` for each document, in their order: its
 URL, what the container states about it, and its content, which is decoded when it is asked for. No document is walked:
 its bases and links are those of `walk`.
 """

@@ -35,7 +35,7 @@ class Settings(NamedTuple):
     max_url: int = 2 << 20  # characters of a resolved URL; browsers have the same limit (Chromium: 2 MB)
     max_rows_bytes: int = 2 << 30  # bytes of text in the rows of a document
     documents: bool = False  # whether walkers collect facts for the table of documents; no option of the user
-    captures: bool = False  # likewise whether they say all about captures: header fields, and every body as a part
+    captures: bool = False  # likewise whether they yield all about captures: header fields, and every body as a part
 
     def checked(self) -> Settings:
         """Return these settings; raise UsageError for a value that is not among its choices or out of range."""

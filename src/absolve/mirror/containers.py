@@ -1,6 +1,6 @@
 """Read the captures in a container: HTTP Archives, mail, MHTML and mailboxes, and packages such as EPUB.
 
-In: an input. Out: a `Captured` for each document in it, and its content; `document.captures` says what is in it. The
+In: an input. Out: a `Captured` for each document in it, and its content; `document.captures` finds them. The
 URL of an entry is that of its request; that of a part of a message its Content-Location, its Content-ID, or a number
 below `package:///`; that of a file in a package its path.
 """

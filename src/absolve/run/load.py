@@ -211,7 +211,7 @@ def _records(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segmen
             about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
             fresh = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
             if asks and segment.entity is not None and (lost := overruled(segment.entity)):
-                asks = False  # one record stands for all
+                asks = False  # reported once for all records
                 fresh = (*fresh, *lost)
             reported.update(fresh)
             yield segment._replace(diagnostics=(*segment.diagnostics, *fresh)) if fresh else segment

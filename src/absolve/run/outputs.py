@@ -74,7 +74,7 @@ class ChangedError(OSError):
 
 
 class FileState(NamedTuple):
-    """What tells a file from another one, and from a later version.
+    """What distinguishes a file from another one, and from a later version.
 
     Its path without links, device, inode, size, and the time of its last change (ns).
     """

@@ -174,7 +174,7 @@ def differences(entity: Entity, view: View) -> list[Diagnostic]:
         if not row.entity and row.reference and row.target and _is_compared(row.element, row.attribute)
     ]
     more, less = compared(entity, Counter(map(_link, ours)), view)
-    found = [*_said(entity.name, [row for row in ours if _taken(less, _link(row))], more, view)]
+    found = [*_unequal(entity.name, [row for row in ours if _taken(less, _link(row))], more, view)]
     if found and view.character_set.lower() != entity.charset.name:
         text = f"absolve reads it as {entity.charset.name}, the browser as {view.character_set}"
         found.append(Diagnostic("charset", text, entity.name))
@@ -191,7 +191,7 @@ def _taken(links: Counter[Link], link: Link) -> bool:
     return links[link] >= 0
 
 
-def _said(name: str, ours: list[Row], theirs: Counter[Link], view: View) -> Iterator[Diagnostic]:
+def _unequal(name: str, ours: list[Row], theirs: Counter[Link], view: View) -> Iterator[Diagnostic]:
     """Yield the differences; links with the same reference on both sides are one difference (`target`)."""
     found: dict[Link, list[str]] = {}
     for element, attribute, value, url in view.links:

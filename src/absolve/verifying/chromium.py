@@ -75,7 +75,7 @@ def find(program: str | None = None) -> str:
 class Chromium:
     """A browser with a temporary profile, which starts with the first `run`; the `with` block ends all its processes.
 
-    `flags` say what network it has. For root it runs without a sandbox, because it does not start with one. Raise
+    `flags` decide what network it has. For root it runs without a sandbox, because it does not start with one. Raise
     MissingPackageError without Playwright.
     """
 

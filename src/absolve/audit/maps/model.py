@@ -58,11 +58,11 @@ class Rule(NamedTuple):
     """One rule of a map, or one that could not be read (`problem`), with the URLs that it may concern, if known.
 
     `source` is a decoded path, with a query if only that query matches (exact, prefix), or a regular expression for
-    what `subject` says. `target` is a sequence of texts and group numbers; group 1 of a prefix is the rest of the path;
-    None for a status without target; with status 200 it keeps later rules from being applied. `host`: the only host to
-    which the rule applies, with a non-default port; None for the hosts of both sites. `forced`: the rule applies where
-    a file exists, too. `parameters`: those that the query must have, with a text or a group number as value.
-    `start`: the offset of its text in the decoded file, where lines do not delimit rules.
+    the part that `subject` names. `target` is a sequence of texts and group numbers, where group 1 of a prefix is the
+    rest of the path; None for a status without target; with status 200 it keeps later rules from being applied.
+    `host`: the only host to which the rule applies, with a non-default port; None for the hosts of both sites.
+    `forced`: the rule applies where a file exists, too. `parameters`: those that the query must have, with a text or a
+    group number as value. `start`: the offset of its text in the decoded file, where lines do not delimit rules.
     """
 
     file: str
