@@ -119,7 +119,7 @@ def test_a_broken_entry_is_reported_by_its_number_and_the_others_are_held(
 ) -> None:
     code, found = mirrored(tmp_path, "c.har", har(broken, entry(URL, PAGE)))
     assert (code, found) == (1, {"h/p.html": PAGE.encode()})
-    assert "c.har: broken-entry: entry 0" in capsys.readouterr().err.replace("\n", " ")
+    assert "c.har: broken-entry: entry[1]" in capsys.readouterr().err.replace("\n", " ")
 
 
 @pytest.mark.parametrize("text", ["null", '"log"', "[]", '{"log": 1}', '{"log": {}}', '{"log": {"entries": {"a": 1}}}', '{"log"', "[" * 100_000, "\x00"])

@@ -57,7 +57,7 @@ class ContainerReader:
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
         index = 0
         try:
-            for number, one in enumerate(self._every()):
+            for number, one in enumerate(self._every(), 1):
                 if isinstance(one, Finding):
                     yield self._broken(one.code, one.text, number)
                     continue
@@ -86,7 +86,7 @@ class ContainerReader:
 
     def _broken(self, code: str, text: str, number: int) -> Broken:
         if self._kind == registry.HAR:
-            code, text = "broken-entry", f"entry {number}: {text}"
+            code, text = "broken-entry", f"entry[{number}]: {text}"
         elif self._kind == registry.ZIP:
             code = "unread-member"
         return Broken(Diagnostic(code, text, self._input.name, failed=True))

@@ -20,7 +20,7 @@ ABSOLUTE = '<a href="http://h.example/d/x">"x"</a>\n'
 
 
 def entry(
-    text: str | None = PAGE, *, url: str | None = URL, media_type: str = "text/html", headers: Any = (), **response: Any
+    text: str | None = PAGE, *, url: str | None = URL, media_type: str | None = "text/html", headers: Any = (), **response: Any
 ) -> dict[str, Any]:
     content = {"size": len((text or "").encode()), "mimeType": media_type}
     content |= {} if text is None else {"text": text}
@@ -251,6 +251,14 @@ def test_unreadable_entries_stay_and_the_others_are_rewritten(broken: Any, code:
     changed = rewritten(data)
     assert read(changed, 0) == broken["response"]
     assert read(changed, 1)["content"]["text"] == ABSOLUTE
+
+
+def test_a_value_that_is_null_counts_as_missing() -> None:
+    nothing = dict.fromkeys(("encoding", "size", "compression"))
+    changed = rewritten(har(entry(content=nothing, redirectURL=None), entry("null", media_type="text/css")))
+    assert read(changed, 0)["content"]["text"] == ABSOLUTE
+    assert read(changed, 1)["content"]["text"] == "null"
+    assert [row.media_type for row in absolve.documents(har(entry(media_type=None)), name="x.har")] == ["text/html"]
 
 
 def test_verify_accepts_a_har_rewrite_and_finds_its_corruptions() -> None:

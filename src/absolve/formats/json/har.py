@@ -89,7 +89,10 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
 
 
 def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
-    """Yield the links and base claims in a response's header fields, its `redirectURL`, and its body as a part."""
+    """Yield the links and base claims in a response's header fields, its `redirectURL`, and its body as a part.
+
+    A value that is null counts as missing.
+    """
     known: dict[Path, Value] = {}
     field: dict[str, Value] = {}
     fields: list[tuple[str, Value]] = []
@@ -103,7 +106,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
             present.add(path)
         if (fault := _fault(data, found)) is not None:
             yield fault
-        if path in _KNOWN and found.kind in _PLAIN:
+        if path in _KNOWN and found.kind in _PLAIN and not _is_null(data, found):
             known[path] = found
         elif path[:2] != _HEADERS or len(path) < 3 or not isinstance(path[2], int):
             continue
@@ -156,8 +159,12 @@ def _fault(data: bytes, found: Value) -> Finding | None:
     if found.path not in _KINDS or found.is_key:
         return None
     words, wanted = _KINDS[found.path]
-    is_null = found.path not in _REQUIRED and data[found.start : found.end] == b"null"
-    return None if is_null or _IN_WORDS.get(found.kind) == wanted else _broken(words, found, wanted)
+    is_missing = found.path not in _REQUIRED and _is_null(data, found)
+    return None if is_missing or _IN_WORDS.get(found.kind) == wanted else _broken(words, found, wanted)
+
+
+def _is_null(data: bytes, found: Value) -> bool:
+    return found.kind == "word" and data[found.start : found.end] == b"null"
 
 
 def _capture(data: bytes, known: dict[Path, Value]) -> Capture:
@@ -176,7 +183,7 @@ def _capture(data: bytes, known: dict[Path, Value]) -> Capture:
 
 def _all_facts(data: bytes, known: dict[Path, Value], facts: Capture, fields: tuple[tuple[str, str], ...]) -> Capture:
     """Return the facts with all that an entry states. Raise WalkError for a status that is none of HTTP."""
-    if facts.status is None and _text(data, known.get(_STATUS)) not in {"", "null"}:
+    if facts.status is None and _text(data, known.get(_STATUS)):
         raise WalkError("broken-entry", "its status is none of HTTP")
     paths = (_SIZE,) if _text(data, known.get(_TEXT)) else (_SIZE, _BODY_SIZE)
     sizes = [_text(data, known.get(path)) for path in paths]
@@ -283,7 +290,7 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
         return
     encoding = _text(data, known.get(_ENCODING)).lower()
     if encoding not in {"", "base64"}:
-        words = f"this is left as it is: its encoding {encoding[:40]!r} is none that absolve reads"
+        words = f"encoding {encoding[:40]!r}: none that absolve reads; this body is left as it is"
         yield Finding("unknown-encoding", words, text.start, failed=True)
         return
     coding: Coding = _STRING
