@@ -71,7 +71,7 @@ def test_a_link_that_only_browsers_lead_elsewhere_is_divergent(tmp_path: Path) -
 
 def test_single_rules_of_a_server_can_be_changed(tmp_path: Path) -> None:
     files = {"index.html": links("d/", "a", "B.php", "c.html?x"), "d/home.php": page(), "a.php": page(), "b.php": page(), "c.html": page()}
-    options = ("--server", "plain,index=home.php,extension=php,case=ignore,query=exact")
+    options = ("--server", "index=home.php,extension=php,case=ignore,query=exact")
     assert audited(tmp_path, files, *options).found == {"c.html?x": "broken"}
 
 

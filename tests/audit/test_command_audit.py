@@ -142,7 +142,7 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--old-url", "mailto:x"), "not an http or https URL"),
         (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
         (("--server", "iis"), "unknown server 'iis'"),
-        (("--case", "ignore"), "--server NAME,case=ignore"),
+        (("--case", "ignore"), "--server case=ignore"),
         (("--queries", "{site}/queries"), "15_asked.sql: Parser Error"),
         (("--baseline", "{site}/b.sqlite"), "no such file"),
         (("-o", "{site}/m.md", "--map-format", "csv", "--map", "{site}/m.md"), "is also an input"),

@@ -70,13 +70,16 @@ _CHANGES: Final = {
 
 
 def named(text: str) -> Server:
-    """Return the server of a name, with columns changed: `nginx,index=home.php,index=index.html,case=ignore`.
+    """Return the server of a name, else "plain", with columns changed: `nginx,index=home.php,index=index.html`.
 
     Raise UsageError for an unknown name or word.
     """
     name, *words = (word.strip() for word in text.split(","))
+    if "=" in name:
+        name, words = "plain", [name, *words]
     if name not in SERVERS:
-        raise UsageError(f"--server: unknown server {name!r}: choose from {', '.join(SERVERS)}", similar(name, SERVERS))
+        known = ", ".join([*SERVERS, *(f"{word}=..." for word in _CHANGES)])
+        raise UsageError(f"--server: unknown server {name!r}: choose from {known}", similar(name, SERVERS))
     changes: dict[str, Any] = {}
     for word in words:
         key, _, value = word.partition("=")

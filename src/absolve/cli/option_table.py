@@ -47,7 +47,7 @@ def _servers() -> Sequence[str]:
 
 def _server() -> str:
     return (
-        f"like which server: {', '.join(_servers())} (default: %(default)s), and what it does otherwise: index=NAME,"
+        f"like which server: {', '.join(_servers())} (default: %(default)s), or what it does otherwise: index=NAME,"
         " the file of a folder; extension=html, which URLs may leave out; bare-folder=redirect or nothing, a folder"
         " without its slash; case=exact or ignore, of paths; query=ignore or exact, behind the name of a file"
     )
@@ -467,17 +467,17 @@ DEFAULTS: Final[dict[str, dict[str, str | None]]] = {
 
 # Options of earlier versions -> what to do instead.
 REMOVED: Final = {
-    "--bare-folder": "--server NAME,bare-folder=nothing",
-    "--case": "--server NAME,case=ignore",
-    "--extensions": "--server NAME,extension=html",
-    "--index": "--server NAME,index=home.html",
+    "--bare-folder": "--server bare-folder=nothing",
+    "--case": "--server case=ignore",
+    "--extensions": "--server extension=html",
+    "--index": "--server index=home.html",
     "--man": "argparse-manpage --module absolve.cli.parsing --function parser writes the manual page",
     "--master": "--engine spark://host:7077 names the cluster",
     "--memory": "leave it out: the queries use 1 GB of memory, and then the disk",
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
-    "--queries-of-files": "--server NAME,query=exact",
+    "--queries-of-files": "--server query=exact",
 }
 
 
