@@ -7,8 +7,6 @@ output is shown or, as on a terminal, both. `sh`: the block is a script that mus
 comments below a line are what it prints. `toml` and `yaml` are parsed. `NOT_RUN` has the blocks that need something else.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -17,14 +15,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[1]
 NOT_RUN: Final = {"shell-session", "text", "html", "sql"}  # needs Spark, Java or a browser: tests of their own; documents

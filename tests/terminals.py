@@ -1,7 +1,5 @@
 """Run a process in a pseudo-terminal, and return what the terminal receives."""
 
-from __future__ import annotations
-
 import os
 import struct
 import subprocess

@@ -1,12 +1,11 @@
 """The library: bytes or text in, the same type out, and errors that name the argument at fault."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +14,6 @@ from absolve import AbsolveError, Document, UsageError, api
 from absolve.core.model import Part
 from absolve.document.walk import inners, walk
 from tests.shapes.scale import not_traced
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 URL = "http://doc.example/dir/page.html"
 PAGE = "<a href=x>é</a>"

@@ -1,7 +1,5 @@
 """Diagnostics of the library reach `on_diagnostic`, and are warnings without it."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 import warnings

@@ -1,7 +1,5 @@
 """The ways to people: workflows, wheels, image, and the text about them; as far as a machine without a network can check."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

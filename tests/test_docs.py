@@ -1,7 +1,5 @@
 """Documentation pages for developers: the files, tests, modules and decisions that they name exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

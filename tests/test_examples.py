@@ -1,7 +1,5 @@
 """Every example runs on a fixture, prints the expected output, and is short."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

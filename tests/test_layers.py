@@ -4,21 +4,17 @@ An import inside a function counts like any other. Under `if TYPE_CHECKING` sibl
 still no types of later rooms.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 import absolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SOURCE = Path(absolve.__file__).parent
 

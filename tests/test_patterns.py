@@ -3,8 +3,6 @@
 The same with an atomic group is right everywhere: `(?>(?:...)*)` in place of `(?:...)*+`.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

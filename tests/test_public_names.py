@@ -1,13 +1,12 @@
 """The public names of the library: `dir`, `help` and completion show them, and nothing else."""
 
-from __future__ import annotations
-
 import inspect
 import pydoc
 import rlcompleter
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -15,9 +14,6 @@ import absolve
 import absolve.arrow
 import absolve.trees
 from absolve import MissingPackageError
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 MODULES = [absolve, absolve.arrow, absolve.trees]
 ALIASES = {"Headers", "Kind", "Policy", "Problem", "Profile", "Scope"}  # of types, which have no text

@@ -1,7 +1,5 @@
 """Dependencies: licences are listed, and CI's versions are pinned with hashes within the ranges of pyproject.toml."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib import metadata

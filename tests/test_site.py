@@ -1,11 +1,10 @@
 """The documentation site: its examples run, and its reference describes every code, column and option."""
 
-from __future__ import annotations
-
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 import reference_pages
@@ -18,9 +17,6 @@ from absolve.inventory.columns import Row
 from absolve.inventory.documents import DocumentRow
 from absolve.mirror import check
 from tests.shown_examples import blocks, run_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = ROOT / "docs"

@@ -3,26 +3,22 @@
 The site is the folder that `$ABSOLVE_SITE` names (`.ci/full` builds it); else Sphinx builds it here, strictly.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import pytest
 import reference_pages
 
 from absolve.verifying.chromium import Chromium
 from tests import browser_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
 ROOT: Final = Path(__file__).parents[1]

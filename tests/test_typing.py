@@ -3,8 +3,6 @@
 mypy and pyright judge them with all their checks on; the files run, too.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

@@ -1,7 +1,5 @@
 """The definition of linear growth."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.growth import Growth, Took, growth_table

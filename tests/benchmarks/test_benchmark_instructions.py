@@ -1,7 +1,5 @@
 """Instructions are counted on systems that support it."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks import instructions

@@ -1,7 +1,5 @@
 """The picture of README shows the races of RESULTS.md."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 import pytest

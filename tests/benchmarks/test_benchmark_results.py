@@ -1,7 +1,5 @@
 """Running one part of the benchmarks keeps the results of the others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.__main__ import PARTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from command_runner import Runner  # noqa: TC002 - the type of a fixture
+from command_runner import Runner
 
 
 class Mistake(NamedTuple):

@@ -4,14 +4,10 @@ The format is described in the suite's README (SimonSapin/css-parsing-tests): a 
 rules. Files without tokens (An+B, colours) are skipped.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 _FILES: Final = (
     "component_value_list", "one_component_value", "declaration_list", "one_declaration", "rule_list", "one_rule",

@@ -4,17 +4,13 @@ The format is described in the suite's repository (html5lib/html5lib-tests). Fra
 skipped: absolve reads documents like a browser without scripting.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from html5lib_view import Element, lower
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class TreeTest(NamedTuple):

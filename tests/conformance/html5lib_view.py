@@ -4,8 +4,6 @@
 element that the tree builder clones is counted once.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from html5lib import _tokenizer

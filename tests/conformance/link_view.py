@@ -4,26 +4,20 @@ Each is (element, attribute, value), the value decoded and stripped. Style sheet
 absolve's walkers on both sides: here it is checked that these receive the right text.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import html5lib_view
+from html5lib_view import Element
 
 from absolve.core.model import Document, Link, LinkSite
+from absolve.document.entity import Entity
 from absolve.document.walk import Settings, inner_at, walk
 from absolve.encodings.charsets import UTF_8
 from absolve.formats import registry
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import link_tables
 from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, JSON_SCRIPTS, MEDIA_TYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from html5lib_view import Element
-
-    from absolve.document.entity import Entity
 
 SETTINGS = Settings()
 _PLACES = {

@@ -1,20 +1,15 @@
 """Shared test data, and test cases generated from it; skipped if it is missing."""
 
-from __future__ import annotations
-
 import csv
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from absolve.urls.predicates import has_scheme, is_malformed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from _pytest.mark import ParameterSet
 
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[3] / "shared")
 

@@ -1,21 +1,14 @@
 """Start tags that the scanner reports as reaching the tree, in the form of html5lib_view."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from html5lib_view import Element, lower
 
-from absolve.encodings.charsets import UTF_8
+from absolve.encodings.charsets import UTF_8, Charset
 from absolve.encodings.codings import quoted
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTES, ROWS
 from absolve.formats.html.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from absolve.encodings.charsets import Charset
 
 _NOTHING = bytes(ROWS * ATTRIBUTES)
 _NAMESPACES = ("html", "svg", "math")

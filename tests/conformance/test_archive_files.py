@@ -4,33 +4,27 @@ The default run takes every 4th file, and verifies the smaller ones;
 `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_archive_files.py` takes all.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import os
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 from material import SHARED, each
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from absolve import verifying
 from absolve.core.model import Document
+from absolve.document.entity import Entity
 from absolve.document.settings import Settings
 from absolve.document.walk import inners, walk
 from absolve.rewriting import rewriter
 from absolve.run.load import stretches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from _pytest.mark import ParameterSet
-
-    from absolve.document.entity import Entity
 
 pytestmark = pytest.mark.slow
 FOLDER = SHARED / "warc"

@@ -5,8 +5,6 @@ found if every token before it ended correctly), and as the arguments of image-s
 `data/css_pins.json` lists the cases with a different purpose, with reasons.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

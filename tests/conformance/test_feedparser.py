@@ -4,8 +4,6 @@ Different expectations are pinned in `data/feedparser_pins.json`, each file with
 must be removed.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -5,8 +5,6 @@ elements, so html5lib is used to find which elements are tags; another test chec
 suite. Its version 1.1 is not, so html5lib_view.py corrects it.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

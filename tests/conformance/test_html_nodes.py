@@ -1,23 +1,18 @@
 """The trees that `verify` compares equal html5lib's own trees, in much less memory."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from html5lib import treebuilders
 
 from absolve.verifying import html_parser
 from absolve.verifying.html5lib_today import Parser, Templates
-from absolve.verifying.html_nodes import COMMENT, DOCTYPE, NOTHING, Builder
+from absolve.verifying.html_nodes import COMMENT, DOCTYPE, NOTHING, Builder, Tree
 from tests.shapes.scale import not_traced
 
-if TYPE_CHECKING:
-    from absolve.verifying.html_nodes import Tree
-
-    Row = tuple[str, int, dict[str, str], str, str]
+Row = tuple[str, int, dict[str, str], str, str]
 
 
 class _Dom(Templates, treebuilders.getTreeBuilder("dom")):  # type: ignore[misc]

@@ -1,20 +1,14 @@
 """All packages of the shared folder: no crash, no unnecessary change, and zipfile reads the result."""
 
-from __future__ import annotations
-
 import io
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 import absolve
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from absolve.document.resolved import Resolved
+from absolve.document.resolved import Resolved
 
 SUFFIXES = {".epub", ".zip", ".wacz", ".docx", ".odt", ".har"}
 URL = "http://nowhere.example/root/"

@@ -3,8 +3,6 @@
 The default run takes every 20th page; `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_pages.py` takes all.
 """
 
-from __future__ import annotations
-
 import os
 
 import html5lib_view

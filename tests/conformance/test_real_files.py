@@ -3,24 +3,19 @@
 The default run takes every 20th file; `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_real_files.py` takes all.
 """
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 from lxml import etree
 from material import SHARED, each, pages
 from rewritten import has_sound_rows, is_honest
 
 import absolve
 from absolve.formats import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from _pytest.mark import ParameterSet
 
 pytestmark = pytest.mark.slow
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))

@@ -5,26 +5,21 @@ default run takes every 20th capture and one site; `ABSOLVE_EVERY=1 python -m py
 takes all.
 """
 
-from __future__ import annotations
-
 import html
 import mimetypes
 import os
 import re
 import zipfile
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 import pytest
+from _pytest.mark import ParameterSet
 from material import SHARED, each
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from _pytest.mark import ParameterSet
 
 pytestmark = pytest.mark.slow
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))

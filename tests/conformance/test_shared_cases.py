@@ -1,16 +1,12 @@
 """The shared cases of mirrors, audits and ordinary files, each file judged by its shared script with the command."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 JUDGES: Final = {"mirror": "check_mirror.py", "audit": "check_audit.py", "field": "check_field.py"}
 # By the judged file, the cases that fail. Of a mirror, one wants the fragment of the link where the redirect has one: RFC 9110

@@ -9,8 +9,6 @@ pages must be equal. The default run takes every 200th page, the slow one every 
 `ABSOLVE_EVERY=1 python -m pytest tests/conformance/test_tree_pages.py` takes all. `-s` prints the figures.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections import Counter

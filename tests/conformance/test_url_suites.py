@@ -3,19 +3,15 @@
 ada-url, on which the profile is built, passes all of them since version 4; so nothing is pinned.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from material import SHARED, each, missing
 from vectors import check
 
 from absolve.urls import resolve, whatwg
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SUITE = SHARED / "suites" / "urls" / "tests" / "wpt"
 URLS = ("urltestdata.json", "urltestdata-javascript-only.json", "ada_extra_urltestdata.json", "ada_long_urltestdata.json")

@@ -1,7 +1,5 @@
 """The test of a vector file fails with the names of all unexpected vectors."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pytest

@@ -3,17 +3,16 @@
 The tree is parsed from the text that absolve decodes; characters that XML does not allow are U+FFFD on both sides.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import platform
 import re
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import html5lib
 import lxml.html
@@ -23,6 +22,7 @@ from material import SHARED, Page
 import absolve
 from absolve import trees
 from absolve.encodings import charsets
+from absolve.inventory.columns import Row
 
 try:
     import bs4
@@ -30,11 +30,6 @@ except ImportError:
     BUILDERS: tuple[str, ...] = ()
 else:
     BUILDERS = ("html.parser", "lxml", "html5lib")
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from absolve.inventory.columns import Row
 
 PINS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "tree_pins.json").read_text("utf-8"))
 

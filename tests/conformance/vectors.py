@@ -4,12 +4,8 @@ A vector that fails for a good reason is pinned with that reason. A pinned vecto
 vector, also fail the test: the pins are exactly the failing vectors.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol, TypeVar
 
 
 class Vector(Protocol):

@@ -1,16 +1,15 @@
 """Arguments of the library: unambiguous types are accepted, others raise a TypeError that names the alternative."""
 
-from __future__ import annotations
-
 import array
 import io
 import mmap
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import bs4
@@ -21,9 +20,6 @@ import pytest
 
 import absolve
 from absolve import Document, UsageError, trees
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGE = b"<a href=x>"
 URL = "http://h.example/d/p"

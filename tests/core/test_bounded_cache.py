@@ -1,7 +1,5 @@
 """BoundedCache: entries are found until the cache is full; then it is emptied."""
 
-from __future__ import annotations
-
 from absolve.core.bounded_cache import BoundedCache
 
 

@@ -1,7 +1,5 @@
 """Column buffers: values that are added, and the bytes that Arrow reads."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

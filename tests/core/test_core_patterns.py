@@ -1,7 +1,5 @@
 """Patterns of a user's rules match in time linear in the text; those that cannot are rejected with the reason."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 import time

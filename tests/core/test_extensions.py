@@ -1,7 +1,5 @@
 """Compiled extensions are hardened, and have no library path of the build machine."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

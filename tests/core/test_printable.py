@@ -1,7 +1,5 @@
 """Printable text has no character that moves a cursor, reorders or hides text, and no user information of URLs."""
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 

@@ -1,7 +1,5 @@
 """What a container holds: the URL of each document, what is stated about it, its content."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

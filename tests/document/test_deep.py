@@ -1,7 +1,5 @@
 """Deeply nested documents: all documents from the third level on share one limit of bytes (NestingBudget)."""
 
-from __future__ import annotations
-
 import html
 from typing import Any
 

@@ -2,15 +2,13 @@
 a gzipped HTTP body in a WARC record. No code is specific to this combination; the layers of RFC 1808 section 3 suffice.
 """
 
-from __future__ import annotations
-
 import base64
 import email
 import gzip
 import hashlib
 import io
 import quopri
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import html5lib
 import pytest
@@ -18,9 +16,6 @@ from fastwarc.warc import ArchiveIterator
 
 import absolve
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://w.example/mail/box/m.eml"
 STYLE = "background: url(i/paper.png)"

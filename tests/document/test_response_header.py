@@ -1,7 +1,5 @@
 """`headers=`: the header of the HTTP response in which a document came gives its type, URL, bases and links."""
 
-from __future__ import annotations
-
 from email.message import Message
 from typing import Any
 

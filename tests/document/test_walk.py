@@ -1,9 +1,6 @@
 """Walking a document: the layers of bases around it, documents inside it, the depth limit, and diagnostics."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import html5lib
 import pytest
@@ -12,11 +9,9 @@ import absolve
 from absolve.core.errors import DocumentError, UsageError
 from absolve.core.model import BaseClaim, BaseURL, Document, Layer
 from absolve.document import walk as walking
+from absolve.document.entity import Entity
 from absolve.document.walk import Settings, inners, walk
 from tests.shapes.scale import COMPILED, scaled
-
-if TYPE_CHECKING:
-    from absolve.document.entity import Entity
 
 URL = "http://doc.example/dir/page.html"
 SAVED = "<!-- saved from url=(0021)http://saved.example/-->"

@@ -1,7 +1,5 @@
 """Character references, against html5lib-tests' token lists and html5lib itself."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

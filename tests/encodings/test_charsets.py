@@ -1,7 +1,5 @@
 """Charsets: labels, declarations in documents, and lossless decoding of any bytes."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -3,10 +3,7 @@
 The invariant of every coding: for any edit of the value, the spliced raw bytes decode to the spliced value.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given
@@ -14,15 +11,13 @@ from hypothesis import strategies as st
 from webencodings.labels import LABELS
 
 from absolve.core.model import Edit, Part
+from absolve.core.protocols import Coding
 from absolve.encodings.charsets import UTF_8, Charset, by_label, inside, lookup
 from absolve.encodings.codings import CharacterReferences, Raw, Unquoted, quoted
 from absolve.encodings.offset_map import Offsets
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.json.tokens import JSONString
 from absolve.rewriting.edits import lower, splice
-
-if TYPE_CHECKING:
-    from absolve.core.protocols import Coding
 
 CHARSETS = sorted({charset for label in LABELS if (charset := lookup(label)) is not None})
 TRANSPARENT = [charset for charset in CHARSETS if charset.transparent]

@@ -1,7 +1,5 @@
 """Lines and columns, queried in any order."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Find all character references of a value, by testing each `&`."""
 
-from __future__ import annotations
-
 from absolve.encodings.character_references import reference_at
 
 

@@ -1,7 +1,5 @@
 """The HTML Standard's algorithms for srcset and refresh, implemented literally, as a reference for the grammars."""
 
-from __future__ import annotations
-
 import string
 
 from absolve.formats.grammars import GRAMMARS, WHITE_SPACE

@@ -1,12 +1,11 @@
 """Compressed data: round trips, broken data, and limits of the decompressed size."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 import tracemalloc
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import brotli
 import pytest
@@ -23,9 +22,6 @@ from absolve.formats.compression import (
     ends_with_frame,
     frame_end,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEXT = b"<a href='x'>" * 100
 LIMIT = 1 << 20

@@ -1,7 +1,5 @@
 """References inside one attribute value: their spans, and that an encoded target is read back as one reference."""
 
-from __future__ import annotations
-
 import pytest
 from grammars_by_letter import SPACE, read, refresh_by_the_letter, srcset_by_the_letter
 from hypothesis import given

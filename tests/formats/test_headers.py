@@ -1,7 +1,5 @@
 """Header fields: spans of fields and values, the bases that they claim, and the links in them."""
 
-from __future__ import annotations
-
 import pytest
 
 import absolve

@@ -1,7 +1,5 @@
 """Limits at their edges in XML, messages, HTTP and archives: data beyond a limit stays, with a diagnostic."""
 
-from __future__ import annotations
-
 import gzip
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """One document of each text format: its links become absolute, and nothing else changes. A new format adds a row."""
 
-from __future__ import annotations
-
 import pytest
 
 import absolve

@@ -1,7 +1,5 @@
 """Detection of formats: by name, by content, and names of unsupported formats."""
 
-from __future__ import annotations
-
 import re
 import time
 

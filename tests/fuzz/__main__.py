@@ -5,8 +5,6 @@ any installation with random mutations. Corpus and findings are in `build/fuzz`.
 finding.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import importlib
@@ -14,11 +12,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, Final, Protocol, cast
 
 ROOT: Final = Path(__file__).parents[2]
 SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or ROOT.parent / "shared")

@@ -1,20 +1,16 @@
 """Findings of fuzzing: inputs on which an invariant fails, minimized, and kept in a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 import traceback
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 from absolve.core.errors import AbsolveError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Check = Callable[[bytes], None]
-    Failure = tuple[str, str, int]  # the exception's name; file and line of the innermost call
+Check = Callable[[bytes], None]
+Failure = tuple[str, str, int]  # the exception's name; file and line of the innermost call
 
 KEPT: Final = 12  # inputs for one failure: one line may have several causes
 PATIENCE: Final = 5.0  # seconds for minimizing an input

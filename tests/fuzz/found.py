@@ -1,7 +1,5 @@
 """Every input on which fuzzing found a violated invariant, by target: regression tests."""
 
-from __future__ import annotations
-
 from typing import Final
 
 FOUND: Final[dict[str, list[bytes]]] = {

@@ -8,21 +8,17 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 from linear import grows_linearly
 from rewritten import goes_through, has_sound_rows, is_honest
 
 import absolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 KINDS: Final = (
     *("message/rfc822", "application/mbox", "message/http", "application/warc"),

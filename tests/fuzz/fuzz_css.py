@@ -7,20 +7,16 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import css_judge
 from linear import grows_linearly
 from rewritten import is_honest
 
 from absolve.formats.css.walker import walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WORDS: Final = (
     *b"url( src( image-set( -webkit-image-set( type( u\\72l( @import @charset @namespace @font-face @media <!-- -->".split(),

@@ -7,9 +7,9 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import html5lib_tests
 import html5lib_view
@@ -23,10 +23,6 @@ from absolve.encodings import charsets
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTES, ROWS
 from absolve.formats.html.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 UNNUMBERED: Final = (b"unknown", b"x-y", b"mask")
 WORDS: Final = (

@@ -7,11 +7,11 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from html.entities import html5
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from all_references import decode, references
 from html5lib._tokenizer import HTMLTokenizer
@@ -21,10 +21,6 @@ from linear import grows_linearly
 from absolve.encodings.character_references import needs_escape
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WORDS: Final = (
     *(b"&%b" % name.encode() for name in html5 if len(name) < 7),

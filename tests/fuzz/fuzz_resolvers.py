@@ -8,18 +8,14 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import resolver_strategies
 from linear import grows_linearly
 
 from absolve.urls import PROFILES, compare, identity, parse, predicates, rfc1808, rfc3986
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WORDS: Final = (
     *(word.encode("utf-8", "surrogateescape") for word in resolver_strategies.PIECES + resolver_strategies.ABSOLUTE),

@@ -7,19 +7,15 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 from grammars_by_letter import SPACE, refresh_by_the_letter, srcset_by_the_letter
 from linear import grows_linearly
 from rewritten import in_quotes, is_honest
 
 from absolve.formats.grammars import ESCAPES, GRAMMARS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LETTERS: Final = {"srcset": srcset_by_the_letter, "refresh": refresh_by_the_letter}
 TAGS: Final = {"srcset": b"<img srcset=%b>", "refresh": b"<meta http-equiv=refresh content=%b>"}

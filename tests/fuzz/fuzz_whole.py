@@ -9,10 +9,9 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import fuzz_css
 import fuzz_html
@@ -20,9 +19,6 @@ from linear import grows_linearly
 from rewritten import has_sound_rows, is_honest
 
 import absolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 CHARSETS: Final = ("utf-8", None, "windows-1252", "shift_jis", "gb18030", "utf-16le", "iso-2022-jp", "euc-kr")

@@ -7,19 +7,15 @@
 - the time is linear.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 from linear import grows_linearly
 from rewritten import goes_through, has_sound_rows, is_honest
 
 from absolve.core.model import Document, Link
 from absolve.document.walk import Settings, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CHARSETS: Final = (None, "utf-8", "iso-8859-1", "utf-16le", "shift_jis", None, None, None)
 ROOTS: Final = (b"<?xml version='1.0'?>", b"<?xml version='1.0' encoding='iso-8859-1'?>", b"", b"\xef\xbb\xbf")

@@ -1,7 +1,5 @@
 """Decoding as in browsers (Encoding Standard), and encoding for the generator, without any code of absolve."""
 
-from __future__ import annotations
-
 import codecs
 from typing import Final
 

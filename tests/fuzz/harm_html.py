@@ -1,18 +1,12 @@
 """Hostile HTML: links in every context, with references that are escaped for it, or not."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
-from harm_text import OF_PLACES, base, hostile, reference
+from harm_text import OF_PLACES, Choices, base, hostile, reference
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harm_text import Choices
-
-    Context = Callable[[Choices], str]
+Context = Callable[[Choices], str]
 
 REFERENCES: Final = {'"': "&#34;", "'": "&#39;"}
 _NEVER_RAW: Final = "\"'`=<> \t\n\f\r"  # in unquoted values

@@ -3,11 +3,10 @@
 Both documents must be equal except for the values of links, and no link may get a scheme that runs code.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
 import ada_url
 import tinycss2
@@ -20,16 +19,12 @@ from harm_trees import (
     PI,
     STAND_INS,
     TEXT,
+    Node,
     UnjudgedError,
     by_html5lib,
     by_lexbor,
     by_lxml,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from harm_trees import Node
 
 RUNS: Final = frozenset({"javascript:", "vbscript:", "data:"})
 _SPACE: Final = "\t\n\f\r "

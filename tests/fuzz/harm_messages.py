@@ -1,7 +1,5 @@
 """Detect rewrites that changed fields, parts, records or entries, with other readers of messages and archives."""
 
-from __future__ import annotations
-
 import email
 import email.policy
 import gzip
@@ -10,15 +8,11 @@ import json
 import logging
 import re
 import zipfile
-from typing import TYPE_CHECKING, Final
+from email.message import Message
+from typing import Final
 
-from harm_judge import HarmError
+from harm_judge import HarmError, Judge
 from warcio.archiveiterator import ArchiveIterator
-
-if TYPE_CHECKING:
-    from email.message import Message
-
-    from harm_judge import Judge
 
 logging.getLogger("warcio").setLevel(logging.ERROR)  # it warns of every unusual URL
 _LINKS: Final = frozenset(b"base content-base content-location link location refresh sourcemap x-sourcemap".split())

@@ -1,11 +1,14 @@
 """The edits of a mirror that are no links, on the pages of the harm fuzzer: they only rename, and add `meta` elements."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
+from harm_html import Context
 from harm_judge import HarmError, Judge
+from harm_others import Made
+from harm_text import Choices
+from harm_trees import Node
 
 import absolve
 from absolve.core.model import Document
@@ -13,14 +16,6 @@ from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.mirror import edits
 from absolve.mirror.policy import MirrorPolicy, Target
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harm_html import Context
-    from harm_others import Made
-    from harm_text import Choices
-    from harm_trees import Node
 
 FIELDS: Final = "content-security-policy: default-src http:; sandbox, img-src 'self' \"&<b>"
 POLICIES: Final = ("default-src http:", "script-src 'self' http://h.example", "img-src 'none'; font-src http: \"'&amp;")

@@ -1,24 +1,18 @@
 """Hostile documents of other formats: style sheets, XML, feeds, messages, archives."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io
 import json
 import quopri
 import zipfile
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import harm_html
 from harm_charsets import encode
 from harm_html import REFERENCES, sheet
-from harm_text import base, reference
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harm_text import Choices
+from harm_text import Choices, base, reference
 
 XHTML: Final = "http://www.w3.org/1999/xhtml"
 

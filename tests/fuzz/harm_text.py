@@ -1,13 +1,9 @@
 """Hostile text: references, bases and URLs that could become markup or code, and the random choices behind them."""
 
-from __future__ import annotations
-
 import random
 import re
-from typing import TYPE_CHECKING, Final, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 

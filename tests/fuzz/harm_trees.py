@@ -1,17 +1,13 @@
 """Trees of other parsers, as flat lists of nodes: lexbor is fast, html5lib is thorough; lxml reads XML."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
 from absolve.verifying.html5lib_today import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # None where lexbor is not installed: then html5lib checks every input
 LEXBOR: Final[Any] = importlib.import_module("selectolax.lexbor") if importlib.util.find_spec("selectolax") else None

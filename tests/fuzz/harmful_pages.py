@@ -3,8 +3,6 @@
 They test the detection of harm. `HARMFUL` is the output of absolve before it escaped for every reader.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import absolve

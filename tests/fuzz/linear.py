@@ -4,14 +4,10 @@ One of `ONE_OF` inputs is repeated until it is large, and again until it is four
 algorithm then takes sixteen times as long.
 """
 
-from __future__ import annotations
-
 import time
 import zlib
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Final
 
 ONE_OF: Final = 1024
 SIZE: Final = 64_000  # bytes; inputs of the targets are too short to distinguish linear from quadratic time

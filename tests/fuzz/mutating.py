@@ -1,13 +1,9 @@
 """Random mutations, for compiled modules and Pythons without atheris, where coverage cannot guide."""
 
-from __future__ import annotations
-
 import random
 import time
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 LONGEST: Final = 4096
 

@@ -4,8 +4,6 @@
 shape. `.ci/sanitize` runs it on instrumented modules: a report of a sanitizer ends the process and the run.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor

@@ -1,7 +1,5 @@
 """Invariants of the rewrite of any document, with any options."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import absolve

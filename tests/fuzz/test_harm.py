@@ -1,8 +1,7 @@
 """No rewrite turns text into markup or code, in 5,000 executions; and the detection finds every kind of harm."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import fuzz_harm
 import harm_messages
@@ -14,9 +13,6 @@ from harm_trees import LEXBOR
 from harmful_pages import HARMFUL, PAGES, rewritten
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MADE = 5000
 AT_ONCE = 250

@@ -1,12 +1,12 @@
 """Short documents must not produce huge output: lengths of URLs, rows of a document and messages are bounded."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +17,6 @@ from absolve.core.errors import Diagnostic, in_short
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import inners, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 URL = "http://h/dir/"
 PROFILES = ("rfc1808", "rfc3986", "whatwg")

@@ -4,27 +4,22 @@ The default run corrupts the fixtures and checks every 200th page; the slow one 
 `ABSOLVE_EVERY` (1: all), in as many processes as there are processors.
 """
 
-from __future__ import annotations
-
 import html
 import itertools
 import os
 import random
 import re
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from material import SHARED, missing, pages
 
 import absolve
+from absolve import Row
 from absolve.encodings import charsets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from absolve import Row
 
 needs_pages = pytest.mark.skipif(not SHARED.is_dir(), reason=missing(SHARED))
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -1,7 +1,5 @@
 """Hostile documents: each is read completely, in linear time (a quadratic algorithm would hang here)."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from typing import Any

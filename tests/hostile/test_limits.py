@@ -1,7 +1,5 @@
 """Limits at their edges: documents within a limit are read; above it they stay unchanged, with a diagnostic."""
 
-from __future__ import annotations
-
 import io
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Memory during the rewrite of a hostile document: a few times its bytes, and some hundred bytes a link."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

@@ -4,20 +4,16 @@ Documents are made of pieces that are difficult for a scanner (`PIECES`). Result
 scanner reports that it guessed.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fuzz_html
 from hypothesis import example, given
 from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 import absolve
 from absolve.core.errors import DocumentError
 from absolve.encodings import charsets
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 URL = "http://host.example/d/page.html?q#f"
 

@@ -1,7 +1,5 @@
 """Edits: splicing them into bytes, and converting them to outer codings."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

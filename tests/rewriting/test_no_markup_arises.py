@@ -3,8 +3,6 @@
 The properties are in fuzz/fuzz_harm.py; here are minimal documents for each mechanism.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Remapping of old URLs to new ones: rules apply to whole parts of URLs only."""
 
-from __future__ import annotations
-
 import pytest
 
 import absolve

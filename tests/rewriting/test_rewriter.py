@@ -1,7 +1,5 @@
 """Rewriting: which links stay, which bytes are written, and that a second rewrite changes nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,12 +3,8 @@
 The script of a shape calls `ran("N")`, with its number, where the browser that opens it has such a function.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
 
 HOST: Final = "web.example"
 Fields = tuple[tuple[str, str], ...]

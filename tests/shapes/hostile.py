@@ -4,16 +4,11 @@ The tests check their results, the benchmarks their growth. A document has about
 around the repeated part.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from tests.shapes import hostile_archives, hostile_http, hostile_json, hostile_mail, hostile_urls, hostile_xml
 from tests.shapes.makers import Shape, deep_srcdocs, nested, numbered, repeated, sixteen_bit, srcdocs, unquoted_srcdocs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _LINKS: Final = b"<a href=x%d>y</a>"
 

@@ -1,19 +1,15 @@
 """Hostile archives: as many members or records as possible, long names, and compressed contents."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from gzip import compress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.shapes.makers import Shape, repeated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _WARC: Final = "application/warc"
 _ZIP: Final = "application/zip"

@@ -1,7 +1,5 @@
 """Hostile HTTP messages and archives of them: headers and codings before the document."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.shapes.makers import Shape, repeated

@@ -1,7 +1,5 @@
 """Hostile JSON-LD: the keys above a string decide its meaning, and a context may follow the values that it governs."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.shapes.makers import Shape, numbered, repeated

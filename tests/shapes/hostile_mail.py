@@ -1,15 +1,11 @@
 """Hostile mail, MHTML and mailboxes: many parts and messages, and bodies whose encoded links change."""
 
-from __future__ import annotations
-
 import base64
 import binascii
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from tests.shapes.makers import Shape, numbered, repeated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MAIL: Final = "message/rfc822"
 _MAILBOX: Final = "application/mbox"

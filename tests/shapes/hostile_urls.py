@@ -1,13 +1,9 @@
 """URLs as long as their document, or half as long, on which the profiles disagree, or nearly do."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from tests.shapes.makers import Shape, repeated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _AFTER: Final = b'">x</a><a href=y>'
 # One of each kind that has its own steps in a profile.

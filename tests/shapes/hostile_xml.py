@@ -1,13 +1,9 @@
 """Hostile XML: input that expat, the tag scan and the codings of text must process in linear time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from tests.shapes.makers import Shape, nested, numbered, repeated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _ATOM: Final = b"<feed xmlns='http://www.w3.org/2005/Atom'>"
 _XLINK: Final = b"<x xmlns:l='http://www.w3.org/1999/xlink'>"

@@ -1,11 +1,7 @@
 """Building blocks of hostile documents: repeated, nested, numbered or repeatedly escaped units."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import NamedTuple
 
 
 class Shape(NamedTuple):

@@ -1,20 +1,15 @@
 """Peak memory of processes: of any program, and of absolve for hostile shapes. Linux only."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tests.shapes.hostile import SHAPES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tests.shapes.makers import Shape
+from tests.shapes.makers import Shape
 
 FREE = 50  # megabytes that any document may take
 MOST = 4  # times its size, beyond those

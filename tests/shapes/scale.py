@@ -8,8 +8,6 @@ not because a limit has exactly that size, uses a tenth of the size there:
 A limit that a test must exceed is lowered as well, with `monkeypatch`: interpreted, constants are attributes.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Final
 

@@ -1,14 +1,9 @@
 """Hypothesis strategies for bases and references, made of the characters that the algorithms distinguish, and random references."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PIECES = ["a", "b.c", ".", "..", "/", "//", ";", "?", "#", ":", "x:", "%2e", "\\", " ", "é", "\udce9", "@", "..g", "1:"]
 ABSOLUTE = ["http:", "http://", "http://h", "https://o.example/p", "mailto:u", "tel:1", "app:", "app:/", "app://h", "file:///"]

@@ -1,7 +1,5 @@
 """RFC 1808 section 3: the innermost claim that can be a base applies, and every claim's outcome is recorded."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.api import rewrite

@@ -1,7 +1,5 @@
 """When two URLs are the same: one table, judged by everything that compares URLs."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 import pytest

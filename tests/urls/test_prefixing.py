@@ -1,19 +1,13 @@
 """PrefixResolver gives the same targets as the full algorithm, for references that every profile appends."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from resolver_strategies import bases, references, references_of_parts
 
-from absolve import rewrite
+from absolve import Profile, rewrite
 from absolve.urls import PROFILES, rfc1808, rfc3986, whatwg
 from absolve.urls import parse as parsing
-
-if TYPE_CHECKING:
-    from absolve import Profile
 
 BASE = "http://h/a/b?q#f"
 PACKAGES = ["package:///", "package:///p.html", "package:///OEBPS/text/p.html", "package:///a%20b//c.d/e:f"]

@@ -1,7 +1,5 @@
 """Relative paths from a folder to a file: a URL parser resolves them back to the file."""
 
-from __future__ import annotations
-
 from urllib.parse import urljoin
 
 import pytest

@@ -1,9 +1,8 @@
 """The whatwg profile: the URL Standard and its tests, queries in the document's charset, and PrefixResolver."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from material import SHARED, missing
@@ -11,9 +10,6 @@ from vectors import check
 
 from absolve.core.errors import UsageError
 from absolve.urls import whatwg
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE = SHARED / "suites" / "urls" / "tests" / "wpt" / "percent-encoding.json"
 

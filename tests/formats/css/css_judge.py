@@ -1,18 +1,13 @@
 """Find the links of a style sheet in tinycss2's tokens, as a reference for the CSS walker."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import tinycss2
 
+from absolve.core.model import LinkSite
 from absolve.formats.css.walker import FONT, IMAGE_SET, IMPORT, URL, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from absolve.core.model import LinkSite
 
 LETTERS = {"url": URL, "font": FONT, "import": IMPORT, "image-set": IMAGE_SET}
 

@@ -4,12 +4,11 @@ tinycss2 is an independent reference: its tree is searched with rules implemente
 (JUDGE_ERRS) are excluded from the comparison.
 """
 
-from __future__ import annotations
-
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import fuzz_css
 import pytest
@@ -18,14 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import absolve
+from absolve.core.protocols import Coding
 from absolve.document.resolved import text
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.css.walker import URL, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from absolve.core.protocols import Coding
 
 SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[4] / "shared")
 CODINGS = {"unquoted": UNQUOTED, "double-quoted": DOUBLE_QUOTED, "single-quoted": SINGLE_QUOTED}

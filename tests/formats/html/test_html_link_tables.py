@@ -1,7 +1,5 @@
 """The link tables: every row has values that the walker knows, and the important rows exist."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

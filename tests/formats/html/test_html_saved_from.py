@@ -1,7 +1,5 @@
 """Comments of programs that save pages: every form that they write, and similar comments."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.api import base, rewrite

@@ -1,7 +1,5 @@
 """The scanner finds tags, attributes, and the ends of raw text as in HTML Standard 13.2.5."""
 
-from __future__ import annotations
-
 import fuzz_html
 import pytest
 

@@ -4,8 +4,6 @@ html5lib is the judge; the start tags say what it finds: `o` reaches the tree, `
 `test_html5lib_tests.py`.
 """
 
-from __future__ import annotations
-
 import fuzz_html
 import pytest
 

@@ -1,7 +1,5 @@
 """Facts about pages for the table of documents: title, language, canonical URL, robots and anchors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import html5lib_view

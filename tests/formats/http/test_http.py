@@ -1,10 +1,9 @@
 """HTTP messages: unchanged messages, fields with links, bodies in every coding, and unreadable messages."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import brotli
 import pytest
@@ -13,16 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import absolve
+from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats.http.codings import Chunked
 from absolve.formats.http.responses import payload
 from absolve.rewriting.rewriter import rewrite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from absolve.core.errors import Diagnostic
 
 URL = "http://h.example/d/page.html"
 PAGE = b'<a href="x">x</a>'

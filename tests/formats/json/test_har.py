@@ -1,7 +1,5 @@
 """HTTP Archives: unchanged archives, responses with the URLs of their requests, and unreadable archives."""
 
-from __future__ import annotations
-
 import base64
 import json
 from itertools import permutations

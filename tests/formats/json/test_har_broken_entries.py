@@ -1,7 +1,5 @@
 """Entries of a HAR that HAR 1.2 does not allow: each is reported at its place, and the others are read."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

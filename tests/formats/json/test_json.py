@@ -1,7 +1,5 @@
 """Import maps, speculation rules and web app manifests: their references, and the encoding of new ones."""
 
-from __future__ import annotations
-
 import json
 import re
 

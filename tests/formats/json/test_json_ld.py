@@ -1,7 +1,5 @@
 """JSON-LD: which strings are references, which base applies to them, and that nothing else changes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

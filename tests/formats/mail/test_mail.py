@@ -1,19 +1,15 @@
 """Messages: which bodies are read, with which base, and that nothing else changes."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import absolve
 from absolve.core.model import Document
+from absolve.document.entity import Entity
 from absolve.document.walk import Settings, walk
-
-if TYPE_CHECKING:
-    from absolve.document.entity import Entity
-    from absolve.inventory.columns import Row
+from absolve.inventory.columns import Row
 
 URL = "http://h.example/d/p"
 LINK = b'<a href="x">x</a>'

@@ -1,7 +1,5 @@
 """Quoted-printable and base64: decoding, offsets of units, and minimal changes by an edit."""
 
-from __future__ import annotations
-
 import binascii
 import quopri
 import re

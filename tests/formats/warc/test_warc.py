@@ -1,12 +1,11 @@
 """WARC and ARC: unchanged records, walked records, their length and digest fields, and broken files."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib
 import io
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import zstandard
@@ -19,9 +18,6 @@ from absolve.document.walk import Settings, walk
 from absolve.formats import registry
 from absolve.formats.warc.headers import Extent, Record, extent_at, record_at
 from absolve.formats.warc.reader import pieces
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 URL = "http://w.example/d/p.html"
 PAGE = b'<a href="x">x</a>'

@@ -1,12 +1,10 @@
 """Gzip members decompressed by libdeflate: zlib decompresses them to the same bytes, and stops at the same offset."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -15,9 +13,6 @@ from test_warc_reader import BITS, RECORD, found
 
 from absolve.formats.warc import gzip_members, reader
 from absolve.formats.warc.gzip_members import decompress_member
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LIMIT = 1 << 20
 pytestmark = pytest.mark.skipif(not gzip_members.is_there, reason="libdeflate is not installed")

@@ -1,7 +1,5 @@
 """Pieces of archives: the same, however many bytes each read returns."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random

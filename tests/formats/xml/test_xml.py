@@ -1,24 +1,18 @@
 """XML: which references are found, which base applies, how they are written, and which bytes stay."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import absolve
-from absolve.core.errors import DocumentError
+from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import KINDS, Document, LinkSite
 from absolve.document.walk import Settings, walk
 from absolve.formats.html import rules
 from absolve.formats.xml import link_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from absolve.core.errors import Diagnostic
 
 URL = "http://doc.example/dir/doc.xml"
 ATOM = 'xmlns="http://www.w3.org/2005/Atom"'

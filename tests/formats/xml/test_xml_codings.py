@@ -1,7 +1,5 @@
 """Character data with CDATA sections, comments and processing instructions."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import example, given, settings

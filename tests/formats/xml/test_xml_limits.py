@@ -1,7 +1,5 @@
 """XML beyond a limit of the reader: it stays unchanged, with a diagnostic at the position of the excess."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import hypothesis

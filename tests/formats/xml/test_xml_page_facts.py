@@ -1,7 +1,5 @@
 """Facts about XML documents for the table of documents."""
 
-from __future__ import annotations
-
 import pytest
 
 import absolve

@@ -1,7 +1,5 @@
 """XML without its long attribute values: expat reports the same as for the whole document."""
 
-from __future__ import annotations
-
 import hypothesis
 import hypothesis.strategies as st
 import pytest

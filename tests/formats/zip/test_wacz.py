@@ -1,7 +1,5 @@
 """WACZ: when records change, the indexes and the description are updated."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -1,21 +1,17 @@
 """ZIP packages: unchanged members, changed members with all fields about them, and broken archives."""
 
-from __future__ import annotations
-
 import io
 import random
 import struct
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGE = b'<base href="http://b.example/d/"><a href="x">x</a>' + b"<p>text</p>" * 50
 ABSOLUTE = PAGE.replace(b'"x"', b'"http://b.example/d/x"')
