@@ -8,10 +8,9 @@ from absolve.formats.html.names import ATTRIBUTES, ROWS
 from absolve.formats.html.tokenizer import Tokenizer
 
 NOTHING = bytes(ROWS * ATTRIBUTES)
-EVERYTHING = b"\1" * (ROWS * ATTRIBUTES)
 
 
-def tags(data: bytes, interest: bytes = EVERYTHING) -> list[bytes]:
+def tags(data: bytes, interest: bytes) -> list[bytes]:
     """Return the bytes of each reported start tag."""
     scanner = Tokenizer(data, interest)
     found = []
@@ -87,16 +86,6 @@ def likenesses(name: bytes) -> list[bytes]:
     first = [bytes((name[0] ^ bit,)) + name[1:] for bit in (1, 128)]
     others = [b"x" + name, name + b"x", b"\1" + name, b"\0" + name, name[1:], name[:-1], b"aaaaaaaa" + name, *flipped, *first]
     return [other.lower() for other in others if other and not set(other) & set(b"\t\n\f\r /=>\"'<")]
-
-
-def test_the_first_of_duplicate_attributes_is_used() -> None:
-    data = b"<a href=1 HREF=2 href=3>"
-    scanner = Tokenizer(data, EVERYTHING)
-    assert scanner.next() == names.TAG
-    found = scanner.tag
-    if hasattr(found, "order"):  # compiled, the fields of attributes are visible to the walker only
-        number = found.order[0]
-        assert (found.found, data[found.value_start[number] : found.value_end[number]]) == (1, b"1")
 
 
 TRUNCATED = {
