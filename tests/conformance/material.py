@@ -1,10 +1,11 @@
 """Shared test data, and test cases generated from it; skipped if it is missing."""
 
 import csv
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -17,6 +18,16 @@ SHARED: Final = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[
 def missing(folder: Path) -> str:
     """Return the reason to skip a test that needs this folder."""
     return f"there is no {folder} (set ABSOLVE_SHARED)"
+
+
+def needs(folder: Path) -> pytest.MarkDecorator:
+    """Skip a test, with the reason, where this folder or file is missing."""
+    return pytest.mark.skipif(not folder.exists(), reason=missing(folder))
+
+
+def pins(name: str) -> Any:
+    """Return a file of pinned differences."""
+    return json.loads(Path(__file__).with_name("data").joinpath(f"{name}_pins.json").read_text("utf-8"))
 
 
 def each(names: str, cases: Iterable[ParameterSet], folder: Path) -> pytest.MarkDecorator:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
+from material import pins
 
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from absolve.verifying.browser import Link
 
 pytestmark = pytest.mark.slow
-PINS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("data").joinpath("browser_pins.json").read_text("utf-8"))
+PINS: Final[dict[str, Any]] = pins("browser")
 PAGES: Final = 419
 EXPLAINED: Final = {path: pin["class"] for path, pin in PINS["pages"].items() if pin["class"] != "clone"}
 

@@ -5,17 +5,15 @@ must be removed.
 """
 
 import codecs
-import json
 import re
-from pathlib import Path
 
 import pytest
-from material import SHARED, each
+from material import SHARED, each, pins
 
 import absolve
 
 SUITE = SHARED / "xml" / "feedparser" / "tests" / "wellformed" / "base"
-PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("feedparser_pins.json").read_text("utf-8"))
+PINS: dict[str, str] = pins("feedparser")
 SERVER = "http://127.0.0.1:8097/tests/wellformed/base/"  # the server of feedparser's tests
 
 HEADER = re.compile(r"^Header:\s*Content-Location:\s*(\S+)", re.MULTILINE)

@@ -5,42 +5,31 @@ elements, so html5lib is used to find which elements are tags; another test chec
 suite. Its version 1.1 is not, so html5lib_view.py corrects it.
 """
 
-import json
-from pathlib import Path
-
 import html5lib_view
-import pytest
 import scanner_view
 from html5lib_tests import TokenTest, TreeTest, token_tests, tree_tests
 from html5lib_view import Element
-from material import SHARED, each, missing
-from vectors import by_file, check
+from material import SHARED, needs, pins
+from vectors import by_file, each_file
 
 from absolve.formats.html.names import ATTRIBUTES, ROWS
 from absolve.formats.html.tokenizer import Tokenizer
 
 SUITE = SHARED / "suites" / "html5lib-tests"
-PINS: dict[str, str] = json.loads(Path(__file__).with_name("data").joinpath("html5lib_pins.json").read_text("utf-8"))
+PINS: dict[str, str] = pins("html5lib")
 
 TREES = by_file(tree_tests(SUITE / "tree-construction"))
 TOKENS = by_file(token_tests(SUITE / "tokenizer"))
-TREE_FILES = each("file", [pytest.param(file) for file in TREES], SUITE)
-TOKEN_FILES = each("file", [pytest.param(file) for file in TOKENS], SUITE)
 
 
-@TREE_FILES
-def test_the_scanner_reports_the_start_tags_that_reach_the_tree(file: str) -> None:
-    check(TREES[file], tags_reach_the_tree, PINS)
-
-
-def tags_reach_the_tree(case: TreeTest) -> None:
+@each_file(TREES, TREES.__getitem__, SUITE, PINS)
+def test_the_scanner_reports_the_start_tags_that_reach_the_tree(case: TreeTest) -> None:
     data = case.data.encode("utf-8", "surrogateescape")
     assert without_text(scanner_view.elements(data)) == without_text(html5lib_view.elements(case.data))
 
 
+@needs(SUITE)
 def test_every_pinned_document_is_marked_as_guessed() -> None:
-    if not SUITE.is_dir():
-        pytest.skip(missing(SUITE))
     data = {case.name: case.data.encode() for cases in TREES.values() for case in cases if case.name in PINS}
     assert [name for name in PINS if not guessed(data[name])] == []
 
@@ -52,12 +41,8 @@ def guessed(data: bytes) -> bool:
     return bool(scanner.tree.guessed)
 
 
-@TREE_FILES
-def test_html5lib_view_has_the_trees_that_the_suite_expects(file: str) -> None:
-    check(TREES[file], judge_has_the_tree)
-
-
-def judge_has_the_tree(case: TreeTest) -> None:
+@each_file(TREES, TREES.__getitem__, SUITE)
+def test_html5lib_view_has_the_trees_that_the_suite_expects(case: TreeTest) -> None:
     judged = {attributed(element) for element in html5lib_view.elements(case.data)} - {None}
     expected = {attributed(element) for element in case.expected} - {None}
     merged = {"html", "body"}  # html5lib_view has attributes of a second tag separately, the expected tree merges them
@@ -65,12 +50,8 @@ def judge_has_the_tree(case: TreeTest) -> None:
     assert attributes_of(html5lib_view.elements(case.data), merged) == attributes_of(case.expected, merged)
 
 
-@TOKEN_FILES
-def test_the_scanner_reports_the_start_tags_of_the_tokenizer_tests(file: str) -> None:
-    check(TOKENS[file], tags_are_the_tokenizers)
-
-
-def tags_are_the_tokenizers(case: TokenTest) -> None:
+@each_file(TOKENS, TOKENS.__getitem__, SUITE)
+def test_the_scanner_reports_the_start_tags_of_the_tokenizer_tests(case: TokenTest) -> None:
     prefix = len(case.prefix)
     data = (case.prefix + case.data).encode("utf-8", "surrogatepass")
     record: list[tuple[int, int, int, int, int]] = []
@@ -79,10 +60,9 @@ def tags_are_the_tokenizers(case: TokenTest) -> None:
     assert found == case.expected
 
 
+@needs(SUITE)
 def test_the_suite_has_the_expected_number_of_vectors() -> None:
     """Check the number of vectors: a reader that finds none would let every file pass."""
-    if not SUITE.is_dir():
-        pytest.skip(missing(SUITE))
     assert (len(TREES), sum(map(len, TREES.values()))) == (52, 1592)
     assert (len(TOKENS), sum(map(len, TOKENS.values()))) == (14, 7036)
 

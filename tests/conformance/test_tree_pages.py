@@ -16,12 +16,12 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import pytest
-from material import SHARED, missing, pages
+from material import SHARED, needs, pages
 from tree_pages import PARSERS, PINS, VERSIONS, Difference, difference, explained
 
 from absolve import trees
 
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason=missing(SHARED))
+pytestmark = needs(SHARED)
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
 
 

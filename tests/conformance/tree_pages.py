@@ -4,20 +4,18 @@ The tree is parsed from the text that absolve decodes; characters that XML does 
 """
 
 import html
-import json
 import platform
 import re
 import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import html5lib
 import lxml.html
 from lxml import etree
-from material import SHARED, Page
+from material import SHARED, Page, pins
 
 import absolve
 from absolve import trees
@@ -31,7 +29,7 @@ except ImportError:
 else:
     BUILDERS = ("html.parser", "lxml", "html5lib")
 
-PINS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "tree_pins.json").read_text("utf-8"))
+PINS: Final[dict[str, Any]] = pins("tree")
 
 
 def _lxml(text: str) -> Any:

@@ -5,7 +5,11 @@ vector, also fail the test: the pins are exactly the failing vectors.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Protocol, TypeVar
+
+import pytest
+from material import each
 
 
 class Vector(Protocol):
@@ -24,6 +28,21 @@ def by_file(vectors: Iterable[V]) -> dict[str, list[V]]:
     for vector in vectors:
         files.setdefault(_file(vector.name), []).append(vector)
     return files
+
+
+def each_file(
+    names: Iterable[str], vectors: Callable[[str], Iterable[V]], folder: Path, pins: Mapping[str, str] | None = None
+) -> Callable[[Callable[[V], None]], Callable[[str], None]]:
+    """Make a test of one vector a test of each file of a suite, which is skipped without the folder of the suite."""
+
+    def made(holds: Callable[[V], None]) -> Callable[[str], None]:
+        def test(file: str) -> None:
+            check(vectors(file), holds, pins)
+
+        test.__doc__ = holds.__doc__
+        return each("file", [pytest.param(name) for name in names], folder)(test)
+
+    return made
 
 
 def check(vectors: Iterable[V], holds: Callable[[V], None], pins: Mapping[str, str] | None = None) -> None:

@@ -7,8 +7,8 @@ import pytest
 import webencodings
 from hypothesis import given
 from hypothesis import strategies as st
-from material import SHARED, missing
-from vectors import check
+from material import SHARED
+from vectors import each_file
 from webencodings.labels import LABELS
 
 import absolve
@@ -302,10 +302,7 @@ class Case(NamedTuple):
 
 
 def suite(name: str) -> list[Case]:
-    path = SUITE / name
-    if not path.is_file():
-        pytest.skip(missing(SUITE))
-    blocks = re.split(rb"(?:\A|\n)#data\n", path.read_bytes())[1:]
+    blocks = re.split(rb"(?:\A|\n)#data\n", (SUITE / name).read_bytes())[1:]
     pairs = (block.split(b"\n#encoding\n") for block in blocks)
     return [
         Case(f"{name}:{number}", data, encoding.split(b"\n")[0].decode())
@@ -313,12 +310,8 @@ def suite(name: str) -> list[Case]:
     ]
 
 
-@pytest.mark.parametrize("name", ["tests1.dat", "tests2.dat", "test-yahoo-jp.dat"])
-def test_documents_of_the_suite_have_the_expected_charset(name: str) -> None:
-    check(suite(name), is_in_its_charset)
-
-
-def is_in_its_charset(case: Case) -> None:
+@each_file(["tests1.dat", "tests2.dat", "test-yahoo-jp.dat"], suite, SUITE)
+def test_documents_of_the_suite_have_the_expected_charset(case: Case) -> None:
     if declared_in_html(case.data) or byte_order_mark(case.data):
         assert of_html(case.data)[0].name == by_label(case.label).name
     else:  # the suite falls back to windows-1252; absolve may choose UTF-8

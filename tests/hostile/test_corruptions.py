@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from material import SHARED, missing, pages
+from material import SHARED, needs, pages
 
 import absolve
 from absolve import Row
 from absolve.encodings import charsets
 
-needs_pages = pytest.mark.skipif(not SHARED.is_dir(), reason=missing(SHARED))
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SEED = 1808
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "10"))
@@ -71,13 +70,13 @@ def test_verify_accepts_a_correct_rewrite_of_a_fixture(case: Case) -> None:
     assert unproved(case) == []
 
 
-@needs_pages
+@needs(SHARED)
 def test_verify_accepts_correct_rewrites_of_a_few_real_pages() -> None:
     assert [words for case in cases(QUICK) for words in unproved(case)] == []
 
 
 @pytest.mark.slow
-@needs_pages
+@needs(SHARED)
 def test_verify_accepts_correct_rewrites_of_real_pages() -> None:
     with ProcessPoolExecutor() as pool:
         assert [words for found in pool.map(unproved, cases(EVERY)) for words in found] == []
@@ -182,7 +181,7 @@ def test_verify_finds_each_of_500_corruptions_of_the_fixtures() -> None:
 
 
 @pytest.mark.slow
-@needs_pages
+@needs(SHARED)
 def test_verify_finds_each_of_500_corruptions_of_real_pages() -> None:
     chosen = [case for case in cases(7) if 500 < len(case.data) < BIGGEST]
     chosen = random.Random(SEED).sample(chosen, 100)  # noqa: S311 - a fixed seed

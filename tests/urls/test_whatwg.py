@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from material import SHARED, missing
-from vectors import check
+from material import SHARED
+from vectors import each_file
 
 from absolve.core.errors import UsageError
 from absolve.urls import whatwg
@@ -28,13 +28,8 @@ def queries() -> Iterator[Query]:
             yield Query(f"{FILE.name}:{number}", row["input"], row["output"])
 
 
-def test_every_query_of_the_web_platform_tests_has_the_expected_encoding() -> None:
-    if not FILE.is_file():
-        pytest.skip(missing(FILE))
-    check(queries(), is_encoded_alike)
-
-
-def is_encoded_alike(query: Query) -> None:
+@each_file([FILE.name], lambda _: queries(), FILE.parent)
+def test_every_query_of_the_web_platform_tests_has_the_expected_encoding(query: Query) -> None:
     found = {charset: whatwg.profile("http://h/", charset)(f"?{query.text}") for charset in query.encoded}
     assert found == {charset: f"http://h/?{encoded}" for charset, encoded in query.encoded.items()}
 

@@ -7,13 +7,13 @@ tinycss2 is an independent reference: its tree is searched with rules implemente
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from css_judge import LETTERS, assert_judged, found
 from hypothesis import given
 from hypothesis import strategies as st
+from material import SHARED, needs
 
 import absolve
 from absolve.core.protocols import Coding
@@ -21,7 +21,6 @@ from absolve.document.resolved import text
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.css.walker import URL, walk
 
-SHARED = Path(os.environ.get("ABSOLVE_SHARED") or Path(__file__).parents[4] / "shared")
 CODINGS = {"unquoted": UNQUOTED, "double-quoted": DOUBLE_QUOTED, "single-quoted": SINGLE_QUOTED}
 FRAMES = {
     "unquoted": (b"a{b:url( ", b" )}"),
@@ -278,8 +277,6 @@ def test_a_css_value_may_be_written_before_kept_bytes(value: bytes, rest: bytes,
 
 
 def sheets() -> Iterator[bytes]:
-    if not SHARED.is_dir():
-        pytest.skip(f"no shared material in {SHARED} (set ABSOLVE_SHARED)")
     for path in sorted((SHARED / "sites").rglob("*.css")):
         yield path.read_bytes()
     pages = sorted(path for path in (SHARED / "pages").rglob("*") if path.is_file())
@@ -289,6 +286,7 @@ def sheets() -> Iterator[bytes]:
             yield match[1]
 
 
+@needs(SHARED)
 def test_tinycss2_finds_the_same_links_in_real_style_sheets() -> None:
     for sheet in sheets():
         assert_judged(sheet)
