@@ -1,7 +1,6 @@
 """The trees that `verify` compares equal html5lib's own trees, in much less memory."""
 
 import random
-import tracemalloc
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from html5lib import treebuilders
 from absolve.verifying import html_parser
 from absolve.verifying.html5lib_today import Parser, Templates
 from absolve.verifying.html_nodes import COMMENT, DOCTYPE, NOTHING, Builder, Tree
+from tests.shapes.memory import traced
 from tests.shapes.scale import not_traced
 
 Row = tuple[str, int, dict[str, str], str, str]
@@ -99,9 +99,6 @@ def test_a_node_closed_early_has_the_position_of_its_tag(monkeypatch: pytest.Mon
 def test_a_tree_takes_a_few_times_the_memory_of_its_text(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     html_parser.parse(unit)
-    tracemalloc.start()
-    tree = html_parser.parse(text)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    tree, peak = traced(lambda: html_parser.parse(text))
     assert len(tree) > 1
     assert peak < 20 * len(text)  # formerly 150 times the text

@@ -2,7 +2,6 @@
 
 import gzip
 import sys
-import tracemalloc
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +21,7 @@ from absolve.formats.compression import (
     ends_with_frame,
     frame_end,
 )
+from tests.shapes.memory import traced
 
 TEXT = b"<a href='x'>" * 100
 LIMIT = 1 << 20
@@ -84,13 +84,11 @@ BOMB = bytes(200 << 20)
     ("name", "raw"), [("gzip", gzip.compress(BOMB, 1)), ("br", brotli.compress(BOMB, quality=1)), ("zstd", zstandard.compress(BOMB))]
 )
 def test_a_decompression_bomb_takes_no_more_memory_than_the_limit(name: str, raw: bytes) -> None:
-    tracemalloc.start()
-    try:
+    def refused() -> None:
         with pytest.raises(CodingError, match="--max-decompressed"):
             CODINGS[name](LIMIT).decode(raw)
-        assert tracemalloc.get_traced_memory()[1] < 8 * LIMIT
-    finally:
-        tracemalloc.stop()
+
+    assert traced(refused)[1] < 8 * LIMIT
 
 
 def test_bytes_after_a_gzip_member_stay_after_it() -> None:

@@ -20,13 +20,6 @@ from absolve.run import sources
 URL = "http://h/"
 
 
-def srcdocs(depth: int) -> bytes:
-    page = b"<a href=x>"
-    for _ in range(depth):
-        page = b'<iframe srcdoc="' + page.replace(b"&", b"&amp;").replace(b'"', b"&quot;") + b'">'
-    return b"<p>\n" + page
-
-
 def refusal(data: bytes | str, **options: Any) -> absolve.Diagnostic:
     """Return the diagnostic of the error; the three functions of the library raise the same one."""
     refusals = []
@@ -62,22 +55,6 @@ def test_the_largest_integer_is_a_valid_limit() -> None:
     assert absolve.rewrite(b"<a href=x>", url=URL, max_size=sys.maxsize, max_links=sys.maxsize) == b"<a href=http://h/x>"
     assert absolve.rewrite(b"a{b:url(x)}", url=URL, media_type="text/css", max_links=sys.maxsize) == b"a{b:url(http://h/x)}"
     assert absolve.rewrite(b"", max_size=0, max_links=0, max_depth=0) == b""
-
-
-# --- depth ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("depth", "column"), [(1, 17), (2, 38), (3, 63)])
-def test_documents_are_entered_to_the_allowed_depth(depth: int, column: int) -> None:
-    data = srcdocs(depth)
-    for allowed in (depth + 1, depth):
-        entity = walk(Document(data, url=URL), Settings(max_depth=allowed))
-        assert rewriter.rewrite(entity).endswith(data[-8:].replace(b"x", b"http://h/x"))
-        assert entity.diagnostics == []
-    entity = walk(Document(data, name="page.html", url=URL), Settings(max_depth=depth - 1))
-    assert rewriter.rewrite(entity) is data
-    text = f"documents nested more than {depth - 1} deep are left as they are (--max-depth)"
-    assert entity.diagnostics == [Diagnostic("too-deep", text, "page.html", 2, column)]
 
 
 # --- size -------------------------------------------------------------------------------------------------------------

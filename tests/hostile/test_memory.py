@@ -8,6 +8,7 @@ import pytest
 from absolve.api import links, rewrite
 from absolve.core.errors import DocumentError
 from tests.shapes.hostile import SHAPES
+from tests.shapes.memory import traced
 from tests.shapes.scale import COMPILED
 
 _SIZE = 300_000
@@ -48,10 +49,7 @@ def test_a_hostile_value_takes_a_few_times_its_size_and_a_little_a_link(name: st
     rewrite(shape.make(1000), **options)
     data = shape.make(_SIZE)
     many = sum(1 for _ in links(data, **options))
-    tracemalloc.start()
-    new = rewrite(data, **options)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    new, peak = traced(lambda: rewrite(data, **options))
     assert peak - len(new) < 4 * len(data) + _PER_LINK * many + _SOME
 
 
@@ -66,10 +64,7 @@ def test_each_document_inside_another_takes_a_bounded_amount_of_memory(name: str
     rewrite(shape.make(1000), **options)
     data = shape.make(4 * _SIZE)
     many = sum(1 for _ in links(data, **options))  # each document has one
-    tracemalloc.start()
-    new = rewrite(data, **options)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    new, peak = traced(lambda: rewrite(data, **options))
     assert peak - len(new) < 2 * len(data) + _PER_PART * many + _KEPT
 
 
@@ -78,11 +73,7 @@ def test_each_document_inside_another_takes_a_bounded_amount_of_memory(name: str
 def test_finding_problems_of_a_long_reference_takes_a_few_times_its_size(name: str) -> None:
     data = SHAPES[name].make(_SIZE)
     list(links(SHAPES[name].make(1000), url="http://h.example/d/"))
-    tracemalloc.start()
-    for _ in links(data, url="http://h.example/d/"):
-        pass
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    _, peak = traced(lambda: sum(1 for _ in links(data, url="http://h.example/d/")))
     assert peak < 13 * len(data) + _SOME  # problems are found on the reference and on its target, also as text
 
 
@@ -101,10 +92,7 @@ def test_a_long_reference_is_encoded_without_an_object_per_escape(shape: tuple[s
     options: dict[str, Any] = {"media_type": media_type, "url": "http://h.example/d/", "profile": "whatwg"}
     short, data = (before + unit * (size // len(unit)) + behind for size in (1000, _SIZE))
     once = rewrite(short, **options)
-    tracemalloc.start()
-    new = rewrite(data, **options)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    new, peak = traced(lambda: rewrite(data, **options))
     assert peak - 4 * len(new) < 4 * len(data) + _SOME  # its text and its bytes are in memory too
     assert new.count(b"%7B") + new.count(b"%C3") == len(data[len(before) : -len(behind)]) // len(unit)
     assert new[: len(once) // 2] == once[: len(once) // 2]
@@ -129,10 +117,10 @@ def test_a_long_base_is_freed_with_its_document() -> None:
 def test_the_size_of_a_rewritten_record_is_checked_before_writing_it() -> None:
     page = b"<base href=http://h/" + b"d" * 50_000 + b"/>" + b"<a href=x>" * 5000
     head = b"WARC/1.1\r\nWARC-Type: resource\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(page)
-    tracemalloc.start()
-    with pytest.raises(DocumentError) as raised:
-        rewrite(head + page + b"\r\n\r\n", media_type="application/warc", max_size=10_000_000)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert raised.value.diagnostic.code == "too-large"
+
+    def refused() -> None:
+        with pytest.raises(DocumentError, match="too-large"):
+            rewrite(head + page + b"\r\n\r\n", media_type="application/warc", max_size=10_000_000)
+
+    _, peak = traced(refused)
     assert peak < 100_000_000  # the whole result would be 250 MB

@@ -4,9 +4,10 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tests.shapes.hostile import SHAPES
 from tests.shapes.makers import Shape
@@ -34,12 +35,22 @@ from absolve.cli import main
 main(["rewrite", sys.argv[1], "-o", sys.argv[2], "--url", "http://h.example/d/", *sys.argv[3:]])
 """
 JOBS = ("rewrite", "links")
+T = TypeVar("T")
 
 # The peak of a subprocess: the value of `resource` would start at that of the parent process.
 _PEAK = """
 with open("/proc/self/status") as file:
     print(next(line.split()[1] for line in file if line.startswith("VmHWM:")))
 """
+
+
+def traced(work: Callable[[], T]) -> tuple[T, int]:
+    """Return what a call returns, and the most bytes that Python had allocated during it."""
+    tracemalloc.start()
+    try:
+        return work(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def peak(program: str, *arguments: str) -> float:
