@@ -3,9 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
@@ -31,13 +29,6 @@ def test_text_returns_text_and_bytes_return_bytes() -> None:
     assert absolve.rewrite(PAGE, url=URL) == DONE
     assert absolve.rewrite(PAGE.encode(), url=URL) == DONE.encode()
     assert absolve.rewrite(Document(PAGE.encode(), url=URL)) == DONE.encode()
-
-
-@pytest.mark.parametrize("wrapped", [bytearray, memoryview])
-def test_any_buffer_of_bytes_is_accepted(wrapped: Callable[[bytes], Any]) -> None:
-    source = wrapped(PAGE.encode())
-    assert absolve.rewrite(source, url=URL) == DONE.encode()
-    assert [row.reference for row in absolve.links(source)] == ["x"]
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\udcff\ud83d", "\ufeff"])
@@ -71,25 +62,11 @@ def test_a_media_type_may_carry_a_charset() -> None:
     assert next(absolve.links(page, media_type="text/html;charset=utf-8", charset="koi8-r")).reference == "п"
 
 
-@pytest.mark.parametrize("source", [PAGE, PAGE.encode(), Document(PAGE)])
-def test_an_unknown_option_is_named_in_the_error(source: str | bytes | Document) -> None:
-    calls: tuple[Any, ...] = (absolve.rewrite, absolve.links, absolve.base)
-    for call in calls:
-        with pytest.raises(TypeError, match="colour"):
-            call(source, colour="red")
-
-
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("profile", "rfc9999"),
-        ("fragments", "drop"),
-        ("base", "remove"),
-        ("charset", "klingon"),
-        ("url", ""),
-        ("url", "page.html"),
-        ("url", "//h/"),
-        ("url", "http://[x"),
+        *(("profile", "rfc9999"), ("fragments", "drop"), ("base", "remove"), ("charset", "klingon")),
+        *(("url", value) for value in ("", "page.html", "/x", "//h/", "http://[x", "http://[", "http://a b/", "http://h:x/")),
     ],
 )
 def test_an_unknown_value_is_named_in_the_error(option: str, value: str) -> None:
@@ -98,10 +75,11 @@ def test_an_unknown_value_is_named_in_the_error(option: str, value: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("data", "media_type"), [(b"\x89PNG\r\n\x1a\n\0\0", None), (b"\0\1\2", None), (b"x", "image/png"), (b"x", "nonsense")]
+    ("data", "media_type"),
+    [(b"\x89PNG\r\n\x1a\n\0\0", None), (b"\0\0\0", None), (b"x", "image/png"), (b"x", "nonsense"), (b"x", ""), (b"x", ";")],
 )
-def test_a_document_of_unknown_type_raises_an_absolve_error(data: bytes, media_type: str | None) -> None:
-    with pytest.raises(AbsolveError, match="unknown-media-type"):
+def test_a_document_of_unknown_type_is_an_error_that_names_it(data: bytes, media_type: str | None) -> None:
+    with pytest.raises(AbsolveError, match=r"some\.file: unknown-media-type"):
         absolve.rewrite(data, media_type=media_type, name="some.file")
 
 

@@ -30,12 +30,6 @@ def text(page: str) -> str:
 
 
 @cache
-def functions(path: Path) -> frozenset[str]:
-    tree = ast.parse(path.read_text("utf-8"))
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-
-
-@cache
 def defined(path: Path) -> frozenset[str]:
     """Return the names of a module's classes, functions and values, and of the attributes of its classes."""
     names = set()
@@ -63,7 +57,7 @@ def anchors(path: Path) -> set[str]:
 def test_every_test_named_by_a_page_exists(page: str) -> None:
     for name, function in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text(page)):
         assert (ROOT / name).is_file(), name
-        assert not function or function in functions(ROOT / name), f"{name}::{function}"
+        assert not function or function in defined(ROOT / name), f"{name}::{function}"
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -6,7 +6,6 @@ import html5lib
 import pytest
 
 import absolve
-from absolve.core.errors import DocumentError, UsageError
 from absolve.core.model import BaseClaim, BaseURL, Document, Layer
 from absolve.document import walk as walking
 from absolve.document.entity import Entity
@@ -158,27 +157,6 @@ def test_a_diagnostic_has_line_and_column_in_the_outermost_document() -> None:
     page = "\n\n  <iframe srcdoc='\n<script type=importmap>{oops}</script>'>"
     (diagnostic,) = walked(page).diagnostics
     assert (diagnostic.code, diagnostic.name, diagnostic.line) == ("malformed-json", "<bytes>", 4)
-
-
-# --- errors -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("data", "media_type"), [(b"\0\0\0", None), (b"x", "image/png"), (b"x", ""), (b"x", ";")])
-def test_an_unsupported_media_type_is_an_error_that_names_the_document(data: bytes, media_type: str | None) -> None:
-    with pytest.raises(DocumentError, match=r"p\.html: unknown-media-type"):
-        walk(Document(data, name="p.html", media_type=media_type), Settings())
-
-
-@pytest.mark.parametrize("url", ["", "x", "/x", "//h/", "http://[", "http://a b/", "http://h:x/"])
-def test_an_invalid_retrieval_url_is_an_error(url: str) -> None:
-    with pytest.raises(UsageError, match="retrieval URL"):
-        walked("", url=url)
-
-
-@pytest.mark.parametrize("setting", [{"profile": "x"}, {"fragments": "x"}, {"base": "x"}])
-def test_an_unknown_value_of_a_setting_is_an_error(setting: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match="'x'"):
-        walked("", **setting)
 
 
 # --- scoped bases -----------------------------------------------------------------------------------------------------

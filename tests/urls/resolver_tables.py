@@ -2,7 +2,8 @@
 
 BASE_1808 = "http://a/b/c/d;p?q#f"
 
-NORMAL_1808 = [  # 5.1
+EXAMPLES_1808 = [
+    # 5.1, normal
     ("g:h", "g:h"),
     ("g", "http://a/b/c/g"),
     ("./g", "http://a/b/c/g"),
@@ -27,9 +28,7 @@ NORMAL_1808 = [  # 5.1
     ("../..", "http://a/"),
     ("../../", "http://a/"),
     ("../../g", "http://a/g"),
-]
-
-ABNORMAL_1808 = [  # 5.2
+    # 5.2, abnormal
     ("", "http://a/b/c/d;p?q#f"),
     ("../../../g", "http://a/../g"),
     ("../../../../g", "http://a/../../g"),
@@ -49,7 +48,8 @@ ABNORMAL_1808 = [  # 5.2
 
 BASE_3986 = "http://a/b/c/d;p?q"
 
-NORMAL_3986 = [  # 5.4.1
+EXAMPLES_3986 = [
+    # 5.4.1, normal
     ("g:h", "g:h"),
     ("g", "http://a/b/c/g"),
     ("./g", "http://a/b/c/g"),
@@ -73,9 +73,7 @@ NORMAL_3986 = [  # 5.4.1
     ("../..", "http://a/"),
     ("../../", "http://a/"),
     ("../../g", "http://a/g"),
-]
-
-ABNORMAL_3986 = [  # 5.4.2
+    # 5.4.2, abnormal
     ("../../../g", "http://a/g"),
     ("../../../../g", "http://a/g"),
     ("/./g", "http://a/g"),

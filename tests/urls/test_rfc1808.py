@@ -3,18 +3,13 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from resolver_tables import ABNORMAL_1808, BASE_1808, NORMAL_1808
+from resolver_tables import BASE_1808, EXAMPLES_1808
 
 from absolve.urls import rfc1808
 
 
-@pytest.mark.parametrize(("reference", "target"), NORMAL_1808)
-def test_normal_examples_of_5_1(reference: str, target: str) -> None:
-    assert rfc1808.profile(BASE_1808)(reference) == target
-
-
-@pytest.mark.parametrize(("reference", "target"), ABNORMAL_1808)
-def test_abnormal_examples_of_5_2(reference: str, target: str) -> None:
+@pytest.mark.parametrize(("reference", "target"), EXAMPLES_1808)
+def test_the_examples_of_section_5_resolve(reference: str, target: str) -> None:
     assert rfc1808.profile(BASE_1808)(reference) == target
 
 

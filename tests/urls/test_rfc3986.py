@@ -4,18 +4,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from resolver_strategies import references
-from resolver_tables import ABNORMAL_3986, BASE_3986, NORMAL_3986
+from resolver_tables import BASE_3986, EXAMPLES_3986
 
 from absolve.urls import rfc3986
 
 
-@pytest.mark.parametrize(("reference", "target"), NORMAL_3986)
-def test_normal_examples_of_5_4_1(reference: str, target: str) -> None:
-    assert rfc3986.profile(BASE_3986)(reference) == target
-
-
-@pytest.mark.parametrize(("reference", "target"), ABNORMAL_3986)
-def test_abnormal_examples_of_5_4_2(reference: str, target: str) -> None:
+@pytest.mark.parametrize(("reference", "target"), EXAMPLES_3986)
+def test_the_examples_of_section_5_4_resolve(reference: str, target: str) -> None:
     assert rfc3986.profile(BASE_3986)(reference) == target
 
 
