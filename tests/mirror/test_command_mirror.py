@@ -14,19 +14,10 @@ from absolve.cli import main, many
 from absolve.mirror.edits import declaration
 from absolve.mirror.map import WORKING, Working
 from absolve.rewriting.edits import splice
+from tests.shapes import captures
 
-DATE = "2024-05-01T00:00:00Z"
-
-
-def record(url: str, body: bytes, media_type: str = "text/html", status: int = 200, **fields: str) -> bytes:
-    more = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    block = f"HTTP/1.1 {status} X\r\nContent-Type: {media_type}\r\n{more}\r\n".encode() + body
-    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {DATE}\r\nWARC-Target-URI: {url}\r\n"
-    return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
-
-
-HOME = record("http://h/", b'<link rel=stylesheet href="/s.css"><a href="/b">b</a><img src=/gone.png><a href=//away/x>x</a>')
-PAGES = HOME + record("http://h/b", b'<a href="/">home</a>') + record("http://h/s.css", b"p{color:red}", "text/css")
+HOME = captures.page("http://h/", b'<link rel=stylesheet href="/s.css"><a href="/b">b</a><img src=/gone.png><a href=//away/x>x</a>')
+PAGES = HOME + captures.page("http://h/b", b'<a href="/">home</a>') + captures.page("http://h/s.css", b"p{color:red}", "text/css")
 
 
 @pytest.fixture
@@ -85,7 +76,7 @@ def test_only_files_whose_bytes_change_are_written_and_stale_ones_are_pruned(cap
     root = capture.parent / "m"
     before = tree(root)
     (root / "own.txt").write_text("mine")
-    capture.write_bytes(HOME + record("http://h/b", b"<p>new</p>"))
+    capture.write_bytes(HOME + captures.page("http://h/b", b"<p>new</p>"))
     assert mirrored(capture, "--prune") == 0
     after = tree(root)
     assert set(before) - set(after) == {"h/s.css"}

@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from packed import entry, har, mirrored
+from packed import mirrored
 
 import absolve
 from absolve.cli import main
@@ -22,6 +22,7 @@ from absolve.mirror.capture import Captured, Where
 from absolve.mirror.origins import Origins
 from absolve.mirror.serve import content_type
 from absolve.mirror.survey import _Candidates
+from tests.shapes.captures import entry, har
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.cli import main
+from tests.shapes import captures
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-DATE = "2024-05-01T00:00:00Z"
 TRAPS = [
     "../../../up",
     "%2e%2e/%2e%2e/%2E./up",
@@ -37,19 +37,13 @@ TRAPS = [
 ]
 
 
-def record(url: str, body: bytes) -> bytes:
-    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
-    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {DATE}\r\nWARC-Target-URI: {url}\r\n"
-    return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
-
-
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     path = tmp_path / "in" / "c.warc"
     path.parent.mkdir()
     hosts = ("h", "..", "%2e%2e", "C:")
     path.write_bytes(
-        b"".join(record(f"http://{host}/{trap}", b"<a href=/up>u</a>") for host in hosts for trap in TRAPS)
+        b"".join(captures.page(f"http://{host}/{trap}", b"<a href=/up>u</a>") for host in hosts for trap in TRAPS)
     )
     return path
 
@@ -93,7 +87,7 @@ def test_titles_and_urls_are_text_in_the_entry_page_and_on_the_terminal(
 ) -> None:
     capture = tmp_path / "c.warc"
     page = b"<title>&lt;script>alert(1)&lt;/script>\x1b[31m</title><a href='/q\"&gt;<script>&#27;[2J'>x</a>"
-    capture.write_bytes(record('http://h/a"><script>\x1b[31m', page))
+    capture.write_bytes(captures.page('http://h/a"><script>\x1b[31m', page))
     for more in (["--dry-run"], [], ["-v"]):
         main(["mirror", str(capture), "-o", str(tmp_path / "m"), *more])
     main(["mirror", "--check", str(tmp_path / "m")])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from absolve.cli import main
+from tests.shapes.captures import files_below
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,18 +36,14 @@ def site(tmp_path: Path) -> Path:
 
 def relative(site: Path, *more: str) -> int:
     known = site.parent / "map.csv"
-    lines = (f"{site / name},{URL}{name.removesuffix('index.html')}" for name in tree_of(site))
+    lines = (f"{site / name},{URL}{name.removesuffix('index.html')}" for name in files_below(site))
     known.write_text("".join(f"{line}\n" for line in lines))
     return main(["mirror", "--relative-only", str(site), "--url-map", str(known), "-q", "-j", "1", *more])
 
 
-def tree_of(site: Path) -> dict[str, bytes]:
-    return {path.relative_to(site).as_posix(): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
-
-
 def test_links_to_files_of_the_folder_become_relative_and_others_absolute(site: Path) -> None:
     assert relative(site) == 0
-    found = tree_of(site)
+    found = files_below(site)
     assert found["index.html"] == (
         b"<a href=a/b.html#x>b</a><a href=http://h/gone>g</a><a href='a/b.html'>b</a>"
     )
@@ -57,33 +54,33 @@ def test_links_to_files_of_the_folder_become_relative_and_others_absolute(site: 
 def test_a_dry_run_counts_the_links_that_would_change_and_writes_nothing(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = tree_of(site)
+    before = files_below(site)
     assert relative(site, "--dry-run") == 0
-    assert tree_of(site) == before
+    assert files_below(site) == before
     lines = {line.removeprefix(str(site) + "/") for line in capsys.readouterr().out.splitlines()}
     assert {"index.html: 3 links, 2 would change", "plain.html: 0 links, 0 would change"} <= lines
 
 
 def test_nothing_but_links_changes(site: Path) -> None:
     relative(site)
-    assert tree_of(site)["odd.html"] == SAFE.replace(b"http://h/s.css", b"s.css")
+    assert files_below(site)["odd.html"] == SAFE.replace(b"http://h/s.css", b"s.css")
 
 
 def test_a_file_without_a_change_is_not_written_and_no_file_is_added(site: Path) -> None:
-    names = set(tree_of(site))
+    names = set(files_below(site))
     for name in names:
         os.utime(site / name, (1, 1))
     relative(site)
-    assert set(tree_of(site)) == names
+    assert set(files_below(site)) == names
     assert {name for name in names if (site / name).stat().st_mtime == 1} == {"plain.html", "p.png"}
 
 
 def test_a_second_run_changes_nothing(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     relative(site)
-    before = tree_of(site)
+    before = files_below(site)
     known = str(site.parent / "map.csv")
     assert main(["mirror", "--relative-only", str(site), "--url-map", known]) == 0
-    assert tree_of(site) == before
+    assert files_below(site) == before
     assert "6 files, 0 changed" in capsys.readouterr().err
 
 
@@ -94,19 +91,19 @@ def test_a_second_run_changes_nothing(site: Path, capsys: pytest.CaptureFixture[
 def test_a_reference_that_leads_to_no_file_of_the_folder_becomes_absolute(site: Path, reference: str) -> None:
     (site / "a/b.html").write_text(f'<a href="{reference}">x</a>')
     relative(site)
-    assert tree_of(site)["a/b.html"].startswith(b'<a href="http://')
+    assert files_below(site)["a/b.html"].startswith(b'<a href="http://')
 
 
 def test_a_canonical_link_is_absolute_in_every_run(site: Path) -> None:
     (site / "a/b.html").write_bytes(b"<link rel=canonical href=../index.html><a href=../index.html>")
     relative(site)
-    assert tree_of(site)["a/b.html"] == b"<link rel=canonical href=http://h/index.html><a href=../index.html>"
+    assert files_below(site)["a/b.html"] == b"<link rel=canonical href=http://h/index.html><a href=../index.html>"
 
 
 def test_what_the_folder_lacks_is_severed_where_asked(site: Path) -> None:
     (site / "index.html").write_bytes(b"<img src=/gone.png><a href=/gone>")
     relative(site, "--absent", "sever")
-    assert tree_of(site)["index.html"] == b"<img src=data:,><a href=http://h/gone>"
+    assert files_below(site)["index.html"] == b"<img src=data:,><a href=http://h/gone>"
 
 
 @pytest.mark.parametrize(
@@ -116,9 +113,9 @@ def test_it_takes_one_folder_and_no_output(
     site: Path, more: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(site.parent)
-    before = tree_of(site)
+    before = files_below(site)
     assert relative(site, *more) == 2
-    assert tree_of(site) == before
+    assert files_below(site) == before
     assert not (site.parent / "out").exists()
 
 
@@ -139,7 +136,7 @@ def test_a_name_that_is_no_text_is_reported_and_the_file_stays(site: Path, capsy
 def test_a_folder_that_cannot_be_written_leaves_every_file_as_it_was(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = tree_of(site)
+    before = files_below(site)
 
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -147,4 +144,4 @@ def test_a_folder_that_cannot_be_written_leaves_every_file_as_it_was(
     monkeypatch.setattr("absolve.run.outputs._rename", refuse)
     assert relative(site) == 1
     assert "Permission denied" in capsys.readouterr().err
-    assert tree_of(site) == before
+    assert files_below(site) == before

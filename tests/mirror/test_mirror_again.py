@@ -10,13 +10,13 @@ from gzip import compress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from captures import page
-from packed import entry, har, mirrored, tree
+from packed import mirrored, tree
 
 import absolve
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.mirror import map as maps
+from tests.shapes.captures import entry, har, page
 
 if TYPE_CHECKING:
     from pathlib import Path

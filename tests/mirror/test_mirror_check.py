@@ -7,11 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from packed import entry, har, mirrored
+from packed import mirrored
 
 from absolve.cli import main
 from absolve.document.settings import Settings
 from absolve.mirror.check import Checker
+from tests.shapes.captures import entry, har
 
 
 def write(root: Path, files: dict[str, bytes]) -> Path:

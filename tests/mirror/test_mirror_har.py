@@ -7,9 +7,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from packed import entry, har, mirrored
+from packed import mirrored
 
 import absolve
+from tests.shapes.captures import entry, har
 
 if TYPE_CHECKING:
     from pathlib import Path

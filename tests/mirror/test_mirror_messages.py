@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from packed import mhtml, mirrored
+from packed import mirrored
 
 import absolve
+from tests.shapes.captures import mhtml
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,25 +6,23 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from packed import epub, mirrored, tree, zipped
+from packed import mirrored, tree
 
 import absolve
 from absolve.cli import main
 from absolve.core.errors import DocumentError
 from absolve.mirror.warc import opened_member
+from tests.shapes.captures import epub, page, zipped
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = b"<meta charset=utf-8><a href=/x>x</a><a href=b.html#t>b</a>"
 XHTML = b'<?xml version="1.0" encoding="utf-8"?><html xmlns="http://www.w3.org/1999/xhtml"><body><a href="b.xhtml#x">b</a></body></html>'
-BLOCK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<meta charset=utf-8>%s"
 
 
 def record(url: str, text: bytes) -> bytes:
-    block = BLOCK % text
-    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-05-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n"
-    return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+    return page(url, b"<meta charset=utf-8>" + text)
 
 
 def test_an_epub_comes_back_byte_for_byte_with_its_declared_types(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from packed import OWN, entry, har, mirrored, tree
+from packed import OWN, mirrored, tree
 
 from absolve.cli import main
+from tests.shapes.captures import entry, har
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 2000
 CAPTURE = har(

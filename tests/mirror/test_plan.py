@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from captures import entry, epub, har, mhtml, packed, page, part, redirect
 
 import absolve
 from absolve import Document, UsageError
+from tests.shapes.captures import entry, epub, har, mhtml, page, zipped
 
-WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e", status=404) + redirect("http://h/r", "/b")
+WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e", status=404) + page("http://h/r", status=302, Location="/b")
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e
         (WARC, {"http://h/": "h/index.html", "http://h/b": "h/b.html"}),
         (har(entry("http://h/a", "<p>"), entry("http://h/p", "<p>", method="POST")), {"http://h/a": "h/a.html"}),
         (
-            mhtml(part(b"<p>", location="http://h/a"), part(b"x", "image/png", "http://h/i")),
+            mhtml(("Content-Location: http://h/a", "text/html", b"<p>"), ("Content-Location: http://h/i", "image/png", b"x")),
             {"http://h/a": "h/a.html", "http://h/i": "h/i.png"},
         ),
         (Document(b"<p>", url="http://h/a"), {"http://h/a": "h/a.html"}),
@@ -36,7 +36,7 @@ def test_each_url_that_is_held_has_a_path(given: Document | bytes, found: dict[s
 
 @pytest.mark.parametrize(
     ("data", "names"),
-    [(epub({"a.xhtml": b"<html xmlns='http://www.w3.org/1999/xhtml'/>"}), {"a.xhtml"}), (packed({"d/a.css": b"p{}"}), {"a.css"})],
+    [(epub({"a.xhtml": ("application/xhtml+xml", b"<html xmlns='http://www.w3.org/1999/xhtml'/>")}), {"a.xhtml"}), (zipped({"d/a.css": b"p{}"}), {"a.css"})],
 )
 def test_the_files_of_a_package_have_paths(data: bytes, names: set[str]) -> None:
     paths = absolve.mirror([Document(data, name="x.zip")]).values()

@@ -8,11 +8,11 @@ from gzip import compress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from captures import DATE, block, entry, har, page, record
-from packed import mirrored, tree, zipped
+from packed import mirrored, tree
 
 from absolve.cli import main
 from absolve.mirror.capture import Captured, Piece, Pieces, Version, Where
+from tests.shapes.captures import DATE, block, entry, har, page, record, zipped
 
 if TYPE_CHECKING:
     from pathlib import Path

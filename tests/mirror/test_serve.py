@@ -13,13 +13,13 @@ from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from captures import page
-from packed import entry, har, mirrored
+from packed import mirrored
 
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.mirror import lookup, serve
 from absolve.mirror.origins import name_of
+from tests.shapes.captures import entry, har, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from captures import page
 from packed import mirrored
 
 from tests.browser_online import Online, served
 from tests.browser_page import Page
+from tests.shapes.captures import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import pytest
-from captures import har, packed, record
 
 from absolve.cli import main
 from tests.browser_online import Online, Tab, served
 from tests.shapes.active import HOST, KINDS, SHAPES
+from tests.shapes.captures import har, record, zipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,7 +78,7 @@ def captured(folder: Path, container: str, shapes: Shapes) -> Path:
     elif container == "warc":
         path.write_bytes(b"".join(of_warc(*one) for one in each))
     else:
-        path.write_bytes(har(*(of_har(*one) for one in each)) if container == "har" else packed(files))
+        path.write_bytes(har(*(of_har(*one) for one in each)) if container == "har" else zipped(files))
     return path
 
 
