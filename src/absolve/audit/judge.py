@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from absolve.audit.content import Match, Pair
     from absolve.audit.maps import Rules
+
+    Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair]]]
 
 # Statements of files of queries: none that writes a file, loads an extension or changes a setting.
 _HARMLESS: Final = frozenset({"CREATE", "CREATE_FUNC", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "SELECT"})
@@ -263,24 +266,6 @@ class Held:
 # --- contents ---------------------------------------------------------------------------------------------------------
 
 
-class Match(NamedTuple):
-    """The new page that has the content of an old one, and the second best if it is close; all are resources."""
-
-    old: int
-    new: int
-    score: float
-    second: int | None = None
-
-
-class Pair(NamedTuple):
-    """The similarity of an old page and a given new one; `names` as in `content.Pair`."""
-
-    old: int
-    new: int
-    score: float
-    names: int = 0
-
-
 _PAIRS: Final = """
 SELECT DISTINCT u.resource, n.resource FROM (
     SELECT u.resource, l.resource AS other FROM old_urls u JOIN located l ON l.side = 'new' AND l.url = u.new_url
@@ -298,8 +283,8 @@ WHERE u.is_page AND o.digest IS NOT NULL AND n.digest IS DISTINCT FROM o.digest
 """
 
 
-def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterable[Match | Pair]] | None) -> None:
-    """Create the tables of contents that are alike: `compared` gets the pairs whose similarity is asked."""
+def compare(connection: Any, compared: Compare | None) -> None:
+    """Create the tables of contents that are alike: `compared` gets the pairs of resources to compare."""
     connection.execute(
         "CREATE OR REPLACE TABLE content_matches (old_resource BIGINT, new_resource BIGINT, score DOUBLE,"
         " second_resource BIGINT)"
@@ -313,14 +298,7 @@ def compare(connection: Any, compared: Callable[[list[tuple[int, int]]], Iterabl
     )
     if compared is None or not one(connection, _UNDECIDED)[0]:
         return
-    pairs = connection.execute(_PAIRS).fetchall()
-    matches: list[Match] = []
-    scores: list[Pair] = []
-    for found in compared(pairs):
-        if isinstance(found, Match):
-            matches.append(found)
-        else:
-            scores.append(found)
+    matches, scores = compared(connection.execute(_PAIRS).fetchall())
     insert(connection, "content_matches", matches)
     insert(connection, "pair_scores", scores)
 
@@ -332,7 +310,7 @@ def judge(
     connection: Any,
     question: Question,
     rules_of: Callable[[Iterator[tuple[Any, ...]]], tuple[Rules | None, bool]],
-    compared: Callable[[list[tuple[int, int]]], Iterable[Match | Pair]] | None = None,
+    compared: Compare | None = None,
 ) -> None:
     """Judge links and URLs: create `findings` and `judged_urls`.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import content
-from absolve.audit.judge import Match, Pair, each
+from absolve.audit.judge import each
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.inventory import documents
 from absolve.run.inputs import Input
@@ -23,6 +23,7 @@ from absolve.run.load import each as segments
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from absolve.audit.judge import Compare
     from absolve.run.load import ReadOptions
 
 _PAGES: Final = """
@@ -35,22 +36,16 @@ WHERE side = ? AND is_page AND digest IS NOT NULL ORDER BY document, entity, res
 
 def comparing(
     connection: Any, reading: ReadOptions, threshold: float, roots: Sequence[Path], notify: Callable[[Diagnostic], None]
-) -> Callable[[list[tuple[int, int]]], Iterable[Match | Pair]]:
+) -> Compare:
     """Return the function that `judge.judge` calls for the contents.
 
     `roots` are the folders in which documents that only an inventory names may be; `notify` is called for others.
     """
     real = tuple(os.path.join(os.path.realpath(root), "") for root in roots)  # noqa: PTH118 - with a slash at its end
 
-    def compared(pairs: list[tuple[int, int]]) -> Iterator[Match | Pair]:
-        asked = [(str(old), str(new)) for old, new in pairs]
+    def compared(pairs: Sequence[tuple[int, int]]) -> tuple[list[content.Match], list[content.Pair]]:
         old, new = (pages(connection, side, reading, real, notify) for side in ("old", "new"))
-        for found in content.match(old, new, threshold=threshold, pairs=asked):
-            if isinstance(found, content.Pair):
-                yield Pair(int(found.old), int(found.new), found.score, found.names)
-            else:
-                second = int(found.second) if found.second is not None else None
-                yield Match(int(found.old), int(found.new), found.score, second)
+        return content.match(old, new, threshold=threshold, pairs=pairs)
 
     return compared
 
@@ -69,7 +64,7 @@ def pages(
         for entity, data in _contents(name, rows.keys(), reading):
             _, _, resource, digest, title, media_type, charset, *_ = rows[entity]
             if documents.digest(data) == digest:
-                yield content.PageText(str(resource), digest, title, content.blocks(data, media_type, charset))
+                yield content.PageText(resource, digest, title, content.blocks(data, media_type, charset))
     if outside:
         text = (
             f"the contents of {len(outside):,} files that an inventory names are not compared: they are not there, have"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from absolve.audit.content import Match, PageText, Pair, blocks, match
+from absolve.audit.content import PageText, blocks, match
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,9 +104,9 @@ ELSEWHERE = {
 def test_moved_pages_of_a_real_site_are_found_and_none_is_found_wrongly(shared: Path, site: str, seed: int) -> None:
     plan = planned(shared / "sites" / site, seed)
     same = [(name, name) for name in plan.old if name in plan.new]
-    results = list(match(texts(plan.old), texts(plan.new), threshold=0.8, pairs=same))
-    found = {one.old: one.new for one in results if isinstance(one, Match)}
-    scores = {one.old: one.score for one in results if isinstance(one, Pair)}
+    matches, pairs = match(texts(plan.old), texts(plan.new), threshold=0.8, pairs=same)
+    found = {one.old: one.new for one in matches}
+    scores = {one.old: one.score for one in pairs}
 
     right = [name for name, new in plan.renamed.items() if found.get(name) == new]
     assert len(right) >= 49

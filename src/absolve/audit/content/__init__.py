@@ -1,11 +1,10 @@
 """Find the content of old pages among new ones.
 
 In: the bytes of pages. Out: their blocks of text, and for each old page the new page with its content, with a score.
-URLs are opaque keys here; it knows no maps and no links.
+It knows no URLs, no maps and no links.
 """
 
-from absolve.audit.content.matching import match
-from absolve.audit.content.pages import Match, PageText, Pair
+from absolve.audit.content.matching import Match, PageText, Pair, match
 from absolve.audit.content.text_blocks import blocks
 
 __all__ = ["Match", "PageText", "Pair", "blocks", "match"]

@@ -2,24 +2,32 @@
 
 In: the pages of both sites. Out: for each old page the new one with its content, if there is one, and scores of given
 pairs. Equal text first, then pages with equal blocks, then pages in which every block was edited. A new page is the
-match of one old page, except where it has all of the text of several: equal copies, or merged pages.
+match of one old page, except where it has all of the text of several: equal copies, or merged pages. Text that most
+pages of a site share does not count. A block counts by its length, less if other pages have it, too.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from functools import cache
+from math import log
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
-from absolve.audit.content.pages import Match, Pair, Site, Weights, rest_words
-from absolve.audit.content.text_blocks import words
+from absolve.audit.content.text_blocks import HEADING, LINKS, MARKS, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from absolve.audit.content.pages import Page, PageText
+    Key = Any  # of pages: what the caller knows them by
+    Block = tuple[str, int, bool]  # a text, how many times it is there, whether it is in links only
 
+_FEWEST: Final = 3  # pages that must have a block before it is taken for a part of the template
+_SHARE: Final = 0.5
+_OF_MANY: Final = 0.25  # of the pages: a title or heading that more of them have names none of them
+_SEPARATOR: Final = re.compile(r" [|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab~/]+ ")  # before the name of the site
+_LINK: Final = 0.2  # how much text in links counts: menus, and links to the previous and next page
 _CLOSE: Final = 0.05  # between the best score and a second one that is reported
 _PAIR: Final = 0.02  # by which a pair that the caller named is preferred
 _INSIDE: Final = 0.97  # of an old page, in a new one that is the match of another
@@ -27,30 +35,135 @@ _LEAST_INSIDE: Final = 60.0  # weight of an old page that can be a part of anoth
 _PART: Final = 0.95  # the score of a page that is a part of another, as a share of how much of it is there
 
 
+class PageText(NamedTuple):
+    """A page: a key of the caller's choice, the digest of its bytes, its title, its blocks of text."""
+
+    key: Key
+    digest: str | None
+    title: str | None
+    blocks: Sequence[str]
+
+
+class Match(NamedTuple):
+    """The new page that has the content of an old one. `second` is another that is close in score, None without one.
+
+    A score is between 0 and 1; 1 means equal text.
+    """
+
+    old: Key
+    new: Key
+    score: float
+    second: Key | None = None
+
+
+class Pair(NamedTuple):
+    """The score of a pair that the caller asked for, and whether both have a title or heading in common.
+
+    `names`: 2 for one that no other page has, 1 for one that few other pages have, 0 for none.
+    """
+
+    old: Key
+    new: Key
+    score: float
+    names: int = 0
+
+
+# --- the pages of one site --------------------------------------------------------------------------------------------
+
+
+class Page:
+    """One page: its own blocks by hash, the hashes of its text in order, its weight, its titles and headings."""
+
+    __slots__ = ("blocks", "digest", "key", "names", "number", "text", "title", "weight")
+
+    def __init__(self, number: int, page: PageText, blocks: dict[int, Block], text: tuple[object, ...]) -> None:
+        self.number = number
+        self.key = page.key
+        self.digest = page.digest
+        self.title = " ".join((page.title or "").split()).lower()
+        self.blocks = blocks
+        self.text = text
+        self.names = frozenset(_names(page))
+        self.weight = 0.0
+
+
+def _names(page: PageText) -> Iterator[str]:
+    """Yield what names a page: the parts of its title, of which one is often the site's, and its headings (marked)."""
+    title = " ".join((page.title or "").split())
+    yield from (part.lower() for part in _SEPARATOR.split(title) if part)
+    yield from (block.lower() for block in page.blocks if block[0] == HEADING)
+
+
+class Site:
+    """All pages of one site, by number, with the number of pages that have each block (`frequency`)."""
+
+    def __init__(self, given: Iterable[PageText]) -> None:
+        texts = list(given)
+        self.frequency: Counter[int] = Counter()
+        for text in texts:
+            self.frequency.update({hash(block.lstrip(MARKS)) for block in text.blocks})
+        most = max(_FEWEST - 1, _SHARE * len(texts))
+        self.pages = [self._page(number, text, most) for number, text in enumerate(texts)]
+        self.by_key = {page.key: page for page in self.pages}
+        self.names = Counter(name for page in self.pages for name in page.names)
+
+    def names_few(self, name: str) -> bool:
+        """Return whether a title or heading is that of a few pages: not of the template."""
+        return self.names[name] <= max(1, _OF_MANY * len(self.pages))
+
+    def _page(self, number: int, text: PageText, most: float) -> Page:
+        own: dict[int, Block] = {}
+        order: list[int] = []
+        for given in text.blocks:
+            block = given.lstrip(MARKS)
+            hashed = hash(block)
+            if self.frequency[hashed] > most:
+                continue
+            order.append(hashed)
+            is_link = given.startswith(LINKS) and own.get(hashed, ("", 0, True))[2]
+            own[hashed] = block, own.get(hashed, ("", 0))[1] + 1, is_link
+        # A page without text of its own is known by all of its text and its title.
+        key = (
+            tuple(order) if order else ("", tuple(hash(block.lstrip(MARKS)) for block in text.blocks), text.title)
+        )
+        return Page(number, text, own, key)
+
+
+class Weights:
+    """How much a block counts: by its length, and by how rare it is on both sites."""
+
+    def __init__(self, old: Site, new: Site) -> None:
+        self._old, self._new = old.frequency, new.frequency
+        self._scale = log(max(len(old.pages), len(new.pages)) + 2)
+        for site in (old, new):
+            for page in site.pages:
+                page.weight = sum(self(hashed, block) * block[1] for hashed, block in page.blocks.items())
+
+    def __call__(self, hashed: int, block: Block) -> float:
+        often = max(self._old.get(hashed, 0), self._new.get(hashed, 0), 1)
+        return (len(block[0]) + 1) * (1 - log(often) / self._scale) * (_LINK if block[2] else 1.0)
+
+
+# --- matching ---------------------------------------------------------------------------------------------------------
+
+
 def match(
-    old: Iterable[PageText],
-    new: Iterable[PageText],
-    *,
-    threshold: float = 0.8,
-    pairs: Iterable[tuple[str, str]] = (),
-) -> Iterator[Match | Pair]:
-    """Yield a `Match` for each old page that has one, in the order of the pages, then a `Pair` for each of `pairs`.
+    old: Iterable[PageText], new: Iterable[PageText], *, threshold: float = 0.8, pairs: Sequence[tuple[Key, Key]] = ()
+) -> tuple[list[Match], list[Pair]]:
+    """Return a `Match` for each old page that has one, in the order of the pages, and a `Pair` for each of `pairs`.
 
     `pairs` are keys of pages; one with an unknown key has the score 0. They are preferred where scores are close.
     """
     matching = _Matching(Site(old), Site(new), threshold)
-    given = list(pairs)
-    for one, other in given:
-        if one in matching.old.by_url and other in matching.new.by_url:
-            matching.named[matching.old.by_url[one].number].add(matching.new.by_url[other].number)
+    known = [(matching.old.by_key.get(one), matching.new.by_key.get(other)) for one, other in pairs]
+    for page, its_page in known:
+        if page is not None and its_page is not None:
+            matching.named[page.number].add(its_page.number)
     matching.run()
-    yield from (matching.found[number] for number in sorted(matching.found))
-    for one, other in given:
-        page, its_page = matching.old.by_url.get(one), matching.new.by_url.get(other)
-        if page is None or its_page is None:
-            yield Pair(one, other, 0.0)
-        else:
-            yield Pair(one, other, round(matching.of_pair(page, its_page), 4), matching.names(page, its_page))
+    return (
+        [matching.found[number] for number in sorted(matching.found)],
+        [Pair(*keys, *matching.scored(*pages)) for keys, pages in zip(pairs, known, strict=True)],
+    )
 
 
 class _Matching:
@@ -64,7 +177,7 @@ class _Matching:
         self._threshold = threshold
         self._taken: set[int] = set()
         self._weights = self.score.weights
-        self._copies: list[tuple[Page, list[Page], str]] = []
+        self._copies: list[tuple[Page, list[Page]]] = []
         self._candidates: dict[int, list[Page]] = {}
 
     def run(self) -> None:
@@ -74,18 +187,23 @@ class _Matching:
         rest = [page for page in self.new.pages if page.number not in self._taken and page.blocks]
         if rest and any(page.number not in self.found and page.blocks for page in self.old.pages):
             self._assign(ByWords(rest))
-        for page, others, method in self._copies:  # more copies than before: the content of all is in the first one
+        for page, others in self._copies:  # more copies than before: the content of all is in the first one
             if page.number not in self.found:
-                self._put_equal(page, others[0], others, method)
+                self._put_equal(page, others[0], others)
         self._inside()
 
-    def of_pair(self, page: Page, other: Page) -> float:
+    def scored(self, page: Page | None, other: Page | None) -> tuple[float, int]:
+        """Return the score of a named pair, and whether both pages have a name in common, as in `Pair`."""
+        if page is None or other is None:
+            return 0.0, 0
+        return round(self._of_pair(page, other), 4), self._names(page, other)
+
+    def _of_pair(self, page: Page, other: Page) -> float:
         """Return the score of a named pair: the new page may have more than the old one."""
         score = self.score(page, other)
         return max(score.same, _PART * score.inside)
 
-    def names(self, page: Page, other: Page) -> int:
-        """Return whether two pages have a name in common, as `Pair.names` has it."""
+    def _names(self, page: Page, other: Page) -> int:
         common = page.names & other.names
         if any(self.old.names[name] == self.new.names[name] == 1 for name in common):
             return 2
@@ -95,43 +213,39 @@ class _Matching:
 
     def _equal(self) -> None:
         """Match pages with equal bytes or equal text, one to one: by named pairs, then titles, then in order."""
-        for keyed in (_by_digest, _by_text):
-            old, new = (_grouped(site.pages, keyed) for site in (self.old, self.new))
+        for name in ("digest", "text"):
+            old, new = (_grouped(site.pages, name) for site in (self.old, self.new))
             for key, pages in old.items():
-                others = new.get(key)
-                if others:
-                    self._equal_group(pages, others, "digest" if keyed is _by_digest else "content")
+                if key in new:
+                    self._equal_group(pages, new[key])
 
-    def _equal_group(self, old: list[Page], new: list[Page], method: str) -> None:
+    def _equal_group(self, old: list[Page], new: list[Page]) -> None:
         """Match equal pages; those with only the text of the template need the same title, or a named pair."""
         left = {page.number: page for page in old if page.number not in self.found}
         free = {page.number: page for page in new if page.number not in self._taken}
         for page in list(left.values()):
             other = next((free[number] for number in sorted(self.named.get(page.number, ())) if number in free), None)
             if other is not None:
-                self._put_equal(left.pop(page.number), free.pop(other.number), new, method)
+                self._put_equal(left.pop(page.number), free.pop(other.number), new)
         by_title: dict[str, list[Page]] = defaultdict(list)
         for other in reversed(free.values()):
             by_title[other.title].append(other)
         for page in list(left.values()):
             if page.title and by_title.get(page.title):
                 other = by_title[page.title].pop()
-                self._put_equal(left.pop(page.number), free.pop(other.number), new, method)
+                self._put_equal(left.pop(page.number), free.pop(other.number), new)
         if not new[0].blocks and (len(old) > 1 or len(new) > 1):
             return
         for page, other in zip(list(left.values()), list(free.values()), strict=False):
-            self._put_equal(left.pop(page.number), other, new, method)
-        self._copies += [(page, new, method) for page in left.values()]
+            self._put_equal(left.pop(page.number), other, new)
+        self._copies += [(page, new) for page in left.values()]
 
-    def _put_equal(self, page: Page, other: Page, others: list[Page], method: str) -> None:
-        second = next((one for one in others if one is not other), None)
-        self._put(page, other, 1.0)
-        found = self.found[page.number]._replace(method=method)
-        self.found[page.number] = found._replace(second=second.url, second_score=1.0) if second else found
+    def _put_equal(self, page: Page, other: Page, others: list[Page]) -> None:
+        self._put(page, other, 1.0, next((one for one in others if one is not other), None))
 
-    def _put(self, page: Page, other: Page, score: float) -> None:
+    def _put(self, page: Page, other: Page, score: float, second: Page | None = None) -> None:
         self._taken.add(other.number)
-        self.found[page.number] = Match(page.url, other.url, round(score, 4))
+        self.found[page.number] = Match(page.key, other.key, round(score, 4), second.key if second else None)
 
     # --- similar text -------------------------------------------------------------------------------------------------
 
@@ -146,7 +260,7 @@ class _Matching:
             self._candidates.setdefault(page.number, []).extend(others.values())
             for number, other in others.items():
                 is_named = number in self.named.get(page.number, ())
-                score = self.of_pair(page, other) if is_named else self.score(page, other).same
+                score = self._of_pair(page, other) if is_named else self.score(page, other).same
                 if score >= self._threshold:
                     bonus = _PAIR if is_named else 0.0
                     scored.append((-score - bonus, page.number, number, score))
@@ -160,10 +274,7 @@ class _Matching:
             its_score = self.score(page, one).same
             if one is not other and its_score > second_score:
                 second, second_score = one, its_score
-        self._put(page, other, score)
-        if second is not None and second_score >= score - _CLOSE:
-            found = self.found[page.number]
-            self.found[page.number] = found._replace(second=second.url, second_score=round(second_score, 4))
+        self._put(page, other, score, second if second_score >= score - _CLOSE else None)
 
     def _inside(self) -> None:
         """Match old pages whose text is a part of a new page: merged pages."""
@@ -177,19 +288,12 @@ class _Matching:
                 self._put(page, best[1], _PART * best[0])
 
 
-def _by_digest(page: Page) -> object:
-    return page.digest
-
-
-def _by_text(page: Page) -> object:
-    return page.key
-
-
-def _grouped(pages: Iterable[Page], key: Callable[[Page], object]) -> dict[object, list[Page]]:
+def _grouped(pages: Iterable[Page], name: str) -> dict[object, list[Page]]:
+    """Return pages by an attribute, without those that have none."""
     found: dict[object, list[Page]] = {}
     for page in pages:
-        if key(page) is not None:
-            found.setdefault(key(page), []).append(page)
+        if (key := getattr(page, name)) is not None:
+            found.setdefault(key, []).append(page)
     return found
 
 
@@ -331,7 +435,7 @@ class Scorer:
         return found
 
     def _scored(self, old: Page, new: Page) -> Score:
-        if old.key == new.key:
+        if old.text == new.text:
             return Score(1.0, 1.0)
         if not old.weight or not new.weight:
             return Score(0.0, 0.0)
@@ -341,7 +445,7 @@ class Scorer:
             for hashed in common
         )
         rest_old, rest_new = max(old.weight - shared, 0.0), max(new.weight - shared, 0.0)
-        one, other = (rest_words(page, common)[:_MOST_WORDS] for page in (old, new))
+        one, other = (_rest_words(page, common)[:_MOST_WORDS] for page in (old, new))
         words = self._common_words(one, other) if one and other else 0
         # The rest counts as far as its words are the same, in the same order.
         part_old = rest_old * words / len(one) if one else 0.0
@@ -351,3 +455,8 @@ class Scorer:
         inside = (shared + (part_old if len(other) <= _SIMILAR_LENGTH * len(one) else 0.0)) / old.weight
         title = self._ratio(old.title, new.title) / 100 if old.title and new.title else 0.0
         return Score(max(same, (1 - _TITLE) * same + _TITLE * title), inside)
+
+
+def _rest_words(page: Page, common: set[int]) -> list[str]:
+    """Return the words of a page outside the blocks that it has in common with another."""
+    return words(text for hashed, (text, _, _) in page.blocks.items() if hashed not in common)
