@@ -9,7 +9,6 @@ import os
 import re
 import socket
 import sqlite3
-import stat
 import sys
 import time
 from contextlib import suppress
@@ -226,7 +225,9 @@ class Handler(BaseHTTPRequestHandler):
         return {"Access-Control-Allow-Origin": allowed, **more} if allowed is not None else {}
 
     def _send_file(self, path: str, file: File) -> None:
-        source = opened(self.server.root, path)
+        source: IO[bytes] | None = None
+        with suppress(OSError):
+            source = self.server.root.opened(path)
         if source is None:
             self._send(HTTPStatus.NOT_FOUND, b"not in this mirror\n")
             return
@@ -272,20 +273,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - of the base class
         """Print nothing: what is asked for is the reader's own."""
-
-
-def opened(root: OutputFolder, path: str) -> IO[bytes] | None:
-    """Return a file of a mirror for reading, without following a link; None if it is not there."""
-    above, _, name = path.rpartition("/")
-    try:
-        folder = root.folder(above)
-        state = folder.stat(name)
-        if state is None or not stat.S_ISREG(state.st_mode):
-            return None
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        return os.fdopen(os.open(folder.at(name), flags, dir_fd=folder.descriptor), "rb")
-    except OSError:
-        return None
 
 
 def run(folder: str, port: int, announce: Callable[[str], None], *, network: bool = False) -> None:

@@ -6,16 +6,15 @@ that has its bytes already is not written.
 
 from __future__ import annotations
 
-import os
 import posixpath
-import stat
 import sys
+from contextlib import suppress
 from functools import lru_cache
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.encodings.charsets import UTF_8, byte_order_mark
@@ -281,19 +280,11 @@ def _leads_already(how: MirrorOptions, item: Item, resolved: Resolved, policy: M
         return False
     above = item.path.rpartition("/")[0]
     path = posixpath.normpath(posixpath.join(above, percent_decoded(reference)))
-    return how.folder is not None and is_file(how.folder, path)
-
-
-def is_file(root: OutputFolder, path: str) -> bool:
-    """Return whether a folder has a file at a path. A symbolic link is no file, and nothing is above the folder."""
-    above, _, name = path.rpartition("/")
-    if path.startswith(("/", "../")) or path in {".", ".."} or "\0" in path:
+    if how.folder is None or path.startswith(("/", "../")) or path in {".", ".."} or "\0" in path:
         return False
-    try:
-        state = root.folder(above).stat(name)
-    except OSError:
-        return False
-    return state is not None and stat.S_ISREG(state.st_mode)
+    with suppress(OSError):
+        return how.folder.state(path) is not None
+    return False
 
 
 def _no_longer_read(how: MirrorOptions, item: Item, payload: Payload, data: bytes) -> list[TaskResult]:
@@ -335,29 +326,9 @@ def _written(
 
 def has(root: OutputFolder, path: str, data: bytes) -> bool:
     """Return whether a file in the folder has exactly these bytes. A symbolic link is no file. Raise OSError."""
-    above, _, name = path.rpartition("/")
-    try:
-        folder = root.folder(above)
-    except FileNotFoundError:
+    state = root.state(path)
+    file = root.opened(path) if state is not None and state.st_size == len(data) else None
+    if file is None:
         return False
-    state = folder.stat(name)
-    if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != len(data):
-        return False
-    number = os.open(folder.at(name), _READ, dir_fd=folder.descriptor)
-    with os.fdopen(number, "rb") as file:
+    with file:
         return file.read() == data
-
-
-def digest_of(root: OutputFolder, path: str) -> str | None:
-    """Return the digest of a file in the folder, as a map has it; None for what is no regular file. Raise OSError."""
-    above, _, name = path.rpartition("/")
-    folder = root.folder(above)
-    state = folder.stat(name)
-    if state is None or not stat.S_ISREG(state.st_mode):
-        return None
-    number = os.open(folder.at(name), _READ, dir_fd=folder.descriptor)
-    with os.fdopen(number, "rb") as file:
-        return f"sha256:{file_digest(file, 'sha256').hexdigest()}"
-
-
-_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)

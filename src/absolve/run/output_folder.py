@@ -15,10 +15,12 @@ from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import BufferedReader
 
 # Windows has none of this: there paths are checked, which is as safe if no other process changes the folder meanwhile.
 _HAS_DESCRIPTORS: Final = hasattr(os, "O_NOFOLLOW") and {os.open, os.mkdir, os.rename, os.stat} <= os.supports_dir_fd
 _FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)  # O_PATH opens unreadable folders, too
+_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _CACHED: Final = 64  # descriptors kept open in each process, of the folders used last
 
 
@@ -112,6 +114,23 @@ class OutputFolder:
                 found = self._descend(place, create=create)
             self._keep(place, found)
             return found
+
+    def opened(self, path: str) -> BufferedReader | None:
+        """Return a regular file at a relative path, to be read; None for a link and all else. Raise OSError."""
+        if self.state(path) is None:
+            return None
+        above, _, name = path.rpartition("/")
+        folder = self.folder(above)
+        return os.fdopen(os.open(folder.at(name), _READ, dir_fd=folder.descriptor), "rb")
+
+    def state(self, path: str) -> os.stat_result | None:
+        """Return the state of a regular file at a relative path; None for a link and all else. Raise OSError."""
+        above, _, name = path.rpartition("/")
+        try:
+            found = self.folder(above).stat(name)
+        except FileNotFoundError:
+            return None
+        return found if found is not None and stat.S_ISREG(found.st_mode) else None
 
     def _keep(self, place: str, folder: OpenFolder) -> None:
         self._open[place] = folder
