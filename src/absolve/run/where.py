@@ -5,7 +5,6 @@ Input: the text of a condition, rows of the inventory. Output: the rows for whic
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ except (ImportError, UsageError) as error:
 def check(condition: str, columns: Sequence[str] = COLUMNS) -> None:
     """Raise UsageError if a text is not exactly one SQL expression, or refers to an unknown column."""
     try:
-        _is_one(condition)
+        _check_one(condition)
         _places(condition, (), columns)
     except duckdb.Error as error:
         raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
@@ -40,7 +39,7 @@ def kept(
     condition: str, rows: Sequence[Row], name: str, columns: Sequence[str] = COLUMNS
 ) -> Iterator[list[Row]]:
     """Yield the list of rows for which a condition is true, in order. Raise DocumentError after it if a row failed."""
-    _is_one(condition)
+    _check_one(condition)
     places, error = _worked_out(condition, rows, columns)
     yield [rows[place] for place in places]
     if error is not None:
@@ -65,58 +64,17 @@ def _worked_out(
 
 
 @lru_cache(maxsize=16)
-def _is_one(condition: str) -> None:
-    """Raise UsageError unless DuckDB's parser reads the text as exactly one expression.
-
-    The text is parsed twice, in the parentheses of WHERE and in the brackets of a list. A text that closes one of them
-    does not close the other, so a text read as the same expression in both closes neither; a second expression would be
-    a second element.
-    """
+def _check_one(condition: str) -> None:
+    """Raise UsageError unless a text is exactly one SQL expression: no text that closes the parentheses of WHERE is."""
     try:
         condition.encode()  # DuckDB accepts UTF-8 only
-        is_one = _is_one_expression(condition)
+        duckdb.SQLExpression(condition)
     except UnicodeEncodeError:
         raise UsageError("--where: the condition is not UTF-8") from None
-    except RecursionError:
-        raise UsageError("--where: the condition is nested too deep") from None
-    if not is_one:
-        raise UsageError("--where needs exactly one SQL expression")
-
-
-def _is_one_expression(condition: str) -> bool:
-    where = _read(f"SELECT 1 FROM links WHERE (\n{condition}\n)")  # noqa: S608 - parsed only
-    try:
-        listed = _read(f"SELECT [\n{condition}\n]")
-    except UsageError:
-        listed = []
-    expression = where[0]["node"].get("where_clause") if len(where) == 1 else None
-    shapes = (where, "SELECT 1 FROM links WHERE (absolve)"), (listed, "SELECT [absolve]")
-    return expression is not None and all(found == _filled(_read(shape), expression) for found, shape in shapes)
-
-
-def _read(statement: str) -> list[Any]:
-    """Return DuckDB's syntax tree of a text, without positions. Raise UsageError for a syntax error."""
-    ((text,),) = _database().execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchall()
-    found = json.loads(text)
-    if found["error"]:
-        raise UsageError(f"--where: {found['error_message'].partition(chr(10))[0]}")
-    statements: list[Any] = _without_places(found["statements"])
-    return statements
-
-
-def _without_places(node: Any) -> Any:
-    if isinstance(node, dict):
-        return {key: _without_places(child) for key, child in node.items() if not key.startswith("query_location")}
-    return [_without_places(child) for child in node] if isinstance(node, list) else node
-
-
-def _filled(node: Any, expression: Any) -> Any:
-    """Return the tree with the column `absolve` replaced by an expression."""
-    if isinstance(node, dict):
-        if node.get("column_names") == ["absolve"]:
-            return expression
-        return {key: _filled(child, expression) for key, child in node.items()}
-    return [_filled(child, expression) for child in node] if isinstance(node, list) else node
+    except duckdb.InvalidInputException:
+        raise UsageError("--where needs exactly one SQL expression") from None
+    except duckdb.Error as error:
+        raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
 
 
 _PLACE = "place of the row"  # not a column of the inventory, nor a name that a condition would use
