@@ -1,12 +1,13 @@
 """Find the documents that a container holds: entries of an archive, parts of messages, members of a package.
 
-In: the bytes of a container, whose walker finds what is in it. Out: an `Entry` for each document, in their order: its
-URL, what the container states about it, and its content, which is decoded when it is asked for. No document is walked:
-its bases and links are those of `walk`.
+In: the bytes of a container, whose walker finds what is in it, or a record of a WARC file. Out: an `Entry` for each
+document, in their order: its URL, what the container states about it, and its content, which is decoded when it is
+asked for. No document is walked: its bases and links are those of `walk`.
 """
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urljoin
@@ -15,12 +16,19 @@ from absolve.core.captures import LONGEST_REFERENCE, Capture
 from absolve.core.errors import CodingError, WalkError
 from absolve.core.model import BaseClaim, Finding, Part
 from absolve.encodings.charsets import UTF_8
-from absolve.formats import registry
+from absolve.encodings.codings import IDENTITY
+from absolve.formats import headers, registry
+from absolve.formats.http.codings import Stack
+from absolve.formats.http.responses import codings_of, response_at
+from absolve.formats.warc.headers import record_at
+from absolve.formats.warc.walker import stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.document.settings import Settings
+    from absolve.formats.headers import Field
+    from absolve.formats.warc.headers import Record
 
 _NOTHING: Final = Capture()
 _MAIL: Final = frozenset({*registry.MAIL, *registry.STEPS})  # what may have whole messages as parts
@@ -111,3 +119,59 @@ def _joined(url: str, reference: str) -> str:
     with suppress(ValueError):
         return urljoin(url, reference) if len(reference) <= LONGEST_REFERENCE else ""
     return ""
+
+
+# --- records of WARC and ARC files ------------------------------------------------------------------------------------
+
+_LONGEST_NUMBER: Final = 16
+
+
+def records(data: bytes) -> Iterator[tuple[int, Record]]:
+    """Yield the records in one segment of a file with their numbers, whatever they hold."""
+    position = number = 0
+    while position < len(data):
+        record = record_at(data, position)
+        if record is None:
+            return
+        yield number, record
+        number += 1
+        position = record.end
+        while position < len(data) and data[position] in b"\r\n":
+            position += 1
+
+
+def of_record(data: bytes, record: Record, settings: Settings) -> Entry:
+    """Return the document that a record holds: the body of its last response (100 Continue), else its block.
+
+    The status is None without a response. A body that is known to be cut off has the greatest `length`. Raise WalkError
+    for a segment of a record, and for a response that is none.
+    """
+    if headers.first(data, record.fields, "warc-segment-number") is not None:
+        raise WalkError("segmented", "a record in segments is not read")
+    block, facts = data[record.block : record.end], stated(data, record)
+    cut = sys.maxsize if headers.first(data, record.fields, "warc-truncated") is not None else 0
+    if not block.startswith(b"HTTP/"):
+        part = Part(record.media_type, 0, len(block), IDENTITY)
+        return Entry(record.url, record.media_type, facts._replace(length=cut), part=part, outer=block)
+    response = response_at(block, 0)
+    if response is None:
+        raise WalkError("no-http", "this does not begin as an HTTP message does")
+    while (following := response_at(block, response.body)) is not None:
+        response = following
+    length, end = _length(block, response.fields), len(block)
+    if length is not None and not block[response.body + length :].strip(b"\r\n"):
+        end = min(end, response.body + length)
+    part = Part("", response.body, end, Stack(codings_of(block, response, settings)[0]))
+    facts = facts._replace(
+        status=int(response.status),
+        fields=tuple((field.name, headers.value(block, field)) for field in response.fields),
+        length=cut or length or 0,
+    )
+    return Entry(record.url, "", facts, part=part, outer=block)
+
+
+def _length(block: bytes, fields: list[Field]) -> int | None:
+    """Return the Content-Length; None without one, or where the body has a coding that ends by itself."""
+    text = headers.first(block, fields, "content-length")
+    is_alone = all(headers.first(block, fields, f"{word}-encoding") is None for word in ("transfer", "content"))
+    return int(text) if is_alone and text is not None and text.isdecimal() and len(text) < _LONGEST_NUMBER else None

@@ -17,12 +17,10 @@ from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, 
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
 from absolve.document.walk import inners, walk
-from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
-from absolve.inventory.dates import in_iso
 from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import CUT, PARTIAL, PIECE, SCHEMES, Captured, Piece, Where, digits_of, judged, redirect_of
-from absolve.mirror.payloads import Broken, Payload, media_type_of
+from absolve.mirror.capture import SCHEMES, Captured, Where
+from absolve.mirror.payloads import Broken, Payload, captured, payload_of
 from absolve.run import sources
 from absolve.urls.identity import normal, percent_decoded
 
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.document.entity import Entity
+    from absolve.mirror.capture import Piece
     from absolve.mirror.payloads import Posted
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
@@ -99,24 +98,13 @@ class ContainerReader:
         urls = self._urls(one, index + 1)
         if not urls or facts.method.upper() not in {"", "GET", "HEAD"}:
             return
-        payload = _payload(one)
-        fields = browsers.kept_fields(facts.fields)
-        date = digits_of(facts.date if facts.date[:4].isdecimal() else in_iso(facts.date) or "")
-        status = 200 if facts.status is None else facts.status
         where = Where(self._number, index, 0)
-        found = Captured(
-            *(urls[0], status, date, payload.media_type, where),
-            size=len(payload.data),
-            shown=browsers.allowed(payload.media_type, fields, payload.data),
-            looks=browsers.markup(payload.data),
-            fields=fields,
-        )
-        if facts.status is not None:
-            yield from self._answered(found, one)
+        found = captured(one, urls[0], where, self._how.settings)
+        if found is None:
             return
         yield found
-        for other in urls[1:]:
-            yield Captured(other, 302, found.date, "", where, urls[0])
+        if isinstance(found, Captured) and facts.status is None:
+            yield from (Captured(other, 302, found.date, "", where, urls[0]) for other in urls[1:])
 
     def _file(self, one: Entry, index: int) -> Captured:
         """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
@@ -133,21 +121,6 @@ class ContainerReader:
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)
         return Captured(url, 200, facts.date, payload.media_type, where, size=facts.length, is_file=True, looks=looks)
-
-    def _answered(self, found: Captured, one: Entry) -> Iterator[Captured | Piece]:
-        """Yield the capture that a response is, if any, with what there is of its body."""
-        facts, fields = one.facts, dict(one.facts.fields)
-        location = redirect_of(found.url, found.status, facts.redirect or fields.get("location"))
-        if location is not None or not 200 <= found.status < 300:
-            yield found._replace(location=location)
-        elif not found.size and facts.method.upper() == "HEAD":
-            return
-        elif not found.size and (facts.length or any(_is_number(fields, name) for name in _LENGTHS)):
-            yield found._replace(lack=PIECE)  # the body was not saved
-        elif found.status == PARTIAL:
-            yield judged(found, fields.get, found.size, self._how.settings.max_decompressed)
-        else:
-            yield found._replace(lack=CUT) if not one.is_text and facts.length > found.size else found
 
     def _urls(self, one: Entry, number: int) -> list[str]:
         """Return the URLs of a document, its own one first; none for one that is none of the web."""
@@ -175,7 +148,7 @@ class ContainerReader:
         for where in places:
             one = self._loaded[where.offset]
             try:
-                payload = _file_payload(one) if self._kind == registry.ZIP else _payload(one)
+                payload = _file_payload(one) if self._kind == registry.ZIP else payload_of(one)
             except CodingError:
                 continue
             entity = self._entities[where.offset] if self._entities else None
@@ -209,13 +182,6 @@ def _content(one: Entry) -> bytes | None:
         return None
 
 
-_LENGTHS: Final = ("content-length", "content-range")
-
-
-def _is_number(fields: dict[str, str], name: str) -> bool:
-    return fields.get(name, "0")[:1] not in {"", "-", "0"}
-
-
 def _is_usable(url: str) -> bool:
     return url.startswith(SCHEMES)
 
@@ -241,28 +207,3 @@ def _file_payload(one: Entry) -> Payload:
     """Return the content of a file in a package, with the type that the package declares, or that it is."""
     content, facts = one.content, one.facts
     return Payload(content, facts.media_type or extensions.of_file(facts.name, content[:4096]))
-
-
-def _payload(one: Entry) -> Payload:
-    """Return the content of a document. Text is encoded again as its page declares, where that loses nothing.
-
-    A header counts for the media type: what a browser noted beside it may be what it guessed. Raise CodingError.
-    """
-    content = one.content
-    declared = browsers.stated_type(value for name, value in one.facts.fields if name == "content-type")
-    if one.facts.status is None:
-        essence, parameters = registry.essence_of(one.media_type)
-        charset = parameters.get("charset", "").lower()
-        declared = f"{essence}; charset={charset}" if charset and essence.startswith("text/") else essence
-    media_type = media_type_of(declared or one.media_type, content, one.url, browsers.kept_fields(one.facts.fields))
-    if not one.is_text:
-        return Payload(content, media_type)
-    label = registry.essence_of(media_type)[1].get("charset")
-    charset_ = (lookup(label) if label else None) or declared_in_html(content)
-    if charset_ is not None and charset_.name != "utf-8":
-        try:
-            return Payload(content.decode("utf-8", "surrogatepass").encode(charset_.codec), media_type)
-        except (UnicodeError, LookupError):
-            pass
-    essence = registry.essence_of(media_type)[0]
-    return Payload(content, f"{essence}; charset=utf-8" if label else media_type, "utf-8")

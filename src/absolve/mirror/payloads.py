@@ -6,21 +6,31 @@ needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from absolve.core.errors import CodingError
 from absolve.core.model import Document
 from absolve.document.walk import inners, walk
+from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
+from absolve.inventory.dates import in_iso
 from absolve.mirror import browsers, extensions
+from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, digits_of, judged, redirect_of
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseClaim
+    from absolve.document.captures import Entry
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
-    from absolve.mirror.capture import Captured, Piece, Where
+    from absolve.mirror.capture import Piece, Where
+
+_BASES: Final = frozenset({"base", "content-base"})
+_LENGTHS: Final = ("content-length", "content-range")
 
 
 class Payload(NamedTuple):
@@ -76,6 +86,101 @@ def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") 
         return ""
     found = extensions.sniffed(data) or extensions.by_name(name)
     return browsers.sniffed(fields, data) or ("" if browsers.is_active(found) else found)
+
+
+def payload_of(one: Entry) -> Payload:
+    """Return the content of a document. Text is encoded again as its page declares, where that loses nothing.
+
+    A header counts for the media type: what a browser noted beside it may be what it guessed. Raise CodingError.
+    """
+    content, facts = one.content, one.facts
+    declared = browsers.stated_type(value for name, value in facts.fields if name == "content-type")
+    if facts.status is None and not facts.kind:  # of a message
+        essence, parameters = registry.essence_of(one.media_type)
+        charset = parameters.get("charset", "").lower()
+        declared = f"{essence}; charset={charset}" if charset and essence.startswith("text/") else essence
+    media_type = media_type_of(declared or one.media_type, content, one.url, browsers.kept_fields(facts.fields))
+    if not one.is_text:
+        return Payload(content, media_type, message=_with_bases(one, media_type, content) if facts.kind else None)
+    label = registry.essence_of(media_type)[1].get("charset")
+    charset_ = (lookup(label) if label else None) or declared_in_html(content)
+    if charset_ is not None and charset_.name != "utf-8":
+        try:
+            return Payload(content.decode("utf-8", "surrogatepass").encode(charset_.codec), media_type)
+        except (UnicodeError, LookupError):
+            pass
+    essence = registry.essence_of(media_type)[0]
+    return Payload(content, f"{essence}; charset=utf-8" if label else media_type, "utf-8")
+
+
+def _with_bases(one: Entry, media_type: str, content: bytes) -> bytes | None:
+    """Return a response with the bases of a header, and its body without codings; None without such a base."""
+    bases = [f"{name}: {value}\r\n" for name, value in one.facts.fields if name in _BASES]
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n{''.join(bases)}\r\n"
+    return head.encode("utf-8", "surrogateescape") + content if bases else None
+
+
+def captured(one: Entry, url: str, where: Where, settings: Settings) -> Captured | Piece | None:
+    """Return the capture that a document is, with what there is of its body; None for the answer to a HEAD.
+
+    Raise CodingError for a body that cannot be decoded, unless a record holds an error page or a piece.
+    """
+    facts, fields = one.facts, dict(reversed(one.facts.fields))
+    kept = browsers.kept_fields(facts.fields)
+    status = 200 if facts.status is None else facts.status
+    is_success = 200 <= status < 300
+    location = redirect_of(url, status, facts.redirect or fields.get("location"))
+    if facts.kind and (location is not None or facts.kind == "revisit"):
+        data = None
+        media_type = browsers.stated_type(value for name, value in facts.fields if name == "content-type")
+        size = sys.maxsize  # that of the capture to which a revisit refers
+    else:
+        size = one.part.end - one.part.start if facts.kind and one.part is not None else 0
+        may_be_broken = facts.kind and not (is_success and status != PARTIAL and size)
+        data, media_type = _read(one, kept, must_decode=not may_be_broken)
+        if not facts.kind or (status == PARTIAL and "content-encoding" not in fields):
+            size = len(data)
+    is_response = facts.status is not None or not facts.kind
+    found = Captured(
+        url,
+        status,
+        digits_of(facts.date if facts.date[:4].isdecimal() else in_iso(facts.date) or ""),
+        media_type,
+        where,
+        location,
+        facts.payload_digest,
+        size=len(one.outer) if facts.kind else size,
+        is_revisit=facts.kind == "revisit",
+        refers_to=normal(facts.refers_to) or "",
+        refers_date=digits_of(facts.refers_to_date),
+        shown=browsers.allowed(media_type, kept, data) if is_response and (media_type or data is not None) else "",
+        looks=browsers.markup(data) if data is not None else "",
+        fields=kept,
+    )
+    if location is not None or not is_success:
+        return found
+    if not size:
+        if facts.method.upper() == "HEAD":
+            return None
+        has_more = facts.length or any(fields.get(name, "0")[:1] not in {"", "-", "0"} for name in _LENGTHS)
+        is_bare = status == PARTIAL or (facts.kind and "transfer-encoding" in fields)
+        return found._replace(lack=PIECE) if has_more or is_bare else found  # the body was not saved
+    if status == PARTIAL:
+        return judged(found, fields.get, size, settings.max_decompressed)
+    return found._replace(lack=CUT) if facts.length > size and not one.is_text else found
+
+
+def _read(one: Entry, fields: str, *, must_decode: bool) -> tuple[bytes, str]:
+    """Return the content of a document and its media type. Raise CodingError where it must be decoded, and cannot."""
+    try:
+        payload = payload_of(one)
+    except CodingError:
+        if must_decode:
+            raise
+        data = b"<"  # what it may be
+        declared = browsers.stated_type(value for name, value in one.facts.fields if name == "content-type")
+        return data, media_type_of(declared, data, one.url, fields)
+    return payload.data, payload.media_type
 
 
 def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:

@@ -1,30 +1,25 @@
 """Read the captures in WARC and ARC files: responses, resources and revisits, and which of them answer a POST.
 
-In: an open file, which may be in a WACZ. Out: a `Captured` for each record with a document, from its header alone; and
-its payload.
+In: an open file, which may be in a WACZ. Out: a `Captured` for each record with a document, and its payload;
+`document.captures` reads a record.
 """
 
 from __future__ import annotations
 
 import io
-import sys
 import zipfile
 import zlib
 from contextlib import ExitStack, contextmanager
-from functools import partial
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
+from absolve.document.captures import of_record, records
 from absolve.formats import headers
 from absolve.formats.compression import ZSTD_FRAME, is_skippable
-from absolve.formats.http.responses import codings_of, response_at
-from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.reader import pieces
-from absolve.formats.warc.walker import stated
 from absolve.formats.zip import wacz
-from absolve.mirror import browsers
-from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, Piece, Where, digits_of, judged, redirect_of
-from absolve.mirror.payloads import Broken, Payload, Posted, media_type_of
+from absolve.mirror.capture import Where
+from absolve.mirror.payloads import Broken, Posted, captured, payload_of
 from absolve.run.sources import unreadable
 from absolve.urls.identity import normal
 
@@ -33,21 +28,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from absolve.document.settings import Settings
-    from absolve.formats.headers import Field
-    from absolve.formats.http.responses import Response
     from absolve.formats.warc.headers import Record
+    from absolve.mirror.capture import Captured, Piece
+    from absolve.mirror.payloads import Payload
 
 _CAPTURES: Final = frozenset({"response", "resource", "revisit", "arc"})
 _SCHEMES: Final = ("http://", "https://", "ftp://")
 _UNSAFE: Final = frozenset(b"POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND REPORT SEARCH".split())
-_BASES: Final = frozenset({"base", "content-base"})
-
-
-class _Found(NamedTuple):
-    """A record in the records of one segment, with its number there."""
-
-    number: int
-    record: Record
 
 
 class WarcReader:
@@ -76,7 +63,7 @@ class WarcReader:
                     yield Broken(Diagnostic(finding.code, text, self._name, failed=finding.failed))
                 if piece.records is None:
                     continue
-                for number, record in _records(piece.records):
+                for number, record in records(piece.records):
                     where = Where(self._number, piece.offset, number)
                     try:
                         yield from _captures(piece.records, record, where, posted, self._settings)
@@ -99,9 +86,9 @@ class WarcReader:
                 here = wanted.get(piece.offset)
                 if here is None or piece.records is None:
                     continue
-                found = dict(_records(piece.records))
+                found = dict(records(piece.records))
                 for where in here:
-                    yield where, _payload(piece.records, found[where.number], self._settings)
+                    yield where, payload_of(of_record(piece.records, found[where.number], self._settings))
 
 
 def _needs_start(file: IO[bytes]) -> bool:
@@ -109,20 +96,6 @@ def _needs_start(file: IO[bytes]) -> bool:
     file.seek(0)
     head = file.read(4)
     return head.startswith(ZSTD_FRAME) or (len(head) == 4 and is_skippable(head))
-
-
-def _records(data: bytes) -> Iterator[tuple[int, Record]]:
-    """Yield the records of one segment with their numbers."""
-    position = number = 0
-    while position < len(data):
-        record = record_at(data, position)
-        if record is None:
-            return
-        yield number, record
-        number += 1
-        position = record.end
-        while position < len(data) and data[position] in b"\r\n":
-            position += 1
 
 
 def _captures(
@@ -134,140 +107,19 @@ def _captures(
         return
     if record.kind not in _CAPTURES or not record.url.startswith(_SCHEMES):
         return
-    if headers.first(data, record.fields, "warc-segment-number") is not None:
-        raise WalkError("segmented", "a record in segments is not read")
     url = normal(record.url)
     if url is None or (posted and not posted.isdisjoint(_ids(data, record))):
         return
-    block = data[record.block : record.end]
-    facts = stated(data, record)
-    date, digest = digits_of(facts.date), facts.payload_digest
-    is_truncated = headers.first(data, record.fields, "warc-truncated") is not None
-    if not block.startswith(b"HTTP/"):
-        if record.kind in {"response", "revisit"}:
-            return
-        media_type = media_type_of(record.media_type, block, url)
-        lack = (CUT if block else PIECE) if is_truncated else ""
-        looks = browsers.markup(block)
-        yield Captured(url, 200, date, media_type, where, digest=digest, size=len(block), lack=lack, looks=looks)
-        return
-    response = _last(block)
-    status = int(response.status)
-    location = redirect_of(url, status, headers.first(block, response.fields, "location"))
-    is_revisit = record.kind == "revisit"
-    fields = browsers.kept_fields((field.name, headers.value(block, field)) for field in response.fields)
-    media_type = _stated(block, response)
-    one = Captured(
-        url,
-        status,
-        date,
-        media_type,
-        where,
-        location,
-        digest,
-        record.end - record.block,
-        is_revisit,
-        normal(facts.refers_to) or "",
-        digits_of(facts.refers_to_date),
-        shown=browsers.allowed(media_type, fields, None) if media_type else "",
-        fields=fields,
-    )
-    yield _judged(one, block, response, settings, is_truncated=is_truncated)
-
-
-def _judged(
-    one: Captured, block: bytes, response: Response, settings: Settings, *, is_truncated: bool
-) -> Captured | Piece:
-    """Return a capture with what there is of its body. Raise CodingError for a body that cannot be decoded."""
-    if one.location is not None:
-        return one
-    field = partial(headers.first, block, response.fields)
-    size = len(block) - response.body
-    is_success = 200 <= one.status < 300
-    if one.is_revisit:
-        size = sys.maxsize  # that of the capture to which it refers
-    else:
-        must_decode = is_success and one.status != PARTIAL and size > 0
-        body = _checked_body(block, response, settings, must_decode=must_decode)
-        media_type = media_type_of(one.media_type, body, one.url, one.fields)
-        shown = browsers.allowed(media_type, one.fields, body)
-        one = one._replace(media_type=media_type, shown=shown, looks=browsers.markup(body))
-        if one.status == PARTIAL and field("content-encoding") is None:
-            size = len(body)
-    if one.status == PARTIAL:
-        return judged(one, field, size, settings.max_decompressed)
-    is_bare = not size and field("transfer-encoding") is not None
-    if is_success and (is_truncated or is_bare or size < (_length(block, response.fields) or 0)):
-        return one if one.is_revisit else one._replace(lack=CUT if size else PIECE)
-    return one
+    one = of_record(data, record, settings)
+    if one.facts.status is not None or record.kind not in {"response", "revisit"}:
+        found = captured(one, url, where, settings)
+        yield from [found] if found is not None else []
 
 
 def _ids(data: bytes, record: Record) -> frozenset[str]:
     """Return the ID of a record, and those of the records that were written at once with it."""
     found = [field for field in record.fields if field.name in {"warc-record-id", "warc-concurrent-to"}]
     return frozenset(headers.value(data, field) for field in found)
-
-
-def _last(block: bytes) -> Response:
-    """Return the last of several responses (100 Continue). Raise WalkError without any."""
-    response = response_at(block, 0)
-    if response is None:
-        raise WalkError("no-http", "this does not begin as an HTTP message does")
-    while (following := response_at(block, response.body)) is not None:
-        response = following
-    return response
-
-
-def _stated(block: bytes, response: Response) -> str:
-    fields = (field for field in response.fields if field.name == "content-type")
-    return browsers.stated_type(headers.value(block, field) for field in fields)
-
-
-def _checked_body(block: bytes, response: Response, settings: Settings, *, must_decode: bool) -> bytes:
-    """Return a body. Raise CodingError where it is not in the codings that its header names, if it must be."""
-    try:
-        return _body(block, response, settings)
-    except CodingError:
-        if must_decode:
-            raise
-        return b"<"  # what it may be
-
-
-def _body(block: bytes, response: Response, settings: Settings) -> bytes:
-    body = block[response.body :]
-    for coding in codings_of(block, response, settings)[0]:
-        body = coding.decode(body)
-    length = _length(block, response.fields)
-    return body[:length] if length is not None and block[response.body + length :].strip(b"\r\n") == b"" else body
-
-
-def _length(block: bytes, fields: Sequence[Field]) -> int | None:
-    """Return the Content-Length; None without one, or where the body has a coding that ends by itself."""
-    text = headers.first(block, fields, "content-length")
-    is_alone = headers.first(block, fields, "transfer-encoding") is None
-    is_alone = is_alone and headers.first(block, fields, "content-encoding") is None
-    return int(text) if is_alone and text is not None and text.isdecimal() and len(text) < 16 else None
-
-
-def _payload(data: bytes, record: Record, settings: Settings) -> Payload:
-    block = data[record.block : record.end]
-    if not block.startswith(b"HTTP/"):
-        return Payload(block, media_type_of(record.media_type, block, record.url))
-    response = _last(block)
-    body = _body(block, response, settings)
-    fields = browsers.kept_fields((field.name, headers.value(block, field)) for field in response.fields)
-    media_type = media_type_of(_stated(block, response), body, record.url, fields)
-    message = None
-    if any(field.name in _BASES for field in response.fields):
-        lines = b"".join(
-            block[field.position : field.end] + b"\r\n" for field in response.fields if field.name in _BASES
-        )
-        message = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n%s\r\n%s" % (
-            media_type.encode("utf-8", "surrogateescape"),
-            lines,
-            body,
-        )
-    return Payload(body, media_type, message=message)
 
 
 # --- a file of records in a WACZ --------------------------------------------------------------------------------------
