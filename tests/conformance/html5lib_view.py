@@ -6,11 +6,10 @@ element that the tree builder clones is counted once.
 
 from typing import Any, Final, NamedTuple
 
+import html5lib_today
 from html5lib import _tokenizer
 from html5lib.constants import asciiUpper2Lower, namespaces, tokenTypes
-
-from absolve.verifying import html5lib_today
-from absolve.verifying.html5lib_today import HTML
+from html5lib_today import HTML
 
 NAMESPACES: Final = {namespaces["html"]: "html", namespaces["svg"]: "svg", namespaces["mathml"]: "math"}
 _PREFIXES: Final = {namespaces["xlink"]: "xlink:", namespaces["xml"]: "xml:", namespaces["xmlns"]: "xmlns:"}

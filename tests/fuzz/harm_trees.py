@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from html5lib_today import Parser
 from lxml import etree
-
-from absolve.verifying.html5lib_today import Parser
 
 # None where lexbor is not installed: then html5lib checks every input
 LEXBOR: Final[Any] = importlib.import_module("selectolax.lexbor") if importlib.util.find_spec("selectolax") else None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import absolve
-from absolve.verifying import html_judge, html_parser
+from absolve.verifying import judging
+from absolve.verifying.html import Html
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,12 +86,11 @@ def test_a_page_is_parsed_with_scripting_only_if_it_has_noscript(
 ) -> None:
     met: list[bool] = []
 
-    def parse(text: str, *, scripting: bool = False) -> Any:
+    def read(*given: Any, scripting: bool = False) -> Html:
         met.append(scripting)
-        return html_parser.parse(text, scripting=scripting)
+        return Html(*given, scripting=scripting)
 
-    monkeypatch.setattr(html_judge, "parse", parse)
-    monkeypatch.setattr("absolve.verifying.html.parse", parse)
+    monkeypatch.setattr(judging, "Html", read)
     assert found(page, absolve.rewrite(page, media_type="text/html", url=URL)) == []
     assert met == modes
 

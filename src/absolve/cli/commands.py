@@ -159,8 +159,8 @@ Two checks:
   1. All bytes outside the links are equal, and so are the bytes of links that
      did not need to change.
   2. A parser that shares no code with absolve reads the same content:
-       HTML            html5lib, the same tree
-       XML             lxml, the same tree
+       HTML            html5lib, the same tags, texts and comments
+       XML             lxml, likewise
        CSS             tinycss2, if installed, the same tokens
        messages        Python's email, the same header and parts
        HTTP responses  http.client, likewise

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 # Media type -> module of the second check: compare(before, after, meant, differences).
 JUDGES: Final[dict[str, str]] = {
-    registry.HTML: "absolve.verifying.html",
+    registry.HTML: "absolve.verifying.judging",
     registry.CSS: "absolve.verifying.css",
-    registry.XML: "absolve.verifying.xml",
+    registry.XML: "absolve.verifying.judging",
     **dict.fromkeys(registry.MAIL, "absolve.verifying.mail"),
     **dict.fromkeys(registry.JSON, "absolve.verifying.json"),
     registry.HAR: "absolve.verifying.har",

@@ -22,7 +22,7 @@ from absolve.inventory.link_rows import rows
 from absolve.urls.predicates import scheme
 from absolve.verifying import chromium
 from absolve.verifying.chromium import BrowserError, Chromium
-from absolve.verifying.html_parser import clones
+from absolve.verifying.html import Html
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -221,7 +221,7 @@ def compared(entity: Entity, ours: Counter[Link], view: View) -> tuple[Counter[L
 def _cloned(entity: Entity, view: View) -> Counter[Link]:
     """Return the links of cloned elements: html5lib can distinguish them from elements with a tag."""
     try:
-        values = clones(entity.charset.decode(entity.data))
+        values = Html(entity.charset.decode(entity.data), "surrogatepass", entity.settings).clones
     except Exception:  # noqa: BLE001 - html5lib cannot parse the page: then no clones are known
         return Counter()
     targets = {(place, name, value): url for place, name, value, url in view.links}

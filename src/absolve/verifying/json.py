@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from absolve.verifying.differences import shown
-from absolve.verifying.html_side import decoded
+from absolve.verifying.references import decoded
 
 if TYPE_CHECKING:
     from absolve.document.entity import Entity

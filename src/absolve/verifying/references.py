@@ -1,6 +1,7 @@
 """Split a value that an independent parser has decoded into its references and the bytes between them.
 
 In: a link site and its value, or an inner document. Out: `References`, which can be compared.
+The text of a document, too, is decoded here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from absolve.core.model import Link
 from absolve.document.resolved import text
 from absolve.document.walk import Settings
 from absolve.encodings.charsets import UTF_8
+from absolve.encodings.codings import Raw, to_utf8
 from absolve.formats import registry
 from absolve.formats.grammars import GRAMMARS
 
@@ -19,9 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from absolve.core.model import LinkSite
+    from absolve.document.entity import Entity
+    from absolve.encodings.charsets import Charset
 
-
+CODING: Final = Raw(UTF_8)  # a placeholder: links that an independent parser finds have no bytes
 _SETTINGS: Final = Settings(max_links=sys.maxsize)  # the links of the whole document are counted already
+
+
+def decoded(entity: Entity) -> str:
+    """Return the text of a document, without a byte order mark."""
+    charset = entity.charset
+    return to_utf8(charset, entity.data).decode("utf-8", errors(charset)).removeprefix("\ufeff")
+
+
+def errors(charset: Charset) -> str:
+    """Return the codec error handler that encodes surrogates as codings do."""
+    return "surrogateescape" if charset.codec == UTF_8.codec else "surrogatepass"
 
 
 class References(NamedTuple):

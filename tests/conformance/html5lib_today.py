@@ -6,7 +6,7 @@ these are right. So the phases below are patched, each with the clause that it i
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from html5lib import html5parser, treebuilders
 from html5lib._tokenizer import HTMLTokenizer
@@ -17,11 +17,11 @@ from html5lib.treebuilders.base import Marker
 HTML: Final = namespaces["html"]
 
 
-class Templates:
-    """Support for template elements in a tree builder of html5lib."""
+class TreeBuilder(treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
+    """The builder of ElementTree trees, with support for template elements."""
 
     def reset(self) -> None:
-        super().reset()  # type: ignore[misc]  # of the builder that this mixin precedes
+        super().reset()
         self.modes: list[str] = []  # 13.2.4.1 the stack of template insertion modes
         self.openElements: list[Any]
 
@@ -31,12 +31,12 @@ class Templates:
     def elementInScope(self, target: Any, variant: str | None = None) -> bool:  # noqa: N802
         """13.2.4.2: a template bounds every scope."""
         if not self.modes:
-            return bool(super().elementInScope(target, variant))  # type: ignore[misc]
+            return bool(super().elementInScope(target, variant))
         whole = self.openElements
         above = next((i for i in range(len(whole) - 1, 0, -1) if whole[i].nameTuple == (HTML, "template")), 0)
         self.openElements = [whole[0], *whole[above + 1 :]] if above else whole
         try:
-            return bool(super().elementInScope(target, variant))  # type: ignore[misc]
+            return bool(super().elementInScope(target, variant))
         finally:
             self.openElements = whole
 
@@ -47,12 +47,8 @@ class Templates:
                 return node, None
             if node.nameTuple == (HTML, "table"):
                 break
-        parent, before = super().getTableMisnestedNodePosition()  # type: ignore[misc]
+        parent, before = super().getTableMisnestedNodePosition()
         return parent, before
-
-
-class TreeBuilder(Templates, treebuilders.getTreeBuilder("etree")):  # type: ignore[misc]
-    """The builder of ElementTree trees, with support for templates."""
 
 
 class Parser(html5parser.HTMLParser):
@@ -60,12 +56,12 @@ class Parser(html5parser.HTMLParser):
 
     def __init__(
         self,
-        tree: type[Templates] = TreeBuilder,
+        tree: type[TreeBuilder] = TreeBuilder,
         tokenizer: type[HTMLTokenizer] = HTMLTokenizer,
         *,
         scripting: bool = False,
     ) -> None:
-        super().__init__(cast("type[TreeBuilder]", tree))
+        super().__init__(tree)
         self._tokenizer = tokenizer
         self._scripting = scripting
         for name, phase in _PHASES.items():
