@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from html5lib import html5parser
@@ -36,7 +36,6 @@ _DEEPEST: Final = 1024  # open elements; browsers allow 512, and html5lib search
 _BASE: Final = (_HTML, "base")
 _TEXTS: Final = (tokenTypes["Characters"], tokenTypes["SpaceCharacters"])
 _START, _END, _COMMENT, _ERROR = (tokenTypes[name] for name in ("StartTag", "EndTag", "Comment", "ParseError"))
-_MOST_ALIKE: Final = 4096  # different tokens without attributes that are stored once
 _SHEET: Final = LinkSite("style", "", "css")
 _SCRIPTS: Final = {kind: LinkSite("script", "", kind) for kind in places.JSON_SCRIPTS}
 _CONDITIONAL: Final = LinkSite(COMMENT, "", CONDITIONAL)
@@ -172,7 +171,6 @@ class _Tokenizer(HTMLTokenizer):
         self._tree: _Builder = parser.tree
         self._opened = 0  # the offset of the last tag or comment
         self._base: _Node | None = None
-        self._bare = lru_cache(_MOST_ALIKE)(partial(Token, NOTHING))
 
     def __iter__(self) -> Iterator[Any]:
         add = self._add
@@ -213,10 +211,8 @@ class _Tokenizer(HTMLTokenizer):
 
     def _add(self, tag: _Tag, text: str) -> None:
         start, name, attributes, namespace, place = tag
-        if attributes:
-            self._markup.add(Token(attributes, name, text, namespace, place), start)
-        else:
-            self._markup.add(self._bare(name, text, namespace, place), start)
+        made = partial(Token, attributes) if attributes else self._markup.bare
+        self._markup.add(made(name, text, namespace, place), start)
 
     def _inserted(self, token: Any) -> str | None:
         """Return the namespace of the element that the parser made of a start tag, None if it made none."""

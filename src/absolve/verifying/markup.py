@@ -6,6 +6,7 @@ In: the calls of a reader (`html`, `xml`). Out: a `Markup`, whose tokens can be 
 from __future__ import annotations
 
 from array import array
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ COMMENT: Final = "!--"
 DOCTYPE: Final = "!DOCTYPE"
 CONDITIONAL: Final = "conditional comment"  # the syntax of the text of a comment that may be one
 NOTHING: Final[dict[str, str]] = {}
+_MOST_ALIKE: Final = 4096  # different tokens without attributes that are stored once
 
 
 class Token(NamedTuple):
@@ -48,6 +50,7 @@ class Markup:
         self.errors = errors
         self.tokens: list[Token] = []
         self.base: str | None = None
+        self.bare = lru_cache(_MOST_ALIKE)(partial(Token, NOTHING))  # makes tokens without attributes
         self._offsets = array("q")
 
     def add(self, token: Token, offset: int) -> None:

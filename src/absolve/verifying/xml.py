@@ -14,9 +14,10 @@ from lxml import etree
 from absolve.core.model import BaseClaim, Layer
 from absolve.formats.html import rules
 from absolve.formats.xml import link_tables
+from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.names import SEPARATOR, chosen, elements
 from absolve.verifying.differences import Position
-from absolve.verifying.markup import COMMENT, DOCTYPE, NOTHING, Markup, Token
+from absolve.verifying.markup import COMMENT, DOCTYPE, Markup, Token
 
 if TYPE_CHECKING:
     from absolve.core.model import LinkSite
@@ -54,7 +55,7 @@ class Xml(Markup):
         declared = document.internalDTD
         self._entities = {entity.name: entity.content for entity in declared.iterentities()} if declared else {}
         self._elements = elements(str(root.tag), lazy=settings.lazy)
-        self.add(Token(NOTHING, DOCTYPE, document.doctype), 0)
+        self.add(self.bare(DOCTYPE, document.doctype), 0)
         for node in list(root.itersiblings(preceding=True))[::-1]:
             self._other(node, "", is_before=True)
         self._add_elements(root)
@@ -70,9 +71,9 @@ class Xml(Markup):
             site = link_tables.INSTRUCTIONS[token.name[1:]]
             return site if site.attribute == attribute else None
         element = self._elements[f"{token.namespace}{SEPARATOR}{token.name}" if token.namespace else token.name]
-        words = _words(token.attributes)
-        place = chosen(element.places[_expat(attribute)], words)
+        place = _chosen(element.places[_expat(attribute)], token.attributes)
         if place is rules.META_CONTENT:
+            words = _words(token.attributes)
             names = ("http-equiv", "property", "name", "itemprop")
             return rules.meta_place(*(words.get(name, "").strip().lower() for name in names))
         return element.named(place) if place is not None else None
@@ -91,23 +92,23 @@ class Xml(Markup):
             else:
                 levels.pop()
                 tail = _text_from(node.tail, node.getnext()) if levels else ""
-                self.add(Token(NOTHING, f"/{etree.QName(node).localname}", tail), node.sourceline or 1)
+                self.add(self.bare(f"/{node.tag.rpartition('}')[2]}", tail), node.sourceline or 1)
 
     def _start(self, node: Any, scope: BaseClaim | None, bindings: dict[str | None, str]) -> tuple[Any, Any, _Level]:
         """Add the start tag of an element; return the element, its children, and what applies to them."""
         attributes = dict(node.attrib)
-        place = chosen(self._elements[_expat(node.tag)].text, _words(attributes))
+        place = _chosen(self._elements[_expat(node.tag)].text, attributes)
         if place is not None and any(isinstance(child.tag, str) for child in node):
             place = None
         text = self._whole_text(node) if place is not None else _text_from(node.text, next(iter(node), None))
         if _XML_BASE in attributes:
             scope = BaseClaim(Layer.EMBEDDED, attributes[_XML_BASE], "xml:base attribute", None, scope)
         level = _Level(scope, node.nsmap, place is not None)
-        for prefix, namespace in level.bindings.items():
-            if bindings.get(prefix) != namespace:
-                attributes[f"xmlns:{prefix or ''}"] = namespace
-        name = etree.QName(node)
-        self.add(Token(attributes, name.localname, text, name.namespace or "", place, scope), node.sourceline or 1)
+        if level.bindings != bindings:
+            new = level.bindings.items() - bindings.items()
+            attributes |= sorted((f"xmlns:{prefix or ''}", namespace) for prefix, namespace in new)
+        namespace, _, name = node.tag.rpartition("}")
+        self.add(Token(attributes, name, text, namespace[1:], place, scope), node.sourceline or 1)
         return node, iter(node), level
 
     def _other(self, node: Any, tail: str, *, is_before: bool = False) -> None:
@@ -117,8 +118,8 @@ class Xml(Markup):
             self.add(Token(_pseudo_attributes(node), f"?{node.target}", tail, ""), line)
         else:
             name = COMMENT if node.tag is etree.Comment else f"?{node.target}"
-            self.add(Token(NOTHING, name, node.text or ""), line)
-            self.add(Token(NOTHING, f"/{name}", tail), line)
+            self.add(self.bare(name, node.text or ""), line)
+            self.add(self.bare(f"/{name}", tail), line)
 
     def _whole_text(self, node: Any) -> str:
         """Return the text of an element without child elements, with entities that are plain text expanded."""
@@ -146,6 +147,10 @@ def _base(root: Any) -> str | None:
             if node.get("href") is not None and next(node.iterancestors(_TEMPLATE), None) is None:
                 return str(node.get("href"))
     return None
+
+
+def _chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSite | None:
+    return chosen(row, _words(attributes)) if isinstance(row, Choice) else row
 
 
 def _words(attributes: dict[str, str]) -> dict[str, str]:
