@@ -12,6 +12,7 @@ import pytest
 
 from absolve.cli import configuration
 from absolve.cli.parsing import parser
+from tests.shapes.captures import files_below
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -36,10 +37,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path / "site")
     monkeypatch.delenv("ABSOLVE_CONFIG", raising=False)
     return tmp_path / "site"
-
-
-def tree() -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -81,9 +78,9 @@ def test_a_discovered_file_cannot_make_a_run_write_execute_or_connect(
     monkeypatch.setenv("ABSOLVE_BROWSER", "no-such-browser")
     header = "[tool.absolve." if "pyproject" in place else "["
     Path(place).write_text(f"{header}{command}]\n{text}\n")
-    before = tree()
+    before = files_below(Path())
     done = absolve(command, "page.html", "--url", "http://h/")
-    assert tree() == before
+    assert files_below(Path()) == before
     names = ", ".join(line.partition(" ")[0] for line in text.splitlines())
     message = [line for line in done.err.splitlines() if "ignored-option" in line]
     text = f"a file that was found, not named, may not set {names} (to use it, name it with --config FILE or $ABSOLVE_CONFIG)"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from command_runner import PAGE
 
+from tests.shapes.captures import files_below
+
 if TYPE_CHECKING:
     from command_runner import Runner
 
@@ -36,10 +38,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     except OSError:
         pytest.skip("no hard or symbolic links here")
     return tmp_path
-
-
-def files() -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("command", [["links"], ["rewrite", "--dry-run"], ["rewrite", "--in-place"]], ids=" ".join)
@@ -68,17 +66,17 @@ def files() -> dict[str, bytes]:
 def test_an_errors_file_that_is_or_may_become_an_input_is_refused(
     absolve: Runner, command: list[str], given: str, errors: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = files()
+    before = files_below(Path())
     monkeypatch.setattr("absolve.run.sources.read", None)  # nothing may be read
     done = absolve(*command, *given.split(), "--errors", errors)
     assert (done.status, done.out) == (2, b"")
     assert f"--errors {errors} is " in done.err
-    assert files() == before
+    assert files_below(Path()) == before
 
 
 def test_an_errors_file_that_is_an_output_is_refused(absolve: Runner) -> None:
     Path("out").mkdir()
-    before = files()
+    before = files_below(Path())
     for arguments in (
         ["links", "page.html", "-o", "out.csv", "--errors", "./out.csv"],
         ["rewrite", "site", "-o", "out", "--errors", "out/a.html"],
@@ -88,7 +86,7 @@ def test_an_errors_file_that_is_an_output_is_refused(absolve: Runner) -> None:
         done = absolve(*arguments)
         assert (done.status, done.out) == (2, b"")
         assert "--errors " in done.err
-        assert files() == before
+        assert files_below(Path()) == before
 
 
 def test_an_errors_file_beside_the_inputs_or_in_the_output_folder_is_written(absolve: Runner) -> None:

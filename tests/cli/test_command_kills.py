@@ -6,7 +6,6 @@ kind of inputs, one process or the whole job. `-s` prints the figures.
 
 from __future__ import annotations
 
-import io
 import itertools
 import os
 import random
@@ -16,13 +15,14 @@ import sqlite3
 import subprocess
 import sys
 import time
-import zipfile
 from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
+
+from tests.shapes.captures import files_below, page, zipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,25 +38,15 @@ if not hasattr(os, "killpg"):
     pytest.skip("there are no process groups here", allow_module_level=True)
 
 
-def warc(pages: int) -> bytes:
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(PAGE), PAGE)
-    head = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/d/\r\nContent-Type: application/http\r\n"
-    return (head + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)) * pages
-
-
 def package(pages: int) -> bytes:
-    file = io.BytesIO()
     members = {"mimetype": b"application/epub+zip", "META-INF/container.xml": CONTAINER}
-    with zipfile.ZipFile(file, "w") as made:
-        for name, data in {**members, **{f"{number}.html": PAGE for number in range(pages)}}.items():
-            made.writestr(zipfile.ZipInfo(name, (2001, 2, 3, 4, 5, 6)), data)
-    return file.getvalue()
+    return zipped({**members, **{f"{number}.html": PAGE for number in range(pages)}}, stored=True)
 
 
 # The files of a folder by the kind of its inputs; the first file is large.
 FOLDERS: Final = {
     "pages": {f"{number:03}.html": PAGE * (200 if number == 0 else 4) for number in range(120)},
-    "WARC": {f"{number:03}.warc": warc(300 if number == 0 else 30) for number in range(12)},
+    "WARC": {f"{number:03}.warc": page("http://h/d/", PAGE) * (300 if number == 0 else 30) for number in range(12)},
     "ZIP": {f"{number:03}.epub": package(300 if number == 0 else 30) for number in range(12)},
 }
 SIGNALS: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -225,13 +215,9 @@ def test_a_killed_rewrite_leaves_whole_files_and_can_be_repeated(tmp_path: Path)
 
 def capture(pages: int) -> bytes:
     """Return a WARC file with pages that link to each other."""
-    records = b""
-    for number in range(pages):
-        page = b"<a href=%d>next</a>" % ((number + 1) % pages) + PAGE
-        http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page)
-        head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-05-01T00:00:00Z\r\nWARC-Target-URI: http://h/%d\r\n" % number
-        records += head + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
-    return records
+    return b"".join(
+        page(f"http://h/{number}", b"<a href=%d>next</a>" % ((number + 1) % pages) + PAGE) for number in range(pages)
+    )
 
 
 WRITING: Final = (
@@ -245,10 +231,9 @@ OWN: Final = ("tmp", "state", "m/mirror.sqlite.part")  # what a run that was end
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return the files of a folder; the rows of an audit come in any order."""
-    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     return {
         name: b"".join(sorted(data.splitlines())) if name.endswith(".csv") else data
-        for name, data in found.items()
+        for name, data in files_below(folder).items()
         if not name.startswith(OWN)
     }
 

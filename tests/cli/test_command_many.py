@@ -17,6 +17,7 @@ import pytest
 from command_runner import ABSOLUTE, PAGE, Runner
 
 from absolve.cli import many
+from tests.shapes.captures import files_below
 
 URL = "http://h/d/"
 BASH = shutil.which("bash")
@@ -50,10 +51,6 @@ def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Yield the option for one process and for two, which so few small files would not get by default."""
     monkeypatch.setattr(many, "WORTH_A_POOL", 1)
     return f"--jobs={request.param}"
-
-
-def tree(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
 # --- listing ----------------------------------------------------------------------------------------------------------
@@ -145,7 +142,7 @@ def test_wrong_usage_writes_nothing(
     done = absolve(*arguments)
     assert (done.status, done.out) == (2, b"")
     assert message in done.err
-    assert tree(site) == FILES
+    assert files_below(site) == FILES
 
 
 # --- into a folder ----------------------------------------------------------------------------------------------------
@@ -164,10 +161,10 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
     expected["a/page.html"] = PAGE.replace(b"'x", b"'http://h/d/a/x")
     expected["a/style.css"] = b"a { background: url(http://h/d/a/i.png) }"
     expected["a/note"] = FILES["a/note"].replace(b"x>", b"http://h/d/a/x>")
-    assert tree(Path("out/copy")) == expected
+    assert files_below(Path("out/copy")) == expected
     state = Path("out/copy/a/i.png").stat()
     assert (stat.S_IMODE(state.st_mode), state.st_mtime_ns) == (0o640, 10**18)
-    assert tree(site) == FILES
+    assert files_below(site) == FILES
 
 
 @pytest.mark.usefixtures("site")
@@ -178,7 +175,7 @@ def test_links_in_the_output_folder_are_not_followed_out_of_it(absolve: Runner, 
     (tmp_path / "out/index.html").symlink_to("../elsewhere/index.html")
     done = absolve("rewrite", "site", "--url", URL, "-o", "out")
     assert done.err.count(": outside: ") == 7
-    assert tree(tmp_path / "elsewhere") == {}
+    assert files_below(tmp_path / "elsewhere") == {}
 
 
 @pytest.mark.usefixtures("site")
@@ -186,7 +183,7 @@ def test_listed_files_keep_their_paths_in_the_output_folder_and_duplicates_are_w
     names = f"site/index.html\n{tmp_path}/site/a/note\n./site/index.html\n../x.html\n"
     done = absolve("rewrite", "--from", "-", "--url", URL, "-o", "out", stdin=names.encode())
     assert [line.split(": ")[2] for line in done.err.splitlines()] == ["taken", "outside"]
-    assert sorted(tree(Path("out"))) == sorted([f"{tmp_path}/site/a/note".lstrip("/"), "site/index.html"])
+    assert sorted(files_below(Path("out"))) == sorted([f"{tmp_path}/site/a/note".lstrip("/"), "site/index.html"])
 
 
 # --- in place ---------------------------------------------------------------------------------------------------------
@@ -199,7 +196,7 @@ def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(
     for _ in "12":
         done = absolve("rewrite", "site", "--url", URL, "--in-place", "--backup", ".orig", jobs)
         assert done.status == 1
-    found = tree(site)
+    found = files_below(site)
     changed = {place for place in FILES if found[place] != FILES[place]}
     assert changed == {"index.html", "a/page.html", "a/style.css", "a/note"}
     assert {place for place in found if place.endswith(".orig")} == {f"{place}.orig" for place in changed}

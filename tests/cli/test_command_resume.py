@@ -15,6 +15,7 @@ import pytest
 
 from absolve.cli import many
 from absolve.run.journal import Journal
+from tests.shapes.captures import files_below
 
 if TYPE_CHECKING:
     from command_runner import Runner
@@ -30,10 +31,6 @@ def made(root: Path, number: int) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(PAGE % index)
     return root
-
-
-def tree(root: Path) -> dict[str, bytes]:
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -57,11 +54,11 @@ def test_resume_skips_finished_files(absolve: Runner, site: Path, where: list[st
     command = ["rewrite", str(site), URL, REMAP, jobs, *where]
     assert absolve(*command) == (0, b"", "")
     out = site if where == ["--in-place"] else site.with_name("out")
-    after = tree(out)
+    after = files_below(out)
     states = {path: path.stat().st_ino for path in out.rglob("*.html")}
     done = absolve(*command, "--resume")
     assert (done.status, skipped(done.err)) == (0, 12)
-    assert tree(out) == after
+    assert files_below(out) == after
     assert {path: path.stat().st_ino for path in out.rglob("*.html")} == states
     assert b"http://h/old/0/0.html" in after["0/0.html"]
 
@@ -140,12 +137,12 @@ def test_a_second_run_of_the_same_inputs_to_the_same_output_is_refused(absolve: 
     assert absolve("rewrite", site, URL, *where).status == 0
     (journal,) = (Path(os.environ["XDG_STATE_HOME"]) / "absolve").iterdir()
     site.with_name("other").symlink_to(site)
-    before = tree(site)
+    before = files_below(site)
     with Journal(journal, "", resume=True):
         for name in (site, site.with_name("other")):
             done = absolve("rewrite", name, URL, REMAP, *where)
             assert (done.status, "another run is working on the same files" in done.err) == (2, True)
-    assert tree(site) == before
+    assert files_below(site) == before
 
 
 def test_journals_unused_for_90_days_are_removed(absolve: Runner, site: Path) -> None:
@@ -162,7 +159,7 @@ def test_journals_unused_for_90_days_are_removed(absolve: Runner, site: Path) ->
 
 def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
     """Kill an in-place run at random moments, resume it each time, and compare with an undisturbed run."""
-    before = tree(made(folder / "site", files))
+    before = files_below(made(folder / "site", files))
     command = [sys.executable, "-m", "absolve", "rewrite", str(folder / "site"), URL, REMAP, "--in-place", "-j2"]
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
     chance = random.Random(seed)  # noqa: S311 - moments, no secrets
@@ -179,13 +176,13 @@ def killed_and_resumed(folder: Path, files: int, kills: int, seed: int) -> None:
         assert run.poll() is None
         os.killpg(run.pid, signal.SIGKILL) if chance.random() < 0.5 else run.kill()
         run.wait()
-        now = tree(folder / "site")
+        now = files_below(folder / "site")
         assert all(now[name] in {before[name], new[name]} for name in names)
         assert all(".absolve-" in name for name in now.keys() - before.keys())
         at = next(index for index, name in enumerate(names) if now[name] == before[name])
     time.sleep(0.5)  # a worker whose parent was killed may still be writing a file
     done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, check=True, text=True)
-    assert tree(folder / "site") == new
+    assert files_below(folder / "site") == new
     assert skipped(done.stderr) > 0
 
 

@@ -20,6 +20,7 @@ from _pytest.mark import ParameterSet
 from material import SHARED, each
 
 from absolve.cli import main
+from tests.shapes.captures import page
 
 pytestmark = pytest.mark.slow
 EVERY = int(os.environ.get("ABSOLVE_EVERY", "20"))
@@ -96,13 +97,8 @@ def test_a_site_as_a_warc_comes_back_with_all_that_it_holds(folder: Path, tmp_pa
 
 
 def warc(files: dict[str, bytes]) -> bytes:
-    return b"".join(record(SITE + quote(name), data, mimetypes.guess_type(name)[0]) for name, data in files.items())
-
-
-def record(url: str, data: bytes, media_type: str | None) -> bytes:
-    block = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type or 'application/octet-stream'}\r\n\r\n".encode() + data
-    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n"
-    return f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+    types = {name: mimetypes.guess_type(name)[0] or "application/octet-stream" for name in files}
+    return b"".join(page(SITE + quote(name), data, types[name]) for name, data in files.items())
 
 
 def unexplained(before: bytes, after: bytes, files: dict[str, bytes]) -> Iterator[tuple[str, str]]:

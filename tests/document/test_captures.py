@@ -1,8 +1,5 @@
 """What a container holds: the URL of each document, what is stated about it, its content."""
 
-import io
-import json
-import zipfile
 
 import pytest
 
@@ -11,6 +8,7 @@ from absolve.core.model import Finding
 from absolve.document.captures import Entry, entries
 from absolve.document.settings import Settings
 from absolve.formats import registry
+from tests.shapes.captures import har, zipped
 
 HEAD = b"From: a@b\r\nDate: Wed, 1 May 2024 00:00:00 +0000\r\nContent-Type: multipart/mixed; boundary=b\r\n"
 PART = b"--b\r\nContent-Type: %b\r\nContent-Location: %b\r\n\r\n%b\r\n"
@@ -18,10 +16,6 @@ PART = b"--b\r\nContent-Type: %b\r\nContent-Location: %b\r\n\r\n%b\r\n"
 
 def found(data: bytes, media_type: str, url: str | None = None) -> list[Entry]:
     return [one for one in entries(data, media_type, Settings(), url) if isinstance(one, Entry)]
-
-
-def har(*entries: object) -> bytes:
-    return json.dumps({"log": {"entries": entries}}).encode()
 
 
 def entry(url: str, **response: object) -> dict[str, object]:
@@ -54,10 +48,7 @@ def test_a_part_of_a_message_is_at_its_location_below_the_base_around_it() -> No
 def test_a_message_in_a_message_is_opened_and_one_in_a_package_is_a_file() -> None:
     inner = b"Content-Type: text/html\r\n\r\n<p>"
     assert [one.content for one in found(HEAD + b"\r\n" + PART % (b"message/rfc822", b"", inner) + b"--b--", registry.MESSAGE)] == [b"<p>"]
-    package = io.BytesIO()
-    with zipfile.ZipFile(package, "w") as file:
-        file.writestr("m.eml", inner)
-    (held,) = found(package.getvalue(), registry.ZIP, "http://h/")
+    (held,) = found(zipped({"m.eml": inner}), registry.ZIP, "http://h/")
     assert (held.url, held.content) == ("http://h/m.eml", inner)
 
 

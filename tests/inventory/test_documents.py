@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import io
 import json
-import zipfile
 from typing import Any
 
 import pytest
@@ -20,6 +18,7 @@ from absolve.inventory import link_rows
 from absolve.inventory.columns import Columns
 from absolve.inventory.dates import in_iso
 from absolve.inventory.documents import DOCUMENT_COLUMNS, Documents
+from tests.shapes.captures import zipped
 
 PAGE = b"<title>t</title><a href=x id=a>x</a>"
 PNG = b"\x89PNG\r\n\x1a\n\0"
@@ -182,24 +181,18 @@ def test_a_message_with_one_body_is_one_document() -> None:
 
 
 def test_each_member_of_a_package_has_a_row() -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as package:
-        for name, data in (("d/", b""), ("d/i.png", PNG), ("d/p.html", PAGE), ("x", b"\0"), ("q.html", PAGE)):
-            package.writestr(name, data)
-    rows = documents(file.getvalue(), name="x.zip", url="http://h/")
+    package = zipped({"d/": b"", "d/i.png": PNG, "d/p.html": PAGE, "x": b"\0", "q.html": PAGE})
+    rows = documents(package, name="x.zip", url="http://h/")
     image, page, other, last = rows
     assert (page.entity, page.url, last.entity) == ("d/p.html[1]", "http://h/d/p.html", "q.html[2]")
     assert image.entity.startswith("d/i.png[@")
     assert (image.url, image.media_type, image.digest) == ("http://h/d/i.png", "image/png", sha256(PNG))
     assert (other.media_type, other.size) == ("application/octet-stream", 1)
-    assert [row.entity for row in absolve.links(file.getvalue(), name="x.zip")] == [page.entity, last.entity]
+    assert [row.entity for row in absolve.links(package, name="x.zip")] == [page.entity, last.entity]
 
 
 def test_a_member_that_would_be_too_large_has_no_digest() -> None:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as package:
-        package.writestr("i.png", bytes(10_000))
-    (row,) = documents(file.getvalue(), name="x.zip", max_decompressed=1000)
+    (row,) = documents(zipped({"i.png": bytes(10_000)}), name="x.zip", max_decompressed=1000)
     assert (row.size, row.digest, row.problems) == (None, None, ["too-large"])
 
 

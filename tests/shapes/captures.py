@@ -39,7 +39,7 @@ def page(
 
 def har(*entries: Any, **options: Any) -> bytes:
     """Return a HAR of entries; `options` are those of `json.dumps`."""
-    return json.dumps({"log": {"version": "1.2", "entries": entries}}, **options).encode()
+    return json.dumps({"log": {"version": "1.2", "pages": [{"title": "x"}], "entries": entries}}, **options).encode()
 
 
 def entry(url: str, content: str | bytes | None, media_type: str = "text/html", **more: Any) -> dict[str, Any]:

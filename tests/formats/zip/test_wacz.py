@@ -14,6 +14,7 @@ import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats.zip.wacz import Moves, Segment
+from tests.shapes.captures import zipped
 
 URLS = ("http://a.example/d/", "http://b.example/", "http://c.example/")
 PAGE = b'<a href="x">x</a>'
@@ -167,13 +168,10 @@ def test_indexes_may_be_at_any_position_in_the_package(step: int) -> None:
     others = {f"archive/{number}.warc": record(URLS[0], b"text") for number in range(9)}
     files = list((others | opened(wacz()) | pages).items())
     assert len(files) == 17
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
-        for number in range(len(files)):
-            made.writestr(*files[number * step % len(files)])
-    changed = rewritten(file.getvalue(), url="http://u.example/")
+    data = zipped(dict(files[number * step % len(files)] for number in range(len(files))), stored=True)
+    changed = rewritten(data, url="http://u.example/")
     check(changed)
-    assert absolve.verify(file.getvalue(), changed, name="x.wacz", url="http://u.example/") == []
+    assert absolve.verify(data, changed, name="x.wacz", url="http://u.example/") == []
     assert opened(changed)["pages/2.html"].count(b"http://u.example/pages/x") == 600
 
 
@@ -189,12 +187,9 @@ def test_indexes_follow_changed_records_in_frames_with_a_dictionary() -> None:
         entry["filename"] = "d.warc.zst"
         lines.append(f"{url} 20250508195248245 {json.dumps(entry)}\n")
         archive += frame
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
-        made.writestr("archive/d.warc.zst", archive)
-        made.writestr("indexes/index.cdx", "".join(lines))
-        made.writestr("datapackage.json", json.dumps({"resources": [{"path": "archive/d.warc.zst", "bytes": len(archive)}]}))
-    files = opened(rewritten(file.getvalue()))
+    about = json.dumps({"resources": [{"path": "archive/d.warc.zst", "bytes": len(archive)}]})
+    package: dict[str, bytes | str] = {"archive/d.warc.zst": archive, "indexes/index.cdx": "".join(lines), "datapackage.json": about}
+    files = opened(rewritten(zipped(package, stored=True)))
     changed = files["archive/d.warc.zst"]
     machine = zstandard.ZstdDecompressor(dict_data=dictionary)
     for entry, url in zip(entries(files["indexes/index.cdx"]), URLS, strict=True):
@@ -248,10 +243,8 @@ def test_a_package_with_an_unreadable_index_stays(more: dict[str, bytes]) -> Non
 
 def test_wrong_index_entries_stay_unchanged() -> None:
     data = wacz()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file := io.BytesIO(), "w") as new:
-        for name in old.namelist():
-            new.writestr(name, old.read(name).replace(sha256(PAGE)[7:].encode(), b"0" * 64))
-    index = opened(rewritten(file.getvalue()))["indexes/index.cdx"]
+    wrong = {name: content.replace(sha256(PAGE)[7:].encode(), b"0" * 64) for name, content in opened(data).items()}
+    index = opened(rewritten(zipped(wrong, stored=True)))["indexes/index.cdx"]
     assert [entry["digest"] for entry in entries(index)] == ["sha-256:" + "0" * 64] * 3
 
 
@@ -265,11 +258,8 @@ def test_verify_finds_wrong_fields_in_a_rewritten_package() -> None:
         ("datapackage.json", b"sha256:", b"sha256:0"),
         ("datapackage.json", b"data-package", b"data-packages"),
     ):
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w") as made:
-            for each, content in files.items():
-                made.writestr(each, content.replace(old, new, 1) if each == name else content)
-        found = absolve.verify(data, file.getvalue(), name="x.wacz")
+        changed = zipped({**files, name: files[name].replace(old, new, 1)}, stored=True)
+        found = absolve.verify(data, changed, name="x.wacz")
         assert any(name in difference.text for difference in found), name
 
 
@@ -285,11 +275,8 @@ def test_an_index_is_not_read_as_a_document() -> None:
     raw = gzip.compress(record(URLS[0]))
     entry = {"url": f"{URLS[0]}<svg/>", "offset": 0, "length": len(raw), "filename": "d.warc.gz"}
     resources = [{"path": name, "bytes": 1, "hash": "sha256:0"} for name in ("archive/d.warc.gz", "indexes/index.cdx")]
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("archive/d.warc.gz", raw)
-        archive.writestr("indexes/index.cdx", f"com,h)/ 2025 {json.dumps(entry)}\n")
-        archive.writestr("datapackage.json", json.dumps({"resources": resources}))
-    changed = rewritten(packed.getvalue())
+    index, about = f"com,h)/ 2025 {json.dumps(entry)}\n", json.dumps({"resources": resources})
+    packed = zipped({"archive/d.warc.gz": raw, "indexes/index.cdx": index, "datapackage.json": about}, stored=True)
+    changed = rewritten(packed)
     assert b"http://a.example/d/x" in gzip.decompress(opened(changed)["archive/d.warc.gz"])
-    assert absolve.verify(packed.getvalue(), changed, name="x.wacz") == []
+    assert absolve.verify(packed, changed, name="x.wacz") == []
