@@ -130,14 +130,6 @@ def test_the_base_of_each_record_is_shown(absolve: Runner, archive: Path) -> Non
     assert shown.count(f"base URL: {URL} (retrieval: WARC-Target-URI)") == 6
 
 
-def test_in_place_the_backup_of_an_archive_has_the_original_bytes(absolve: Runner, archive: Path) -> None:
-    old = archive.read_bytes()
-    assert absolve("rewrite", archive, "--in-place", "--backup", ".orig").status == 0
-    assert archive.read_bytes() == NEW
-    assert archive.with_name("x.warc.orig").read_bytes() == old
-    assert sorted(path.name for path in archive.parent.iterdir()) == ["x.warc", "x.warc.orig"]
-
-
 def test_a_dry_run_counts_the_links_of_all_records(absolve: Runner, archive: Path) -> None:
     old = archive.read_bytes()
     assert absolve("rewrite", archive, "--dry-run").lines == [f"{archive}: 3 links, 2 would change"]
@@ -188,12 +180,6 @@ def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
     assert "warcio: " in done.err
     assert done.err.count("unverified") == 1
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + other + record(ABSOLUTE)
-
-
-def test_an_output_that_cannot_be_written_is_reported_and_leaves_no_file(absolve: Runner, archive: Path) -> None:
-    done = absolve("rewrite", archive, "-o", archive / "y")
-    assert done.status == 1
-    assert "unwritable" in done.err
 
 
 def test_an_empty_archive_is_reported(absolve: Runner, tmp_path: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
+from command_runner import ABSOLUTE, PAGE, Runner
 
 import absolve as library
 from absolve.cli.commands import COMMANDS
@@ -73,32 +72,6 @@ def test_a_closed_output_pipe_ends_the_command_quietly(tmp_path: Path, command: 
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_an_interrupt_ends_the_command_quietly_and_leaves_the_output_unchanged(tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    out.write_bytes(b"as it was")
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    argv = [sys.executable, "-m", "absolve", "links", str(pipe), "-o", str(out)]
-    with (
-        subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
-        pipe.open("wb"),  # waits until the run reads there
-    ):
-        process.send_signal(signal.SIGINT)
-        assert process.communicate() == (b"", b"")
-    assert process.returncode == 130
-    assert out.read_bytes() == b"as it was"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "pipe"]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_is_reported() -> None:
-    with Path("/dev/full").open("wb") as full:
-        argv = [sys.executable, "-m", "absolve", "rewrite", str(FIXTURES / "saved-page.html")]
-        done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (1, b"error: standard output: unwritable: No space left on device\n")
 
 
 def test_diagnostics_have_colours_on_a_terminal_only(

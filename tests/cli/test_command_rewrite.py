@@ -168,16 +168,6 @@ def test_contradictory_options_are_a_usage_error(
     assert Path("a.html").read_bytes() == PAGE
 
 
-def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, page: Path) -> None:
-    closed = page.with_name("closed.html")
-    closed.write_bytes(PAGE)
-    closed.chmod(0o444)
-    done = absolve("rewrite", "--in-place", "--backup", ".bak", closed, page)
-    assert (done.status, done.err) == (1, f"error: {closed}: unwritable: the file is read-only\n")
-    assert (closed.read_bytes(), page.read_bytes()) == (PAGE, ABSOLUTE)
-    assert not closed.with_name("closed.html.bak").exists()
-
-
 def test_unreadable_inputs_are_reported_and_the_rest_is_rewritten(absolve: Runner, page: Path, tmp_path: Path) -> None:
     (tmp_path / "binary.html").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\x00")
     done = absolve("rewrite", "--in-place", tmp_path / "none.html", tmp_path / "binary.html", page)

@@ -194,10 +194,11 @@ def jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, site: Path, jobs: str) -> None:
     (site / "b.html").write_bytes(PAGE)
     (site / "b.html").chmod(0o444)
-    done = absolve("rewrite", "site", URL, "--in-place", jobs)
+    done = absolve("rewrite", "site", URL, "--in-place", "--backup", ".bak", jobs)
     assert done.status == 1
     assert done.err == "error: site/b.html: unwritable: the file is read-only\n"
-    assert [path.read_bytes() for path in sorted(site.iterdir())] == [NEW, PAGE, NEW]
+    assert [path.read_bytes() for path in sorted(site.glob("*.html"))] == [NEW, PAGE, NEW]
+    assert [path.name for path in sorted(site.glob("*.bak"))] == ["a.html.bak", "c.html.bak"]
 
 
 def test_a_file_that_disappears_is_reported_and_the_rest_continues(
