@@ -1,6 +1,8 @@
 """C layout of ByteBuilder; byte_builder.py has the code."""
 
 cimport cython
+
+from absolve.core.model cimport Edit
 from cpython.object cimport PyObject
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import cython
+
+    from absolve.core.model import Edit
 else:
     from absolve.core import _cython as cython
 
@@ -22,14 +24,9 @@ if cython.compiled:
         PyBytes_FromStringAndSize,
         _PyBytes_Resize,
     )
-    from cython.cimports.absolve.core.model import Edit
     from cython.cimports.libc.string import memcpy
-else:
-    from absolve.core.model import Edit  # noqa: TC001 - likewise
 
 
-@cython.final
-@cython.cclass
 class ByteBuilder:
     """An append-only byte buffer; `about` is the expected size in bytes, `size` the present one.
 
@@ -48,8 +45,6 @@ class ByteBuilder:
         if cython.compiled:
             Py_CLEAR(self._made)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def add(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Append `data[start:end]`; the span must be inside the data."""
         if cython.compiled:
@@ -59,8 +54,6 @@ class ByteBuilder:
             self.size += end - start
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def splice(
         self, data: bytes, start: cython.Py_ssize_t, edits: Sequence[Edit], size: cython.Py_ssize_t
     ) -> cython.int:
@@ -85,7 +78,6 @@ class ByteBuilder:
             self.size += size
         return 0
 
-    @cython.cfunc
     def more(self, size: cython.Py_ssize_t) -> cython.p_uchar:
         """Extend the buffer by `size` bytes and return a pointer to them, for the caller to write; compiled only."""
         if cython.compiled:
@@ -99,7 +91,6 @@ class ByteBuilder:
             return cython.cast(cython.p_uchar, PyBytes_AS_STRING(self._made)) + self.size - size
         raise NotImplementedError
 
-    @cython.cfunc
     def finish(self) -> bytes:
         """Return all bytes; the builder must not be used again."""
         if cython.compiled:

@@ -7,6 +7,7 @@ white space (Infra Standard 4.6) and the well-formed sequences of UTF-8 (RFC 362
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,14 +20,23 @@ HEX_DIGITS = bytes(int(chr(byte), 16) if chr(byte) in "0123456789ABCDEFabcdef" e
 SINGLE_BYTES = [bytes([byte]) for byte in range(256)]
 
 
-if not cython.compiled:  # compiled, both are in byte_scan.pxd: the offset of the first such byte in the span, or -1
-    find = bytes.find
+if not cython.compiled:  # compiled, these are in byte_scan.pxd
+    find = bytes.find  # the offset of the first such byte in the span, or -1
     find_in_buffer = bytearray.find
 
+    def same(p: bytes, i: int, q: bytes, j: int, size: int) -> bool:
+        """Return whether `size` bytes are equal."""
+        return p[i : i + size] == q[j : j + size]
 
-@cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
+    def move(p: bytearray, to: int, start: int, end: int) -> None:
+        """Copy the bytes of a span to the offset `to`; both may overlap."""
+        p[to : to + end - start] = p[start:end]
+
+    def word_at(p: bytes, at: int) -> int:
+        """Return the eight bytes at an offset that is a multiple of eight, as a number of this machine."""
+        return int.from_bytes(p[at : at + 8], sys.byteorder)
+
+
 def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
     """Return `data[start:end]` with the span clamped to the data; a slice in Python creates two integers more."""
     start = max(start, 0)
@@ -39,10 +49,6 @@ def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
     return data[start:end]
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def word_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the first byte from `i` on that is not ASCII white space (Infra Standard 4.6), or `end`."""
     while i < end and p[i] in (9, 10, 12, 13, 32):
@@ -50,10 +56,6 @@ def word_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssi
     return i
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def word_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the first ASCII white space from `i` on, or `end`."""
     while i < end and p[i] not in (9, 10, 12, 13, 32):
@@ -61,10 +63,6 @@ def word_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize
     return i
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset at which the text of a comment ends (HTML Standard 13.2.5.43 to .51), or `end`.
 
@@ -83,10 +81,6 @@ def comment_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
         i += 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset behind the `>` of a tag whose name ends at `i`, or `end` if the tag is not closed.
 
@@ -101,10 +95,6 @@ def tag_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
     return i + 1 if i < end else end
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def is_tag_name(
     p: cython.p_const_uchar,
     end: cython.Py_ssize_t,
@@ -121,10 +111,6 @@ def is_tag_name(
     return k == length
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def raw_text_end(
     p: cython.p_const_uchar,
     i: cython.Py_ssize_t,
@@ -145,10 +131,6 @@ def raw_text_end(
         i += 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the length in bytes of the non-ASCII UTF-8 character at `i` (RFC 3629 section 4); 0 if it is malformed."""
     lead: cython.int = p[i]
@@ -175,10 +157,6 @@ def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
     return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def utf8_end(p: cython.p_const_uchar, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the first byte that is not valid UTF-8, or `end`."""
     i: cython.Py_ssize_t = 0

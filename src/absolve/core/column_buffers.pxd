@@ -1,9 +1,12 @@
 """C layout of the column buffers; column_buffers.py has the code."""
 
 cimport cython
+
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
+
+cdef Py_ssize_t _MOST_BYTES, _LONG
 
 
 cdef inline unsigned char* grown(void* cells, Py_ssize_t size) except NULL:

@@ -7,6 +7,7 @@ memory; interpreted, in `array` and `bytearray`. Indexes are not checked.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
@@ -21,17 +22,14 @@ if cython.compiled:
     from cython.cimports.absolve.core.column_buffers import copied, grown
     from cython.cimports.libc.stdlib import free
     from cython.cimports.libc.string import memcmp, memcpy
-else:
-    from array import array
+
 
 NARROW: Final = (1 << 31) - 1  # the largest number of 32 bits
 _OUT_OF_BAND: Final = 5  # the first pickle protocol with out-of-band buffers
-_MOST_BYTES = cython.declare(cython.Py_ssize_t, NARROW)  # in a text column: end offsets have 32 bits
-_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes; a longer first text is copied only when another follows
+_MOST_BYTES = NARROW  # in a text column: end offsets have 32 bits
+_LONG = 1 << 16  # bytes; a longer first text is copied only when another follows
 
 
-@cython.final
-@cython.cclass
 class IntColumn:
     """Integers of 64 bits, or of 32 if `narrow`; `room` is the number of cells to allocate at first."""
 
@@ -53,8 +51,6 @@ class IntColumn:
     def __len__(self) -> int:
         return self._size
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def add(self, number: cython.Py_ssize_t) -> cython.int:
         """Append a number; compiled code does not check that it fits a narrow column."""
         if cython.compiled:
@@ -69,8 +65,6 @@ class IntColumn:
         self._size += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def extend(self, numbers: IntColumn, first: cython.Py_ssize_t = 0, more: cython.Py_ssize_t = 0) -> cython.int:
         """Append the numbers of another column from the index `first` on, each increased by `more`."""
         index: cython.Py_ssize_t
@@ -78,8 +72,6 @@ class IntColumn:
             self.add(numbers.at(index) + more)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _grow(self, room: cython.Py_ssize_t) -> cython.int:
         """Allocate `room` cells in all."""
         if cython.compiled:
@@ -87,8 +79,6 @@ class IntColumn:
             self._room = room
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def at(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the number in an existing cell."""
         if cython.compiled:
@@ -97,8 +87,6 @@ class IntColumn:
             return cython.cast(cython.p_longlong, self._cells)[index]
         return self._numbers[index]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def before(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return how many cells are less than a number; the cells must be sorted (binary search)."""
         first: cython.Py_ssize_t = 0
@@ -111,8 +99,6 @@ class IntColumn:
                 last = middle
         return first
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def cut(self, size: cython.Py_ssize_t) -> cython.int:
         """Truncate the column to `size` cells."""
         if not cython.compiled:
@@ -123,7 +109,6 @@ class IntColumn:
     def cells(self) -> list[int]:
         return [self.at(index) for index in range(self._size)]
 
-    @cython.ccall
     def mapped(self, numbers: IntColumn) -> IntColumn:
         """Return `numbers` at the indexes that this column holds; both columns and the result are narrow."""
         found = IntColumn(narrow=True)
@@ -147,8 +132,6 @@ class IntColumn:
             return raw
         return self._numbers.tobytes()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def take(self, raw: bytes | memoryview) -> cython.int:
         """Fill the empty column from the bytes that `raw` returned."""
         if cython.compiled:
@@ -163,8 +146,6 @@ class IntColumn:
         return _numbers, (_apart(self.raw(), protocol), self._narrow)
 
 
-@cython.final
-@cython.cclass
 class TextColumn:
     """UTF-8 texts, each may be missing (null); raise OverflowError for 2 GB and more of text.
 
@@ -195,8 +176,6 @@ class TextColumn:
     def __len__(self) -> int:
         return len(self.ends) - 1
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def add(self, text: bytes | None) -> cython.int:
         """Append a text in UTF-8, or a missing one; raise OverflowError for 2 GB and more in all."""
         if text is None:
@@ -211,8 +190,6 @@ class TextColumn:
             return self.ends.add(self._size)
         return self.add_behind(b"", text, 0, len(text))
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def add_behind(
         self, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
@@ -233,8 +210,6 @@ class TextColumn:
         self._size += size
         return self.ends.add(self._size)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def extend(self, texts: TextColumn) -> cython.int:
         """Append the texts of another column; raise OverflowError for 2 GB and more in all."""
         rows = len(self)
@@ -252,8 +227,6 @@ class TextColumn:
         self._size += size
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _grow(self, size: cython.Py_ssize_t) -> cython.int:
         """Make room for at least `size` bytes more; copy a borrowed text into memory of the column."""
         if cython.compiled:
@@ -269,7 +242,6 @@ class TextColumn:
             self._room = room
         return 0
 
-    @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> str | None:
         """Return the text of an existing cell, None if it is missing."""
         start: cython.Py_ssize_t = self.ends.at(index)
@@ -280,7 +252,6 @@ class TextColumn:
             return self._text[start:end].decode("utf-8")
         return self._bytes[start:end].decode()
 
-    @cython.cfunc
     def equals(self, other: TextColumn, index: cython.Py_ssize_t) -> cython.bint:
         """Return whether a cell has the same text as that of another column; False for empty and missing ones."""
         start: cython.Py_ssize_t = self.ends.at(index)
@@ -292,7 +263,6 @@ class TextColumn:
             return memcmp(self._text + start, other._text + first, size) == 0
         return self._bytes[start : start + size] == other._bytes[first : first + size]
 
-    @cython.cfunc
     def release(self) -> cython.int:
         """Free the bytes of a long column, which must not be read again."""
         if cython.compiled and self._size > _LONG:
@@ -331,7 +301,6 @@ class TextColumn:
         """Return the indexes of the missing cells."""
         return sorted(self._missing)
 
-    @cython.ccall
     def present(self) -> bytes | None:
         """Return Arrow's validity bitmap (a set bit: present, least significant bit first), None if none is missing."""
         if not self._missing:
@@ -341,8 +310,6 @@ class TextColumn:
             bits[place >> 3] &= ~(1 << (place & 7))
         return bytes(bits)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def take(self, ends: IntColumn, missing: Any, raw: bytes | memoryview) -> cython.int:
         """Fill the empty column from end offsets, the indexes of missing cells, and the concatenated texts."""
         self.ends = ends
@@ -362,8 +329,6 @@ class TextColumn:
 _NO_VALUE: Final = object()
 
 
-@cython.final
-@cython.cclass
 class DictColumn:
     """Dictionary-encoded values: `words` has each distinct value once, in order of first use, `numbers` their indexes.
 
@@ -380,8 +345,6 @@ class DictColumn:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def add(self, word: Any) -> cython.int:
         """Append a value, which must be hashable."""
         if word is not self._last:  # most cells repeat the one before
@@ -389,8 +352,6 @@ class DictColumn:
             self._last = word
         return self.numbers.add(self._number)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _number_of(self, word: Any) -> cython.Py_ssize_t:
         number = self._known.get(word)
         if number is None:
@@ -399,8 +360,6 @@ class DictColumn:
         found: cython.Py_ssize_t = number
         return found
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def extend(self, values: DictColumn) -> cython.int:
         """Append the values of another column."""
         numbers = IntColumn(narrow=True)
@@ -408,12 +367,10 @@ class DictColumn:
             numbers.add(self._number_of(word))
         return self.numbers.extend(values.numbers.mapped(numbers))
 
-    @cython.cfunc
     def at(self, index: cython.Py_ssize_t) -> Any:
         """Return the value of an existing cell."""
         return self.words[self.numbers.at(index)]
 
-    @cython.ccall
     def ends(self) -> IntColumn:
         """Return Arrow's list offsets: 0, then the end of each cell's sequence in the concatenation of all."""
         index: cython.Py_ssize_t
@@ -428,15 +385,12 @@ class DictColumn:
             found.add(end)
         return found
 
-    @cython.ccall
     def items(self) -> list[Any]:
         """Return the concatenation of all cells, which are sequences."""
         if not any(self.words):
             return []
         return [item for index in range(len(self)) for item in self.at(index)]
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def take(self, words: list[Any], numbers: IntColumn) -> cython.int:
         """Fill the empty column from distinct values and the index of each cell's."""
         self.words = words

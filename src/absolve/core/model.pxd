@@ -1,6 +1,7 @@
 """C layout of the values created once per link or per document; model.py has the code."""
 
 cimport cython
+
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
@@ -81,4 +82,4 @@ cdef class Edit:
     cdef public bytes new
 
 
-cdef Edit edit_at(Py_ssize_t start, Py_ssize_t end, bytes new)
+cpdef Edit edit_at(Py_ssize_t start, Py_ssize_t end, bytes new)

@@ -28,6 +28,8 @@ else:
 
 
 new = tuple.__new__  # creates a named tuple on hot paths: its own constructor is interpreted
+if not cython.compiled:
+    made = new  # compiled, it is a function of C in model.pxd
 
 
 class Layer(enum.StrEnum):
@@ -110,9 +112,6 @@ class BaseURL(NamedTuple):
 DEFAULT = BaseURL("", Layer.DEFAULT)
 
 
-@cython.final
-@cython.no_gc
-@cython.cclass
 class LinkSite:
     """One kind of link: an element and attribute, or their like in another format; a row of a walker's table.
 
@@ -177,7 +176,6 @@ KINDS = frozenset(
 SCOPES = ("same-document", "internal", "external", "other")  # of targets; `inventory` determines them
 
 
-@cython.final
 @cython.no_gc
 @cython.freelist(64)
 @cython.cclass
@@ -226,7 +224,6 @@ class Derived(NamedTuple):
     value: Callable[[bytes], bytes]
 
 
-@cython.final
 @cython.no_gc
 @cython.cclass
 class Part:
@@ -331,7 +328,6 @@ if TYPE_CHECKING:
     Event = BaseClaim | Link | Part | Finding | MessageIds | EditOrder | Capture | PageFacts
 
 
-@cython.cclass
 class Document:
     """The bytes of one document, with the facts about it from outside.
 
@@ -395,7 +391,6 @@ class Document:
         self.headers = headers
 
 
-@cython.final
 @cython.no_gc
 @cython.freelist(64)
 @cython.cclass
@@ -413,7 +408,6 @@ class Edit:
         return f"Edit({self.start}, {self.end}, {self.new!r})"
 
 
-@cython.cfunc
 def edit_at(start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> Edit:
     """Return an Edit; in compiled code without boxing the offsets."""
     edit: Edit = Edit.__new__(Edit)

@@ -14,27 +14,18 @@ from absolve.core.errors import UsageError, in_short
 from absolve.core.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, BaseClaim, BaseURL, Finding, new
 from absolve.encodings.charsets import for_any
 from absolve.formats.registry import WALKERS
+from absolve.urls.base import BaseContext, Bases, establish, inherited
 from absolve.urls.predicates import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    import cython
 
     from absolve.core.model import Part
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
 
     LineOf = Callable[[int], int]
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.model import Part  # noqa: TC002 - likewise
-    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.urls.base import BaseContext, Bases, establish, inherited
-else:
-    from absolve.urls.base import BaseContext, Bases, establish, inherited
 
 
 DEFAULT_URL: Final = "--default-url"  # the option for documents that record no URL
@@ -77,7 +68,6 @@ _WHITE_SPACE: Final = "\t\n\f\r "  # stripped around a reference in HTML
 _LONGEST: Final = 4096  # most characters of a URL in a cache that outlives the document
 
 
-@cython.ccall
 def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
     """Return the bases of a part from outside: from the outer entity, and from the claims of its container."""
     if part.name and WALKERS[media_type].archive:
@@ -103,7 +93,6 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
     return around
 
 
-@cython.ccall
 def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases:
     """Return the bases of an entity from its bases from outside and its own claims."""
     settings = entity.settings
@@ -119,7 +108,6 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
     return Bases(own, base)
 
 
-@cython.cfunc
 def _retrieved(own: BaseURL, claims: Sequence[BaseClaim], settings: Settings, line_of: LineOf | None) -> BaseURL:
     """Return `own` with the retrieval claims of a container or of the page's saver (docs/decisions.md, B13).
 

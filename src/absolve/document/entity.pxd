@@ -2,10 +2,17 @@
 
 cimport cython
 
-from absolve.urls.base cimport Bases, BaseContext
+from absolve.core cimport byte_scan
+from absolve.core.byte_scan cimport cut
 from absolve.core.column_buffers cimport IntColumn
 from absolve.core.model cimport Link
+from absolve.encodings.line_index cimport LineIndex
 from absolve.formats.events cimport EventList
+from absolve.urls.base cimport BaseContext, Bases, establish
+from absolve.urls.predicates cimport has_scheme
+
+cdef Py_ssize_t _MOST_SCOPED, _SCOPED, _SHORT, _LARGE, _IS_KEPT
+cdef NestingBudget _UNLIMITED
 
 
 @cython.final

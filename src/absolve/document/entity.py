@@ -11,10 +11,16 @@ import sys
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import cut
+from absolve.core.column_buffers import IntColumn
 from absolve.core.errors import Diagnostic
 from absolve.core.model import RETRIEVAL
+from absolve.encodings.line_index import LineIndex
 from absolve.formats import registry
-from absolve.urls.base import LOCATED, MEMBER, MOVES, OUTSIDE, found_as, records
+from absolve.formats.events import EventList
+from absolve.urls.base import LOCATED, MEMBER, MOVES, OUTSIDE, BaseContext, Bases, establish, found_as, records
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,30 +32,13 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
     from absolve.document.settings import Settings
     from absolve.encodings.charsets import Charset
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import cut, find
-    from cython.cimports.absolve.core.column_buffers import IntColumn
-    from cython.cimports.absolve.core.model import Link  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.encodings.line_index import LineIndex
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.urls.base import BaseContext, Bases, establish
-    from cython.cimports.absolve.urls.predicates import has_scheme
-else:
-    from absolve.core.byte_scan import cut, find
-    from absolve.core.column_buffers import IntColumn
-    from absolve.encodings.line_index import LineIndex
-    from absolve.formats.events import EventList
-    from absolve.urls.base import BaseContext, Bases, establish
-    from absolve.urls.predicates import has_scheme
 
 _NO_BASES: Final = Bases()
 _NOTHING: Final = ("", True, _NO_BASES)
 _NO_EVENTS: Final = EventList()  # of an entity that is not walked yet
-_MOST_SCOPED = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of cached scoped contexts: most feeds need less
-_SCOPED = cython.declare(cython.Py_ssize_t, 200)  # bytes of one without its URL (estimate): some thousands fit
+_MOST_SCOPED = 1 << 20  # bytes of cached scoped contexts: most feeds need less
+_SCOPED = 200  # bytes of one without its URL (estimate): some thousands fit
 AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
 
 
@@ -61,16 +50,12 @@ class Inner(NamedTuple):
     offsets: Offsets | None
 
 
-@cython.final
-@cython.cclass
 class NestingBudget:
     """A number of documents, or of bytes, that the documents inside an outermost one may still use up together."""
 
     def __init__(self, left: cython.Py_ssize_t) -> None:
         self._left = left
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def spend(self, amount: cython.Py_ssize_t) -> cython.bint:
         """Subtract an amount; return whether there was as much. After the first refusal all are refused."""
         if self._left >= 0:
@@ -83,17 +68,15 @@ class NestingBudget:
         return self._left < 0
 
 
-_SHORT = cython.declare(cython.Py_ssize_t, 1024)  # bytes, at most, of what may be the name of a file
-_LARGE = cython.declare(cython.Py_ssize_t, 4096)  # bytes; the events of a document take at most a few times its size
+_SHORT = 1024  # bytes, at most, of what may be the name of a file
+_LARGE = 4096  # bytes; the events of a document take at most a few times its size
 ENTERED: Final = 2  # levels of documents nested as text that are walked regardless of size
 MOST_DEEP: Final = 16 << 20  # bytes of the large documents nested deeper, in all
 _PROVES: Final = 4  # factor for the output of a rewrite: documents walked before may be longer there
-_UNLIMITED = cython.declare(NestingBudget, NestingBudget(sys.maxsize))
-_IS_KEPT = cython.declare(cython.Py_ssize_t, -1)
+_UNLIMITED = NestingBudget(sys.maxsize)
+_IS_KEPT = -1
 
 
-@cython.final
-@cython.cclass
 class InnerDocuments:
     """The documents inside an entity, by the indexes of their events: some are kept, others are walked on each access.
 
@@ -110,34 +93,25 @@ class InnerDocuments:
     def __len__(self) -> int:
         return len(self._indexes)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def keep(self, index: cython.Py_ssize_t, inner: Inner) -> cython.int:
         """Add a document to be kept; the index of its event must be greater than those added before."""
         self._kept[index] = inner
         self._indexes.add(index)
         return self._named.add(_IS_KEPT)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def skip(self, index: cython.Py_ssize_t, named: cython.Py_ssize_t) -> cython.int:
         """Add a document that is not kept, likewise."""
         self._indexes.add(index)
         return self._named.add(named)
 
-    @cython.ccall
     def kept(self, index: cython.Py_ssize_t) -> Inner | None:
         """Return the document inside the event with this index, None if it is not kept."""
         return self._kept.get(index)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def index(self, number: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the index of the event with the document of this number, from 0."""
         return self._indexes.at(number)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def named(self, index: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return `named` of the document inside the event with this index; -1 without a document, or if it is kept."""
         number: cython.Py_ssize_t = self._indexes.before(index)
@@ -146,7 +120,6 @@ class InnerDocuments:
         return self._named.at(number)
 
 
-@cython.cclass
 class Entity:
     """One document after its walk: its bytes, its events in document order, its bases, and the entities inside it.
 
@@ -218,7 +191,6 @@ class Entity:
         """The bytes of the document; copied on each access if `own_data` has not all of them."""
         return self.cut(0, self._size)
 
-    @cython.ccall
     def cut(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
         """Return the bytes of a span; `end` may be beyond the last byte."""
         if len(self.own_data) == self._size:
@@ -227,14 +199,12 @@ class Entity:
             return cut(self.own_data, start, end)
         return cut(self.around, self._at + start, self._at + min(end, self._size))  # type: ignore[arg-type]  # set
 
-    @cython.cfunc
     def contexts_inside(self, around: Bases, charset: Charset) -> dict:  # type: ignore[type-arg]
         """Return the cache of `resolved.link_context` for inner documents without bases of their own: one for all."""
         if self._inside is None or self._inside[0] is not around or self._inside[1] is not charset:
             self._inside = (around, charset, {})
         return self._inside[2]
 
-    @cython.cfunc
     def forget_contexts(self, outer: Entity) -> cython.int:
         """Empty the caches of `resolved.link_context`, but the one that it shares with others inside `outer`."""
         if self._inside is not None:
@@ -243,8 +213,6 @@ class Entity:
             self.contexts.clear()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def share_bytes(self, outer: Entity, at: cython.Py_ssize_t) -> cython.int:
         """Record that its bytes are those of `outer` from byte offset `at`; only for large ones."""
         if self._size < _LARGE:
@@ -257,16 +225,12 @@ class Entity:
             self._at = outer._at + at
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def truncate(self, kept: cython.Py_ssize_t) -> cython.int:
         """Free all but the first `kept` bytes, if that is half or less: each level of messages has a copy."""
         if 2 * kept <= self._size:
             self.own_data = cut(self.own_data, 0, kept)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def is_text_in(self, outer: Entity) -> cython.int:
         """Set level and budget of a document that is text in the text of `outer`: a srcdoc, a conditional comment."""
         if outer.text_left is None:
@@ -275,22 +239,16 @@ class Entity:
         self.level = outer.level + (1 if self.path != outer.path else 0)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def may_be_so_deep(self) -> cython.bint:
         """Return whether it may be walked at its level; a large one deeper than `ENTERED` reduces the budget."""
         if self.level <= ENTERED or self._size < _LARGE:
             return True
         return self.text_left.spend(self._size)  # type: ignore[union-attr]  # set with `level`
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def may_keep(self, size: cython.Py_ssize_t) -> cython.bint:
         """Return whether an inner document of `size` bytes is kept; a small one reduces the budget."""
         return size >= _LARGE or self.documents_left.spend(1)  # type: ignore[union-attr]  # set for the outermost
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def may_be_reported(self) -> cython.bint:
         """Return whether there may be diagnostics; `reporting` decides. False if one claim rules and nothing was found.
 
@@ -299,7 +257,7 @@ class Entity:
         chain = self.bases.base.chain
         if self.findings or self.has_useless or len(chain) != 1 or chain[0].verdict != "won":
             return True
-        return self._size < _SHORT and find(self.own_data, 60, 0, len(self.own_data)) < 0
+        return self._size < _SHORT and byte_scan.find(self.own_data, 60, 0, len(self.own_data)) < 0
 
     @property
     def positions(self) -> LineIndex:
@@ -346,13 +304,10 @@ class Entity:
         """Whether the walker had to guess somewhere: then a rewrite is verified even without --verify."""
         return AMBIGUOUS in [finding.code for finding in self.findings]
 
-    @cython.ccall
     def ruled(self, link: Link) -> BaseContext:
         """Return the base URL of a link with its resolver."""
         return self.base_context(link.base, self.rules_by_own_url(link))
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def rules_by_own_url(self, link: Link) -> cython.bint:
         """Return whether the document's own URL is the base of a link, whatever base elements there are."""
         against = link.place.against
@@ -373,7 +328,6 @@ class Entity:
                 key = found_as(url)
                 held[key] = max(held.get(key, MOVES), how)
 
-    @cython.ccall
     def base_context(self, scope: BaseClaim | None, own: cython.bint = False) -> BaseContext:  # noqa: FBT002 - of a C function
         """Return the context of a scoped claim; without one, of the own URL if `own`, else of the base."""
         if scope is None:

@@ -5,7 +5,11 @@ cimport cython
 from absolve.core.model cimport Link, LinkSite
 from absolve.document.entity cimport Entity
 from absolve.urls.base cimport BaseContext
+from absolve.urls.predicates cimport is_malformed
 from absolve.urls.prefixing cimport PrefixResolver
+
+cdef Py_ssize_t _MOST_CONTEXTS
+
 
 cpdef str text(bytes value)
 cpdef str shown(str text)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from absolve.core.lazy_regex import pattern
 from absolve.urls.base import found_as
 from absolve.urls.parse import NEVER_RELATIVE
-from absolve.urls.predicates import is_alone, scheme
+from absolve.urls.predicates import is_alone, is_malformed, scheme
+from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     import cython
@@ -19,18 +20,7 @@ if TYPE_CHECKING:
     from absolve.core.model import BaseURL, Layer, Link, LinkSite
     from absolve.document.entity import Entity
     from absolve.urls.base import BaseContext
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.model import Link  # noqa: TC002 - likewise
-    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.urls.base import BaseContext  # noqa: TC002 - the type of a C variable
-    from cython.cimports.absolve.urls.predicates import is_malformed
-    from cython.cimports.absolve.urls.prefixing import PrefixResolver
-else:
-    from absolve.urls.predicates import is_malformed
-    from absolve.urls.prefixing import PrefixResolver
 
 _AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"})  # syntaxes that escape no plain bytes
 
@@ -59,8 +49,6 @@ _NOTHING: dict[str, int] = {}
 ROOM = 16  # most characters by which the prefix for a reference is longer than the base URL (often by a slash)
 
 
-@cython.final
-@cython.cclass
 class LinkContext:
     """All that decides about a link except its reference and coding: shared by all links of one site under one base.
 
@@ -92,7 +80,6 @@ class LinkContext:
         if self.short is not None and (place.element == "header" or entity.charset.in_comment):
             self.short = None
 
-    @cython.cfunc
     def _set_base(self, entity: Entity, base_context: BaseContext) -> cython.int:
         """Set the fields that all contexts of an entity under one base share."""
         settings = entity.settings
@@ -113,7 +100,6 @@ class LinkContext:
             self.prefixes = self.resolver
         return 0
 
-    @cython.cfunc
     def _copy_base(self, like: LinkContext) -> cython.int:
         """Copy the same fields."""
         self.base_context = like.base_context
@@ -130,7 +116,6 @@ class LinkContext:
         self.prefixes = like.prefixes
         return 0
 
-    @cython.ccall
     def target(self, reference: str, claims: cython.bint) -> str | None:
         """Return the absolute URL of a reference, or None; `claims`: the link is a base, where "" has a meaning."""
         if not reference:
@@ -145,20 +130,16 @@ class LinkContext:
             return None
         return None if len(found) > self.longest and not is_alone(reference) else found
 
-    @cython.cfunc
     def _in_message(self, reference: str) -> str | None:
         """Return the URL of a part of the same message, which records no base; else None."""
         base_context: BaseContext = self.base_context
         found = base_context.in_message(reference)
         return found if found is not None and found_as(found) in self.held else None
 
-    @cython.ccall
     def how_held(self, url: str | None) -> Any:
         """Return how the part of the same message that a URL identifies is known; None if there is none."""
         return self.held.get(found_as(url)) if self.held and url is not None else None
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def is_too_long(self, reference: str) -> cython.bint:
         """Return whether a reference has no target because its URL would have too many characters.
 
@@ -169,17 +150,14 @@ class LinkContext:
         found = self.resolver(reference)
         return found is not None and len(found) > self.longest
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def may_write(self, url: str) -> cython.bint:
         """Return whether the URL of a policy is short enough to be written; `data:` and the like have no limit."""
         return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
 
 
-_MOST_CONTEXTS = cython.declare(cython.Py_ssize_t, 512)  # keys of an entity: few documents have as many scoped bases
+_MOST_CONTEXTS = 512  # keys of an entity: few documents have as many scoped bases
 
 
-@cython.ccall
 def link_context(entity: Entity, link: Link) -> LinkContext:
     """Return the context of a link, cached in its entity: one for all links of a site under a base.
 
@@ -199,7 +177,6 @@ def link_context(entity: Entity, link: Link) -> LinkContext:
     return found
 
 
-@cython.ccall
 def context_key(entity: Entity, link: Link) -> Any:
     """Return a key that links with the same context share: site, scope, and whether a header claim is used."""
     key = id(link.place) if link.base is None else (id(link.place), id(link.base))
@@ -208,7 +185,6 @@ def context_key(entity: Entity, link: Link) -> Any:
     return key
 
 
-@cython.ccall
 def forget_contexts(entity: Entity, outer: Entity) -> None:
     """Empty the caches of an inner entity whose links are done, unless others share them: they are many."""
     entity.forget_contexts(outer)

@@ -13,8 +13,19 @@ import sys
 from typing import TYPE_CHECKING
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import BY_DEFAULT, DEFAULT, ENCAPSULATING, BaseClaim, Finding, MessageIds, new
-from absolve.document.base_layers import doubts, retrieval_claim, retrieved
+from absolve.core.model import (
+    BY_DEFAULT,
+    DEFAULT,
+    ENCAPSULATING,
+    BaseClaim,
+    Document,
+    Finding,
+    Link,
+    MessageIds,
+    Part,
+    new,
+)
+from absolve.document.base_layers import around_part, doubts, established, retrieval_claim, retrieved
 from absolve.document.diagnostics import (
     MOST_LONG_BASES,
     TOO_LARGE,
@@ -30,16 +41,18 @@ from absolve.document.diagnostics import (
     url_too_long,
     with_url,
 )
-from absolve.document.entity import Inner
-from absolve.document.resolved import ROOM
+from absolve.document.entity import Entity, Inner, InnerDocuments, NestingBudget
+from absolve.document.resolved import ROOM, LinkContext, text
 from absolve.document.settings import Settings
 from absolve.encodings.charsets import DETECT, UTF_8, inside
 from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
 from absolve.formats import registry
+from absolve.formats.events import EventList
 from absolve.formats.registry import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.urls import PROFILES
-from absolve.urls.base import is_useless
+from absolve.urls.base import Bases, establish, is_useless
 from absolve.urls.cache import LONGEST
+from absolve.urls.predicates import has_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -48,25 +61,7 @@ if TYPE_CHECKING:
 
     from absolve.core.model import BaseURL, Event
     from absolve.encodings.charsets import Charset
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.model import Document, Link, Part
-    from cython.cimports.absolve.document.base_layers import around_part, established
-    from cython.cimports.absolve.document.entity import Entity, InnerDocuments, NestingBudget
-    from cython.cimports.absolve.document.resolved import LinkContext, text
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.urls.base import Bases, establish
-    from cython.cimports.absolve.urls.predicates import has_scheme, runs_code
-else:
-    from absolve.core.model import Document, Link, Part
-    from absolve.document.base_layers import around_part, established
-    from absolve.document.entity import Entity, InnerDocuments, NestingBudget
-    from absolve.document.resolved import LinkContext, text
-    from absolve.formats.events import EventList
-    from absolve.urls.base import Bases, establish
-    from absolve.urls.predicates import has_scheme, runs_code
 
 __all__ = [
     "Settings",
@@ -78,9 +73,9 @@ __all__ = [
     "with_relative",
 ]
 
-_FEW_AROUND = cython.declare(cython.int, 32)  # events, at most, if only some bytes are kept: the others are copied
-_MOST_KEPT = cython.declare(cython.Py_ssize_t, 2048)  # small documents inside an outermost one, of some 1 KB each
-_WORDS = cython.declare(cython.Py_ssize_t, 100)  # characters of the short values in a row
+_FEW_AROUND = 32  # events, at most, if only some bytes are kept: the others are copied
+_MOST_KEPT = 2048  # small documents inside an outermost one, of some 1 KB each
+_WORDS = 100  # characters of the short values in a row
 _PROLOG = 4096  # bytes of an XML document that are searched for entity declarations
 LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
 _PACKAGES = frozenset(PACKAGES)
@@ -133,7 +128,6 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     return entity
 
 
-@cython.cfunc
 def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython.Py_ssize_t) -> None:
     """Walk an entity: its bytes if its walker parses their charset, else one part with a charset coding for them."""
     charset = entity.charset
@@ -161,7 +155,6 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
 _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, without parameters to be parsed
 
 
-@cython.cfunc
 def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     """Return the media type without parameters, and its charset parameter; raise DocumentError without a walker."""
     if document.media_type is None:
@@ -180,12 +173,10 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     return media_type, parameters.get("charset")
 
 
-@cython.cfunc
 def _charset(data: bytes, media_type: str, given: str | None, header: str | None) -> tuple[Charset, int]:
     return DETECT[WALKERS[media_type].charset](data, given, header)
 
 
-@cython.cfunc
 def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
     """Walk one entity; with `recover`, parse XML as HTML after an error of _RECOVERED."""
     walk_it = walker(entity.media_type)
@@ -212,7 +203,6 @@ def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:
     _take(entity, events, around, 0)
 
 
-@cython.cfunc
 def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.Py_ssize_t) -> None:
     """Set the events of an entity that is inside `depth` others, as `fold` does."""
     claims: list[BaseClaim] = []
@@ -255,7 +245,6 @@ def _describe(entity: Entity, event: Event) -> None:
         entity.capture = event
 
 
-@cython.cfunc
 def _measure(entity: Entity, events: EventList) -> None:
     """Add the estimated bytes of rows that come from bases and names, and a finding if a URL would be too long."""
     size: cython.Py_ssize_t = len(entity.own_data)
@@ -273,7 +262,6 @@ def _measure(entity: Entity, events: EventList) -> None:
         _find_too_long(entity, events, room, growth, every=declares)
 
 
-@cython.cfunc
 def _find_too_long(
     entity: Entity, events: EventList, room: cython.Py_ssize_t, growth: cython.Py_ssize_t, every: cython.bint
 ) -> None:
@@ -290,7 +278,6 @@ def _find_too_long(
             return
 
 
-@cython.cfunc
 def _truncate(entity: Entity, events: EventList) -> None:
     """Keep only the bytes up to the last link, if all parts are documents in identity coding without derived fields."""
     kept: cython.Py_ssize_t = 0
@@ -306,7 +293,6 @@ def _truncate(entity: Entity, events: EventList) -> None:
         entity.truncate(kept)
 
 
-@cython.cfunc
 def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
     """Return the events as an EventList, counted; raise WalkError at the first link or part beyond the limit."""
     most: cython.Py_ssize_t = entity.settings.max_links - entity.count
@@ -323,7 +309,6 @@ def _counted(entity: Entity, events: Iterable[Event]) -> EventList:
     return found
 
 
-@cython.cfunc
 def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charset | None = None) -> None:
     """Decode a part and walk the document in it; add a finding instead if it is nested too deep.
 
@@ -408,7 +393,6 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.findings.append(new(Finding, (finding.code, with_url(part, finding.text), position, finding.failed)))
 
 
-@cython.ccall
 def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     """Return the document inside the event with this index; None without one, or if it could not be walked.
 
@@ -451,7 +435,6 @@ def hold(entity: Entity) -> None:
         hold(inner.entity)
 
 
-@cython.cfunc
 def _kind(part: Part) -> str:
     """Return the media type of a part as a key of WALKERS; "" if it has no walker."""
     media_type = kind_of(part.media_type) if part.own_charset else part.media_type
@@ -460,13 +443,11 @@ def _kind(part: Part) -> str:
     return ""
 
 
-@cython.cfunc
 def _depth(entity: Entity, part: Part) -> cython.Py_ssize_t:
     """Return how deep a part is nested; a style sheet of the document itself adds no level: nothing is inside it."""
     return entity.depth + (1 if part.name or part.media_type == HTML else 0)
 
 
-@cython.cfunc
 def _walk_inside(
     inner: Entity, entity: Entity, part: Part, events: Iterable[Event] | None, charset: Charset | None
 ) -> None:
@@ -483,7 +464,6 @@ def _walk_inside(
         inner.contexts = entity.contexts_inside(around, inner.charset)
 
 
-@cython.cfunc
 def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) -> Iterable[Event] | None:
     """Return the events of text that belongs to the document itself, mostly a style sheet; None after a WalkError."""
     walk_it = walker(media_type)
@@ -518,7 +498,6 @@ def is_known(base: BaseURL) -> bool:
     return base.layer is not BY_DEFAULT
 
 
-@cython.cfunc
 def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cython.Py_ssize_t) -> Entity:
     """Return a new entity for the decoded value of a part, not walked yet, its charset not detected yet.
 
@@ -543,7 +522,6 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
     return inner
 
 
-@cython.cfunc
 def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset | None) -> tuple[Charset, int]:
     """Return the charset of the decoded value of a part, and the length of its byte order mark in bytes."""
     if not part.own_charset:
@@ -551,7 +529,6 @@ def _charset_inside(part: Part, value: bytes, media_type: str, charset: Charset 
     return _charset(value, media_type, None, essence_of(part.media_type)[1].get("charset"))
 
 
-@cython.cfunc
 def _charset_of_text(part: Part) -> Charset:
     """Return the charset of a part's text: UTF-8, in a comment its variant that must not contain `--`."""
     return part.coding.inner if type(part.coding) is Raw else UTF_8

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import cython
 
     Read = tuple[int, bytes]  # the end offset of a reference, and its characters in UTF-8
-else:
-    from absolve.core import _cython as cython
 
 # 13.2.5.80, numeric character reference end state: numbers in the C1 range are bytes of windows-1252
 _WINDOWS_1252: Final[dict[int, bytes]] = {
@@ -25,7 +23,7 @@ _WINDOWS_1252: Final[dict[int, bytes]] = {
     if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 }
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_BEYOND = cython.declare(cython.int, 0x110000)  # larger numbers are clamped to this one, against overflow
+_BEYOND = 0x110000  # larger numbers are clamped to this one, against overflow
 
 # Names that are valid without a semicolon, with their characters: those of ISO 8859-1, in its order, and those of
 # markup. The longest has six letters; the longest of all names has 32 characters with its semicolon.
@@ -47,7 +45,7 @@ _WITHOUT_SEMICOLON: Final[dict[str, bytes]] = {
     "REG": "\N{REGISTERED SIGN}".encode(),
 }
 _LONGEST_WITHOUT_SEMICOLON: Final = max(map(len, _WITHOUT_SEMICOLON))
-_LONGEST = cython.declare(cython.Py_ssize_t, 31)
+_LONGEST = 31
 # Cache of names with a semicolon, and their characters.
 _KNOWN: Final[dict[bytes, bytes]] = {name.encode(): text for name, text in _WITHOUT_SEMICOLON.items()}
 
@@ -60,9 +58,6 @@ def needs_escape(text: bytes, at: int, attribute: bool) -> bool:
     return reference_at(text, at, len(text), attribute) is not None
 
 
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def reference_at(
     value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t, attribute: cython.bint
 ) -> Read | None:
@@ -95,7 +90,6 @@ def reference_at(
     return start + length, _WITHOUT_SEMICOLON[letters[:length]]
 
 
-@cython.cfunc
 def _named(name: bytes) -> bytes | None:
     """Return the characters of a name that is followed by a semicolon, None for an unknown name."""
     found: bytes | None = _KNOWN.get(name)
@@ -123,9 +117,6 @@ def _begins_with(name: str) -> int:
     return 0
 
 
-@cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _numeric(value: bytes, at: cython.Py_ssize_t, size: cython.Py_ssize_t) -> Read | None:
     """Decode a numeric reference (13.2.5.75) of any length; `at` is the offset behind the number sign."""
     p: cython.p_const_uchar = value

@@ -15,19 +15,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError, WalkError, in_short
 from absolve.core.lazy_regex import pattern
+from absolve.encodings.meta_prescan import Metas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import cython
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import utf8_end
-    from cython.cimports.absolve.encodings.meta_prescan import Metas
-else:
-    from absolve.encodings.meta_prescan import Metas
 
 
 class Charset(NamedTuple):
@@ -100,7 +93,7 @@ _MANY_BYTES: Final = frozenset({"utf-8", "gbk", "gb18030", "big5", "euc-jp", "sh
 _UNWRITTEN: Final = {"iso-2022-jp": pattern("[\x0e\x0f\x1b]"), "euc-jp": pattern("[\xa5\u203e]")}
 _AFTER_A_BYTE: Final = pattern("[\udc80-\udcff][^\x00-?\udc80-\udcff]")  # no trail byte is below @
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8", b"\xfe\xff": "utf-16be", b"\xff\xfe": "utf-16le"}
-_BEGINS_MARK = cython.declare(cython.int, min(mark[0] for mark in _BYTE_ORDER_MARKS))
+_BEGINS_MARK = min(mark[0] for mark in _BYTE_ORDER_MARKS)
 
 
 @lru_cache(maxsize=256)
@@ -251,11 +244,6 @@ def of_no_text(data: bytes, given: str | None = None, header: str | None = None)
 
 
 def _guessed(data: bytes) -> Charset:
-    if cython.compiled:  # skips the valid prefix without creating a str
-        end: cython.Py_ssize_t = utf8_end(data, len(data))
-        if end == len(data):
-            return UTF_8
-        data = data[end:]
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

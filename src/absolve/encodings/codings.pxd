@@ -2,6 +2,16 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+from absolve.encodings.character_references cimport reference_at
+from absolve.encodings.offset_map cimport Decoded
+
+cdef bytes _QUOTING
+
+cdef bint _only_ampersands(bytes value, Py_ssize_t end, bint attribute) noexcept
+cdef bint _stands_for_itself(bytes raw, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef bint _needs_quotes(const unsigned char* p, Py_ssize_t size) noexcept
+
 
 @cython.final
 cdef class Raw:

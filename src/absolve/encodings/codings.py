@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
 from absolve.encodings import iso_2022_jp
-from absolve.encodings.character_references import needs_escape
+from absolve.encodings.character_references import needs_escape, reference_at
 from absolve.encodings.charsets import UTF_8, Charset
 from absolve.encodings.multibyte import CharacterOffsets
-from absolve.encodings.offset_map import IDENTITY_OFFSETS, Composed, Utf16Offsets, replaced
+from absolve.encodings.offset_map import IDENTITY_OFFSETS, Composed, Decoded, Utf16Offsets, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,14 +29,6 @@ if TYPE_CHECKING:
 else:
     from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.encodings.character_references import reference_at
-    from cython.cimports.absolve.encodings.offset_map import Decoded
-else:
-    from absolve.core.byte_scan import find
-    from absolve.encodings.character_references import reference_at
-    from absolve.encodings.offset_map import Decoded
 
 # Most bytes before and after a value that a coding reads; the longest named character reference has 33.
 LOOK_AHEAD = 64
@@ -83,7 +76,6 @@ def from_utf8(charset: Charset, value: bytes, errors: str, after: bytes = b"") -
     return charset.encode(value.decode("utf-8", "absolve.surrogates"), errors, followed_by)
 
 
-@cython.final
 @cython.no_gc
 @cython.cclass
 class Raw:
@@ -150,17 +142,13 @@ _SPECIAL: Final = re.compile(rb"[&\r\x00]")
 _MUST: Final = {quote: re.compile(b"[&<>\\r\x0e\x0f\x1b%b]" % quote) for quote in (b"", b'"', b"'")}
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bint) -> cython.bint:
     """Return whether each `&` begins `&amp;`, or in an attribute `&name=`, which is not a reference (13.2.5.73).
 
     This is the case for nearly all values that contain an `&`.
     """
     p: cython.p_const_uchar = value
-    i: cython.Py_ssize_t = find(p, 38, 0, end)
+    i: cython.Py_ssize_t = byte_scan.find(p, 38, 0, end)
     while i >= 0:
         if i + 4 < end and p[i + 1] == 97 and p[i + 2] == 109 and p[i + 3] == 112 and p[i + 4] == 59:
             i += 5
@@ -172,14 +160,10 @@ def _only_ampersands(value: bytes, end: cython.Py_ssize_t, attribute: cython.bin
                 return False
         else:
             return False
-        i = find(p, 38, i, end)
+        i = byte_scan.find(p, 38, i, end)
     return True
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _stands_for_itself(raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether a span is ASCII without `&`, CR and NUL, so that it decodes to itself."""
     p: cython.p_const_uchar = raw
@@ -207,7 +191,6 @@ class CharacterReferences:
         self._attribute = bool(quote)
         self._must = _MUST[quote]
 
-    @cython.ccall
     def decode(self, raw: bytes) -> bytes:
         if self.is_plain(raw, 0, len(raw)):
             return raw
@@ -221,7 +204,6 @@ class CharacterReferences:
         decoded, _ = self._mapped(value, False)
         return decoded
 
-    @cython.cfunc
     def is_plain(self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Return whether the raw value in this span is ASCII and decodes to itself."""
         return self._transparent and _stands_for_itself(data, start, end)
@@ -233,9 +215,6 @@ class CharacterReferences:
         value, inner = self._mapped(utf8, True)
         return value, inner if outer is IDENTITY_OFFSETS else Composed(outer, inner)
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _mapped(self, utf8: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]
         """Decode references and newlines; return the value and, if `mapped`, its offsets in `utf8`.
 
@@ -294,10 +273,9 @@ class CharacterReferences:
 _NAMED: Final = {b'"': b"&quot;", b"<": b"&lt;", b">": b"&gt;"}
 _UNTERMINATED: Final = re.compile(rb"&#?[A-Za-z0-9]++\Z")
 _quoting = bytes(byte in b"\t\n\f\r \"'=<>`" for byte in range(256))
-_QUOTING = cython.declare(bytes, _quoting)
+_QUOTING = _quoting
 
 
-@cython.final
 @cython.no_gc
 @cython.cclass
 class Unquoted(CharacterReferences):
@@ -312,7 +290,6 @@ class Unquoted(CharacterReferences):
         self.slot = slot
         self._absent = absent
 
-    @cython.ccall
     def of(self, slot: Slot) -> Unquoted:
         """Return the same coding with another slot; without a constructor call, which is slow for millions."""
         coding: Unquoted = Unquoted.__new__(Unquoted)
@@ -335,10 +312,6 @@ class Unquoted(CharacterReferences):
         return b'="' if self._absent else b'"', raw.replace(b'"', b"&quot;"), b'"'
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _needs_quotes(p: cython.p_const_uchar, size: cython.Py_ssize_t) -> cython.bint:
     """Return whether these bytes cannot be an unquoted attribute value (HTML Standard 13.1.2.3)."""
     i: cython.Py_ssize_t = 0

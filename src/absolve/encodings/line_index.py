@@ -9,6 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import character
+
 if TYPE_CHECKING:
     import cython
 
@@ -18,17 +21,11 @@ if TYPE_CHECKING:
 else:
     from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import character, find
-else:
-    from absolve.core.byte_scan import character, find
 
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
-_APART = cython.declare(cython.Py_ssize_t, 4096)  # least bytes between two checkpoints
+_APART = 4096  # least bytes between two checkpoints
 
 
-@cython.final
-@cython.cclass
 class LineIndex:
     """The lines and columns of one document, 1-based. Lines end at LF, CR LF or CR; columns count characters.
 
@@ -55,9 +52,6 @@ class LineIndex:
         self.move(position)
         return self.line, self.column
 
-    @cython.ccall
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def move(self, position: cython.Py_ssize_t) -> object:
         """Set `line` and `column` to those of the byte at this offset."""
         p: cython.p_const_uchar = self._data
@@ -100,26 +94,18 @@ class LineIndex:
         return None
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _has_lone_return(data: bytes, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether there is a CR without a LF behind it."""
     p: cython.p_const_uchar = data
     at: cython.Py_ssize_t = 0
     if cython.compiled:
-        at = find(p, 13, 0, end)
+        at = byte_scan.find(p, 13, 0, end)
         while at >= 0 and p[at + 1] == 10:  # in bounds: a NUL follows the bytes of every `bytes` object
-            at = find(p, 13, at + 2, end)
+            at = byte_scan.find(p, 13, at + 2, end)
         return at >= 0
     return data.count(b"\r") > data.count(b"\r\n")
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the number of LF in a span."""
     p: cython.p_const_uchar = data
@@ -139,10 +125,6 @@ def _line_feeds(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -
     return data.count(b"\n", start, end)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset behind the last LF before `end`; there must be one."""
     p: cython.p_const_uchar = data
@@ -151,19 +133,15 @@ def _behind_line_feed(data: bytes, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     if cython.compiled:
         while last < 0:
             at = max(0, end - 64)
-            last = at = find(p, 10, at, end)
+            last = at = byte_scan.find(p, 10, at, end)
             while at >= 0:
                 last = at
-                at = find(p, 10, at + 1, end)
+                at = byte_scan.find(p, 10, at + 1, end)
             end -= 64
         return last + 1
     return data.rfind(b"\n", 0, end) + 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _line_begin(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the last line that begins in a span, or `start`."""
     p: cython.p_const_uchar = data
@@ -174,10 +152,6 @@ def _line_begin(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -
     return max(start, data.rfind(b"\n", start, end) + 1, data.rfind(b"\r", start, end) + 1)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     p: cython.p_const_uchar = data
     i: cython.Py_ssize_t
@@ -189,10 +163,6 @@ def _is_ascii(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> 
     return data[start:end].isascii()
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the number of characters in a span of UTF-8; each malformed byte counts as one."""
     found: cython.Py_ssize_t = 0
@@ -215,10 +185,6 @@ def _characters(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
     return found
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _ends(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the number of line ends in a span, which must not end inside of CR LF."""
     p: cython.p_const_uchar = data

@@ -2,6 +2,17 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+from absolve.core.byte_scan cimport comment_end, raw_text_end, tag_end
+
+cdef Py_ssize_t _SHORTEST, _LONGEST
+cdef bytes _LENGTHS
+
+cdef bint _is_letter(int byte) noexcept
+cdef bint _is_meta(const unsigned char* p, Py_ssize_t i) noexcept
+cdef bint _may_matter(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cdef bint _may_declare(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+
 
 @cython.final
 cdef class Metas:

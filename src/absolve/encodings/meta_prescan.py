@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import comment_end, raw_text_end, tag_end
+
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import comment_end, find, raw_text_end, tag_end
-else:
-    from absolve.core.byte_scan import comment_end, find, raw_text_end, tag_end
 
 _PRESCAN: Final = 1024
 _TEXT: Final = frozenset(b"script style title textarea xmp iframe noembed noframes".split())
@@ -24,17 +21,15 @@ _OF_HEAD: Final = frozenset(
     b" /noscript".split()
 )
 _NAMES: Final = frozenset(name.lstrip(b"/") for name in (*_TEXT, *_OF_HEAD))
-_SHORTEST = cython.declare(cython.Py_ssize_t, 3)
-_LONGEST = cython.declare(cython.Py_ssize_t, 8)
+_SHORTEST = 3
+_LONGEST = 8
 # For each first letter (`& 31`), the lengths of the names: bit n is length _SHORTEST + n.
 _lengths = bytes(
     sum({1 << len(name) - _SHORTEST for name in _NAMES if name[0] & 31 == letter}) for letter in range(32)
 )
-_LENGTHS = cython.declare(bytes, _lengths)
+_LENGTHS = _lengths
 
 
-@cython.final
-@cython.cclass
 class Metas:
     """An iterator over the meta elements that may declare a charset, in the first 1024 bytes or the head.
 
@@ -48,9 +43,6 @@ class Metas:
         self._in_head = True
         self.start = self.end = 0
 
-    @cython.ccall
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def next(self) -> cython.bint:
         """Move to the next meta element; return whether there is one.
 
@@ -64,11 +56,11 @@ class Metas:
         i: cython.Py_ssize_t
         start: cython.Py_ssize_t
         while True:
-            i = find(p, 60, position, n) + 1
+            i = byte_scan.find(p, 60, position, n) + 1
             if i <= 0 or i >= n or not (self._in_head or i <= _PRESCAN):
                 return False
             if p[i] == 33 and i + 2 < n and p[i + 1] == 45 and p[i + 2] == 45:
-                position = find(p, 62, comment_end(p, i + 3, n), n) + 1 or n
+                position = byte_scan.find(p, 62, comment_end(p, i + 3, n), n) + 1 or n
             elif _is_letter(p[i]) or (p[i] == 47 and i + 1 < n and _is_letter(p[i + 1])):
                 position = i
                 i += 1
@@ -92,31 +84,19 @@ class Metas:
                 if name in _TEXT:
                     position = raw_text_end(p, position, n, start, i - start)
             elif p[i] == 33 or p[i] == 47 or p[i] == 63:
-                position = find(p, 62, i, n) + 1 or n
+                position = byte_scan.find(p, 62, i, n) + 1 or n
             else:
                 position = i
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _is_letter(byte: cython.int) -> cython.bint:
     return 97 <= byte | 32 <= 122
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_meta(p: cython.p_const_uchar, i: cython.Py_ssize_t) -> cython.bint:
     return p[i] | 32 == 109 and p[i + 1] | 32 == 101 and p[i + 2] | 32 == 116 and p[i + 3] | 32 == 97
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _may_matter(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether a tag name (or slash and name) may be in `_NAMES`, by first letter and length: most are not."""
     lengths: cython.p_const_uchar = _LENGTHS
@@ -127,10 +107,6 @@ def _may_matter(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
     return lengths[p[i] & 31] >> (end - i - _SHORTEST) & 1 != 0
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _may_declare(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether a span may contain `charset`: it contains `char`."""
     while i + 7 <= end:

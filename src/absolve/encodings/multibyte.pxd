@@ -1,7 +1,10 @@
 """C layout of CharacterOffsets; multibyte.py has the code."""
 
 cimport cython
+
 from absolve.core.column_buffers cimport IntColumn
+
+cdef int _STEP, _LONGEST, _MOST_KNOWN, _MANY, _RAW, _VALUE
 
 
 @cython.final

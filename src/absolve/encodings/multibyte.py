@@ -9,36 +9,29 @@ from __future__ import annotations
 from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
 
+from absolve.core.column_buffers import NARROW, IntColumn
+
 if TYPE_CHECKING:
     from codecs import IncrementalDecoder
 
     import cython
 
     from absolve.encodings.charsets import Charset
-else:
-    from absolve.core import _cython as cython
 
-from absolve.core.column_buffers import NARROW
 
-if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import IntColumn
-else:
-    from absolve.core.column_buffers import IntColumn
 
-_STEP = cython.declare(cython.int, 1024)  # approximate bytes between two index entries
-_LONGEST = cython.declare(cython.int, 4)  # most bytes of a character
-_MOST_KNOWN = cython.declare(cython.int, 16_384)  # characters in the cache of a charset
-_MANY = cython.declare(cython.int, 4096)  # pieces joined at once: bounds the memory for them
+_STEP = 1024  # approximate bytes between two index entries
+_LONGEST = 4  # most bytes of a character
+_MOST_KNOWN = 16_384  # characters in the cache of a charset
+_MANY = 4096  # pieces joined at once: bounds the memory for them
 _KNOWN: dict[Charset, dict[bytes, bytes]] = {}  # cache: raw bytes -> character in UTF-8, b"" if they are none
 # Cache of character sizes, indexed by the first two raw bytes, if these determine it: the number of raw bytes, and from
 # bit _VALUE on the number of bytes in UTF-8. 0: not computed yet.
 _SIZES: dict[Charset, bytearray] = {}
-_RAW = cython.declare(cython.int, 7)
-_VALUE = cython.declare(cython.int, 3)
+_RAW = 7
+_VALUE = 3
 
 
-@cython.final
-@cython.cclass
 class CharacterOffsets:
     """Raw bytes decoded to UTF-8, `value`, and the offsets of its characters.
 
@@ -58,9 +51,6 @@ class CharacterOffsets:
         self._last = self._last_raw = 0  # the last position found, in the value and in the raw bytes
         self.value = self._decoded()
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _decoded(self) -> bytes:
         raw: bytes = self._raw
         p: cython.p_const_uchar = raw
@@ -95,7 +85,6 @@ class CharacterOffsets:
         value += b"".join(pieces)
         return bytes(value)
 
-    @cython.cfunc
     def _stretch(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
         """Decode the complete characters in a span, at least one, even if it ends behind the span; set `_end`.
 
@@ -119,7 +108,6 @@ class CharacterOffsets:
         self._end = end - len(decoder.getstate()[0])  # without an incomplete character
         return text.encode("utf-8", "surrogatepass") if self._end > start else self._character(start)
 
-    @cython.cfunc
     def _character(self, start: cython.Py_ssize_t) -> bytes:
         """Return the character at a raw offset in UTF-8 and set `_end`; a malformed byte is a character of its own."""
         end: cython.Py_ssize_t = start
@@ -136,7 +124,6 @@ class CharacterOffsets:
         self._end = start + 1
         return self._charset.decode(self._raw[start : start + 1]).encode("utf-8", "surrogatepass")
 
-    @cython.cfunc
     def _learnt(self, raw: bytes) -> bytes:
         """Return raw bytes decoded to one character in UTF-8, b"" if they are none; add it to the cache."""
         if self._charset.one_byte:
@@ -150,10 +137,6 @@ class CharacterOffsets:
             self._known[raw] = new
         return new
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _found(self, position: cython.Py_ssize_t, after: cython.bint) -> cython.Py_ssize_t:
         """Return the raw offset for an offset of the value; inside a character its start, or its end if `after`."""
         index: cython.Py_ssize_t = self._values.before(position + 1) - 1  # the last index entry up to the position
@@ -180,10 +163,6 @@ class CharacterOffsets:
         self._last_raw = i
         return i + (size & _RAW) if after and at < position and i < n else i
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _size(self, start: cython.Py_ssize_t) -> cython.int:
         """Return the sizes of the non-ASCII character at a raw offset, as in `_SIZES`: raw bytes and bytes in UTF-8."""
         raw: bytes = self._raw

@@ -1,8 +1,12 @@
 """C layout of the offsets of decoded values; offset_map.py has the code."""
 
 cimport cython
-from absolve.core.column_buffers cimport IntColumn
+
 from absolve.core.byte_builder cimport ByteBuilder
+from absolve.core.column_buffers cimport IntColumn
+
+cdef int _STEP
+cdef Py_ssize_t _LONG
 
 
 @cython.final

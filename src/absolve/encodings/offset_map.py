@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.core.byte_builder import ByteBuilder
+from absolve.core.column_buffers import IntColumn
+
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable
@@ -15,23 +18,13 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Offsets as OffsetsProtocol
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_builder import ByteBuilder
-    from cython.cimports.absolve.core.column_buffers import IntColumn
-else:
-    from absolve.core.byte_builder import ByteBuilder
-    from absolve.core.column_buffers import IntColumn
 
 
-_STEP = cython.declare(cython.int, 5)  # an index entry for every 32nd unit (2 ** 5)
-_LONG = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes of a value from which on it is built without a list
+
+_STEP = 5  # an index entry for every 32nd unit (2 ** 5)
+_LONG = 1 << 16  # bytes of a value from which on it is built without a list
 
 
-@cython.final
-@cython.cclass
 class Offsets:
     """Offsets as a list of units; the bytes between two units are the same in the value and the raw bytes.
 
@@ -51,7 +44,6 @@ class Offsets:
         self._found_raw_start = 0
         self._found_raw_end = 0
 
-    @cython.ccall
     def add(self, end: cython.Py_ssize_t, raw_start: cython.Py_ssize_t, raw_end: cython.Py_ssize_t) -> cython.int:
         """Add a unit behind all others: its end in the value, its start and end in the raw bytes."""
         if self._size & ((1 << _STEP) - 1) == 0:
@@ -67,8 +59,6 @@ class Offsets:
         self._raw_end = raw_end
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _put(self, number: cython.Py_ssize_t) -> cython.int:
         """Append a varint: seven bits per byte, least significant first, the high bit set in all but the last."""
         while number > 127:
@@ -77,7 +67,6 @@ class Offsets:
         self._coded.append(number)
         return 0
 
-    @cython.ccall
     def start(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the raw offset at which the unit at this offset of the value begins."""
         self._seek(position + 1)
@@ -85,16 +74,11 @@ class Offsets:
             return self._found_raw_start
         return self._found_raw_end + position - self._found_end
 
-    @cython.ccall
     def end(self, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the raw offset at which the unit before this offset of the value ends."""
         self._seek(position)
         return self._found_raw_end + max(position - self._found_end, 0)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _seek(self, position: cython.Py_ssize_t) -> cython.int:
         """Set `_found_*` to the last unit that begins before this offset of the value, or to 0."""
         coded: cython.p_const_uchar = self._coded  # type: ignore[assignment]  # in C the same
@@ -150,8 +134,6 @@ def is_cut(offsets: OffsetsProtocol, position: int) -> bool:
     return offsets.end(position) > offsets.start(position)
 
 
-@cython.final
-@cython.cclass
 class Decoded:
     """Builder of a decoded value: raw bytes with some spans (units) replaced, and the offsets of the value.
 
@@ -165,7 +147,6 @@ class Decoded:
         self._value: ByteBuilder | None = None  # None until the first unit
         self._offsets = IDENTITY_OFFSETS
 
-    @cython.ccall
     def unit(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, new: bytes) -> cython.int:
         """Replace this span of raw bytes, behind all earlier ones, by `new`."""
         value: ByteBuilder | None = self._value
@@ -179,7 +160,6 @@ class Decoded:
         self._read = end
         return self._offsets.add(value.size, start, end) if self._mapped else 0
 
-    @cython.ccall
     def whole(self) -> tuple:  # type: ignore[type-arg]
         """Return the value of all raw bytes, and its offsets."""
         value: ByteBuilder | None = self._value

@@ -2,7 +2,10 @@
 
 cimport cython
 
-from absolve.core.model cimport Link, LinkSite
+from absolve.core.model cimport Link, LinkSite, Part
+from absolve.encodings.codings cimport Unquoted
+
+cdef object _settled(object coding, Py_ssize_t start, Py_ssize_t end)
 
 
 @cython.final

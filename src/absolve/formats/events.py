@@ -9,7 +9,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from absolve.core.model import BaseClaim, new
+from absolve.core.model import BaseClaim, Link, Part, new
+from absolve.encodings.codings import Unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,22 +19,12 @@ if TYPE_CHECKING:
 
     from absolve.core.model import Edit, Event, LinkSite
     from absolve.core.protocols import Coding
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.model import Link, Part
-    from cython.cimports.absolve.encodings.codings import Unquoted
-else:
-    from absolve.core.model import Link, Part
-    from absolve.encodings.codings import Unquoted
 
 _START = attrgetter("start")
 _SOME = 1000  # edits that are yielded together
 
 
-@cython.final
-@cython.cclass
 class EventList:
     """A sequence of events that only grows.
 
@@ -70,7 +61,6 @@ class EventList:
             raise IndexError(index)
         return self.at(index)
 
-    @cython.ccall
     def append(self, event: Event) -> None:
         """Add an event of any kind."""
         if type(event) is Link:
@@ -85,15 +75,12 @@ class EventList:
             self.others.append(event)
         self._events.append(event)
 
-    @cython.cfunc
     def _follow(self, start: cython.Py_ssize_t) -> None:
         """Count a link or part that begins at this offset."""
         self.count += 1
         self.is_ordered = self.is_ordered and start >= self._reached
         self._reached = start
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def add_link(
         self,
         place: LinkSite,
@@ -119,13 +106,11 @@ class EventList:
         self._events.append(link)
         return 0
 
-    @cython.ccall
     def scoped(self, claim: BaseClaim, outer: BaseClaim | None) -> BaseClaim:
         """Return the claim with the enclosing claim `outer` as its scope (XML Base 4.2)."""
         self.has_scopes = True
         return claim if outer is None else new(BaseClaim, (*claim[:4], outer))
 
-    @cython.ccall
     def at(self, index: cython.Py_ssize_t) -> Event:
         """Return the event at an index, which must be there."""
         event = self._events[index]
@@ -133,19 +118,16 @@ class EventList:
             self._complete(event)
         return event
 
-    @cython.cfunc
     def link(self, index: cython.Py_ssize_t) -> Link | None:
         """Return the link at an index, None for another event."""
         event = self._events[index]
         return self._complete(event) if type(event) is Link else None
 
-    @cython.cfunc
     def unread(self, index: cython.Py_ssize_t) -> Link | None:
         """Return the same, for its span, base and claim: its site and coding may be shared by several links."""
         event = self._events[index]
         return event if type(event) is Link else None
 
-    @cython.cfunc
     def _complete(self, link: Link) -> Link:
         """Give a link the site with the name of its element, and the coding of its own value."""
         if self._naming is not None and link.place.element == "*":
@@ -154,8 +136,6 @@ class EventList:
         return link
 
 
-@cython.cfunc
-@cython.inline
 def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
     """Return the coding of a link or a part: a value without quotes has one of its own, whose slot is the value."""
     if type(coding) is not Unquoted:

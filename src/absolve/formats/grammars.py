@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import word_end, word_start
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import replaced
 
@@ -19,13 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     import cython
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find, word_end, word_start
-else:
-    from absolve.core.byte_scan import find, word_end, word_start
 
 Span = tuple[int, int]
 
@@ -45,8 +41,6 @@ def url(value: bytes) -> list[Span]:
     return [_trimmed(value, 0, len(value))]
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def srcset(value: bytes) -> Iterator[Span]:
     """Yield the URLs of a srcset (HTML Standard 4.8.4.3.10, "parse a srcset attribute").
 
@@ -73,23 +67,17 @@ def srcset(value: bytes) -> Iterator[Span]:
         # 9 to 15, the descriptor parser, does not affect the spans; 16. return to step 4
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset behind the first comma outside parentheses (step 8, descriptor tokenizer)."""
     while i < n and p[i] != 44:
         if p[i] == 40:
-            i = find(p, 41, i, n)
+            i = byte_scan.find(p, 41, i, n)
             if i < 0:
                 return n
         i += 1
     return i + 1 if i < n else n
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def spaces(value: bytes) -> Iterator[Span]:
     """Yield space-separated tokens: ping, attributionsrc, itemtype, the archive of an object."""
     p: cython.p_const_uchar = value

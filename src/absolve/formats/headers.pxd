@@ -2,6 +2,12 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+
+cdef dict _NAMES
+
+cdef Field _field(str name, Py_ssize_t position, Py_ssize_t start, Py_ssize_t end)
+
 
 @cython.final
 cdef class Field:

@@ -11,6 +11,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
 from absolve.core.errors import WalkError
 from absolve.core.model import BaseClaim, Finding, Layer, Link, LinkSite
 from absolve.encodings.charsets import UTF_8, for_any, lookup
@@ -24,13 +25,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Offsets
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-else:
-    from absolve.core.byte_scan import find
 
 # Fields that state a base, in order of preference (RFC 1808 3.1 and 3.2; RFC 2110 4.2, RFC 2557 4.2).
 BASES: Final = {"base": "Base", "content-base": "Content-Base", "content-location": "Content-Location"}
@@ -57,9 +52,6 @@ OF_HTTP: Final[dict[str, LinkSite]] = {
 }
 
 
-@cython.final
-@cython.no_gc
-@cython.cclass
 class Field:
     """One header field: its name in lower case, its byte offset, and the span of its value.
 
@@ -90,11 +82,9 @@ _spellings = {
     ).split()
     for spelt in (name, name.lower())
 }
-_NAMES = cython.declare(dict, _spellings)
+_NAMES = _spellings
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def fields(
     data: bytes, start: cython.Py_ssize_t = 0, *, skip: cython.bint = False, most: cython.Py_ssize_t = MOST_FIELDS
 ) -> tuple[list[Field], int]:
@@ -121,10 +111,10 @@ def fields(
             i += 1
         if name_end > start and i < n and p[i] == 58:
             first = i + 1
-            end = find(p, 10, first, n)
+            end = byte_scan.find(p, 10, first, n)
             # A line that begins with a blank continues the field (2.2.3; RFC 9112 5.2).
             while 0 <= end < n - 1 and p[end + 1] in (9, 32):
-                end = find(p, 10, end + 1, n)
+                end = byte_scan.find(p, 10, end + 1, n)
             if end < 0:
                 end = n
             while first < end and p[first] in (9, 10, 13, 32):
@@ -149,7 +139,7 @@ def fields(
         elif p[start] == 13 and start + 1 < n and p[start + 1] == 10:
             return found, start + 2
         elif skip:
-            end = find(p, 10, start, n)
+            end = byte_scan.find(p, 10, start, n)
             start = end + 1 if end >= 0 else n
         else:
             break
@@ -161,7 +151,6 @@ def too_many(most: int, position: int) -> WalkError:
     return WalkError("too-many-fields", f"a header of more than {most} fields", position)
 
 
-@cython.cfunc
 def _field(name: str, position: cython.Py_ssize_t, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Field:
     """Create a field without a Python call, which would box its integers."""
     field: Field = Field.__new__(Field)
@@ -175,7 +164,6 @@ def _field(name: str, position: cython.Py_ssize_t, start: cython.Py_ssize_t, end
 _FOLD: Final = re.compile(rb"\r?\n(?=[\t ])")
 
 
-@cython.ccall
 def value(data: bytes, field: Field) -> str:
     """Return a field's value as text, unfolded (RFC 5322 2.2.3); bytes that are not UTF-8 become lone surrogates."""
     p: cython.p_const_uchar = data
@@ -188,7 +176,6 @@ def value(data: bytes, field: Field) -> str:
     return raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "surrogateescape")
 
 
-@cython.ccall
 def first(data: bytes, found: Sequence[Field], name: str) -> str | None:
     """Return the value of the first field with this name (in lower case), or None."""
     field: Field
@@ -198,7 +185,6 @@ def first(data: bytes, found: Sequence[Field], name: str) -> str | None:
     return None
 
 
-@cython.ccall
 def named(found: Sequence[Field], name: str) -> list[Field]:
     """Return the fields with this name (in lower case)."""
     field: Field

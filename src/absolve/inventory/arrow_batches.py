@@ -10,8 +10,10 @@ from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 from absolve.core.errors import MissingPackageError
-from absolve.inventory.columns import COLUMNS, RULED
+from absolve.document.resolved import shown
+from absolve.inventory.columns import COLUMNS, RULED, Columns
 
 try:
     import pyarrow as pa
@@ -29,14 +31,8 @@ else:
     from absolve.core import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
-    from cython.cimports.absolve.document.resolved import shown
     from cython.cimports.absolve.inventory.arrow_c import handed_over
-    from cython.cimports.absolve.inventory.columns import Columns
-else:
-    from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
-    from absolve.document.resolved import shown
-    from absolve.inventory.columns import Columns
+
 
 TEXT: Final = pa.string()
 NUMBER: Final = pa.int64()
@@ -143,7 +139,6 @@ def _text(cell: Any) -> str:
     return str(cell)  # a Layer is a str of its own class
 
 
-@cython.cfunc
 def _texts(cells: Iterable[str | None]) -> TextColumn:
     texts = TextColumn()
     for cell in cells:
@@ -155,7 +150,6 @@ def _raw(buffer: IntColumn | TextColumn | bytes) -> pa.Buffer:
     return pa.py_buffer(buffer if isinstance(buffer, bytes) else buffer.raw())
 
 
-@cython.cfunc
 def _cells(name: str, cells: IntColumn | TextColumn | DictColumn) -> Array:
     """Return the array of one column."""
     if isinstance(cells, IntColumn):
@@ -169,12 +163,10 @@ def _cells(name: str, cells: IntColumn | TextColumn | DictColumn) -> Array:
     return len(words), (None, words.ends()), (_cells("text", _texts(words.items())),), None
 
 
-@cython.cfunc
 def _numbered(numbers: IntColumn, words: list[str]) -> Array:
     return len(numbers), (None, numbers), (), _cells("text", _texts(words))
 
 
-@cython.cfunc
 def _ruled(rows: DictColumn, name: str) -> Array:
     """Return a column whose value is shared by all links of one context; its values are in order of appearance."""
     place: cython.int = _PLACES[name]

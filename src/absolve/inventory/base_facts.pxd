@@ -2,7 +2,13 @@
 
 cimport cython
 
+from absolve.document.entity cimport Entity
+from absolve.document.resolved cimport shown
+from absolve.urls.base cimport BaseContext
+from absolve.urls cimport prefixing
 from absolve.urls.prefixing cimport PrefixResolver
+
+cdef tuple _SCHEME_RELATIVE
 
 
 @cython.final

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.document.resolved import ROOM
+from absolve.document.resolved import ROOM, shown
 from absolve.inventory.problems import beginning, target_problems
-from absolve.urls import PROFILES
+from absolve.urls import PROFILES, prefixing
 from absolve.urls.identity import site
 from absolve.urls.predicates import split_fragment
+from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     import cython
@@ -22,19 +23,9 @@ if TYPE_CHECKING:
 
     Codes = tuple[str, ...]  # problem codes
     Seen = tuple[str, Codes]  # the scope of targets on a host, and the problems of their scheme
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.document.resolved import shown
-    from cython.cimports.absolve.urls.base import BaseContext  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.urls.prefixing import DOTS, PATH, PrefixResolver
-else:
-    from absolve.document.resolved import shown
-    from absolve.urls.prefixing import DOTS, PATH, PrefixResolver
 
-_SCHEME_RELATIVE = cython.declare(tuple, ("scheme-relative",))
+_SCHEME_RELATIVE = ("scheme-relative",)
 
 
 class KnownBases:
@@ -47,8 +38,6 @@ class KnownBases:
         self.hosts: dict[bytes, Seen | None] = {}
 
 
-@cython.final
-@cython.cclass
 class BaseFacts:
     """Facts common to all references that are resolved against one base in an entity.
 
@@ -88,13 +77,11 @@ class BaseFacts:
         self._prefixes: dict[int, bytes] = {}
         self._levels = -1
 
-    @cython.cfunc
     def seen(self, url: str) -> Seen:
         """Return the scope and the problem codes of targets with the scheme and the authority of a URL."""
         codes = target_problems(beginning(url), self.own)
         return "internal" if site(url) == self.site else "external", codes
 
-    @cython.cfunc
     def prefix(self, of: cython.int) -> bytes:
         """Return the prefix of a reference shape."""
         if of != self._shape:  # most references have the shape of the one before
@@ -106,10 +93,8 @@ class BaseFacts:
             self._prefix = found
         return self._prefix
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def climbs(self, of: cython.int) -> cython.bint:
         """Return whether references of this shape climb above the root: each `../` removes a segment of the path."""
         if self._levels < 0:
-            self._levels = self.prefix(PATH).count(b"/") - 3  # two before the host, one after it
-        return (of >> DOTS) // 3 > self._levels
+            self._levels = self.prefix(prefixing.PATH).count(b"/") - 3  # two before the host, one after it
+        return (of >> prefixing.DOTS) // 3 > self._levels

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.core import model
+from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 from absolve.core.model import Layer
 
 if TYPE_CHECKING:
@@ -20,18 +22,7 @@ if TYPE_CHECKING:
     from absolve.encodings.line_index import LineIndex
     from absolve.inventory.facts import ReferenceFacts, RowFacts
     from absolve.inventory.tag_text import Tag
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
-    from cython.cimports.absolve.core.model import made as new
-    from cython.cimports.absolve.encodings.line_index import LineIndex  # noqa: TC002 - the type of a C variable
-    from cython.cimports.absolve.inventory.facts import ReferenceFacts, RowFacts  # noqa: TC002 - likewise
-    from cython.cimports.absolve.inventory.tag_text import Tag  # noqa: TC002 - likewise
-else:
-    from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
-    from absolve.core.model import new
 
 RULED: Final = ("document", "entity", "element", "attribute", "kind", "base", "base_layer", "base_source")
 
@@ -75,8 +66,6 @@ class Where(NamedTuple):
     text: str
 
 
-@cython.final
-@cython.cclass
 class Columns:
     """Rows, stored column by column; iterate for each `Row`, or for lists of the columns `names` only.
 
@@ -112,8 +101,6 @@ class Columns:
         texts: cython.Py_ssize_t = self.text.ends.at(rows) + self.reference.ends.at(rows) + self.target.ends.at(rows)
         return texts + 64 * rows
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _begin(
         self, rows: cython.Py_ssize_t, text: TextColumn | None, reference: TextColumn | None, target: TextColumn | None
     ) -> cython.int:
@@ -165,8 +152,6 @@ class Columns:
             words = list(map(of, words))
         return [words[number] for number in column.numbers.cells()]
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def extend(self, rows: Columns) -> cython.int:
         """Append the rows of another object."""
         self.size += rows.size
@@ -184,8 +169,6 @@ class Columns:
         self.problems.extend(rows.problems)
         return self.fill()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def add(
         self,
         ruled: RowFacts,
@@ -205,8 +188,6 @@ class Columns:
         self.rel.add(tag.rel)
         return self.text.add_behind(b"", tag.source, tag.text, tag.text_end)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def add_fast(
         self, ruled: RowFacts, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
@@ -217,8 +198,6 @@ class Columns:
         self.problems.add(ruled.codes)
         return self.fill()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def add_facts(self, facts: ReferenceFacts) -> cython.int:
         self.reference.add(facts.reference)
         self.target.add(facts.target)
@@ -226,22 +205,16 @@ class Columns:
         self.problems.add(facts.problems)
         return self.fill()
 
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
     def fill(self) -> cython.int:
         """Set `full`."""
         texts: cython.Py_ssize_t = self.reference._size + self.target._size + self.words  # noqa: SLF001 - C attributes
         self.full = self.size >= self.at_once or texts >= self.most
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def texts(self) -> cython.Py_ssize_t:
         """Return the bytes of all rows when they are written, except numbers and short values."""
         return self.reference._size + self.target._size + self.text._size + self.words  # noqa: SLF001 - C attributes
 
-    @cython.cfunc
     def row(self, at: cython.Py_ssize_t, is_last: cython.bint) -> Row:
         """Return one row; with the last one free long texts: after that the columns can only be cleared."""
         document, entity, element, attribute, kind, base, layer, source = self.ruled.at(at)
@@ -252,7 +225,7 @@ class Columns:
         if is_last:
             self.reference.release()
             self.target.release()
-        return new(
+        return model.made(
             Row,
             (
                 document,

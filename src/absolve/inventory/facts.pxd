@@ -2,10 +2,24 @@
 
 cimport cython
 
-from absolve.document.entity cimport Entity
+from absolve.core cimport byte_scan
 from absolve.core.model cimport Link
-from absolve.document.resolved cimport LinkContext
+from absolve.document.entity cimport Entity
+from absolve.document.resolved cimport LinkContext, link_context, shown, text
+from absolve.encodings.codings cimport CharacterReferences
 from absolve.inventory.base_facts cimport BaseFacts
+from absolve.urls cimport prefixing
+from absolve.urls.prefixing cimport canonical_host_end, http_host, is_canonical_opaque, is_name, shape
+
+cdef tuple _NONE, _SPACED
+
+cdef bint _is_characters(str text)
+cdef bint _is(const unsigned char* p, Py_ssize_t start, Py_ssize_t end, bytes word) noexcept
+cdef bint _is_page(bytes page, bytes prefix, bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef bint _is_place(bytes reference)
+cdef Py_ssize_t _host_end(const unsigned char* p, Py_ssize_t host, Py_ssize_t end) noexcept
+cdef bint _spaced(bytes data, Link link)
+cdef bint _is_quote(int byte) noexcept
 
 
 @cython.final

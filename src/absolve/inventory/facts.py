@@ -11,12 +11,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.document.resolved import Resolved
+from absolve.core import byte_scan
+from absolve.document.resolved import LinkContext, Resolved, link_context, shown, text
+from absolve.encodings.codings import CharacterReferences
+from absolve.inventory.base_facts import BaseFacts
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
+from absolve.urls import prefixing
 from absolve.urls.base import found_as
 from absolve.urls.cache import remembered
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_plain
+from absolve.urls.prefixing import canonical_host_end, http_host, is_canonical_opaque, is_name, shape
 
 if TYPE_CHECKING:
     import cython
@@ -24,50 +29,13 @@ if TYPE_CHECKING:
     from absolve.core.model import Link
     from absolve.document.entity import Entity
     from absolve.inventory.base_facts import Codes, KnownBases
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.document.resolved import LinkContext, link_context, shown, text
-    from cython.cimports.absolve.encodings.codings import CharacterReferences
-    from cython.cimports.absolve.inventory.base_facts import BaseFacts
-    from cython.cimports.absolve.urls.prefixing import (
-        DOTS,
-        FRAGMENT,
-        NETWORK,
-        OPAQUE,
-        canonical_host_end,
-        http_host,
-        is_canonical_opaque,
-        is_name,
-        shape,
-    )
-    from cython.cimports.libc.string import memcmp
-else:
-    from absolve.core.byte_scan import find
-    from absolve.document.resolved import LinkContext, link_context, shown, text
-    from absolve.encodings.codings import CharacterReferences
-    from absolve.inventory.base_facts import BaseFacts
-    from absolve.urls.prefixing import (
-        DOTS,
-        FRAGMENT,
-        NETWORK,
-        OPAQUE,
-        canonical_host_end,
-        http_host,
-        is_canonical_opaque,
-        is_name,
-        shape,
-    )
 
 
 _is_plain = remembered(1024)(is_plain)
 
 # Problem codes of references on the fast path.
-_NONE = cython.declare(tuple, ())
-_SPACED = cython.declare(tuple, (WHITE_SPACE,))
+_NONE = ()
+_SPACED = (WHITE_SPACE,)
 
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]++")
 _STAND_INS: Final = bytes(byte if byte < 0x80 else ord("~") for byte in range(256))  # ~ is plain in every profile
@@ -78,9 +46,6 @@ _SHORT: Final = 1 << 10  # characters of a target that is not freed early
 _LONGEST_KNOWN: Final = 1 << 16  # bytes of a cached reference with its target
 
 
-@cython.final
-@cython.no_gc
-@cython.cclass
 class ReferenceFacts:
     """The columns of a row that depend on its reference, for one site and base; attributes are fields of `Row`.
 
@@ -97,7 +62,6 @@ class ReferenceFacts:
         self.spaceable = spaceable
         self._spaced: ReferenceFacts | None = None
 
-    @cython.ccall
     def spaced(self) -> ReferenceFacts:
         """Return the same with the problem of white space around the reference; cached."""
         if self._spaced is None:
@@ -106,8 +70,6 @@ class ReferenceFacts:
         return self._spaced
 
 
-@cython.final
-@cython.cclass
 class RowFacts:
     """The columns of all links of one site under one base; facts are computed once per distinct reference.
 
@@ -144,14 +106,12 @@ class RowFacts:
         self.where = ""
         self.codes: Codes = _NONE
 
-    @cython.ccall
     def facts(self, link: Link, value: bytes) -> ReferenceFacts:
         """Return the facts of a link with this decoded value (UTF-8)."""
         if self.find_fast(link, value, 0, len(value)):
             return ReferenceFacts(value, self.target + value[self.skipped :], self.where, self.codes, spaceable=False)
         return self.judged(link, value)
 
-    @cython.ccall
     def judged(self, link: Link, value: bytes) -> ReferenceFacts:
         """Return the same without the fast path, from the cache if the reference is known."""
         found: ReferenceFacts | None = None
@@ -166,7 +126,6 @@ class RowFacts:
                 self._known[value] = found
         return found.spaced() if found.spaceable and _spaced(self._data, link) else found
 
-    @cython.cfunc
     def _beyond_ascii(self, link: Link, value: bytes) -> ReferenceFacts | None:
         """Return the facts of a reference with characters beyond ASCII by the fast path, None if that fails.
 
@@ -190,7 +149,6 @@ class RowFacts:
         codes = self.codes[:-1] if self.codes and self.codes[-1] == WHITE_SPACE else self.codes
         return ReferenceFacts(value, target, self.where, codes, spaceable=self._is_url)
 
-    @cython.cfunc
     def _found(self, link: Link, value: bytes) -> ReferenceFacts:
         found = None if value.isascii() else self._beyond_ascii(link, value)
         if found is not None:
@@ -211,7 +169,6 @@ class RowFacts:
         seen = value if _is_characters(reference) else shown(reference).encode()
         return ReferenceFacts(seen, led, where, codes, spaceable)
 
-    @cython.ccall
     def find_fast(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Set the facts of the reference `data[start:end]` from its bytes; return False if this fast path fails.
 
@@ -241,31 +198,31 @@ class RowFacts:
                     self.skipped = host_end - start
                 return self._is_seen(data, start, host, host_end) and self._complete(link, data, start, end)
         found = shape(p, start, end)
-        if found == NETWORK:
+        if found == prefixing.NETWORK:
             host = start + 2
             self.target = base_facts.scheme
-            self.where = "internal" if _is(p, host, find(p, 47, host, end), base_facts.site_name) else "external"
+            is_internal = _is(p, host, byte_scan.find(p, 47, host, end), base_facts.site_name)
+            self.where = "internal" if is_internal else "external"
             self.codes = base_facts.relative_codes
             return self._complete(link, data, start, end)
-        if found >= FRAGMENT:
-            if found >> DOTS:
+        if found >= prefixing.FRAGMENT:
+            if found >> prefixing.DOTS:
                 if base_facts.climbs(found):
                     return False
-                self.skipped = found >> DOTS
+                self.skipped = found >> prefixing.DOTS
             self.target = base_facts.prefix(found)
             self.where = base_facts.where
             self.codes = base_facts.codes
             return self._complete(link, data, start, end)
         if base_facts.held or (base_facts.normalizes and not is_canonical_opaque(p, start, end)):
             return False
-        if found == OPAQUE and link.claim is None and base_facts.site:
+        if found == prefixing.OPAQUE and link.claim is None and base_facts.site:
             value: bytes = data[start:end]
             self.where = "other"
             self.codes = _NONE
             return value.isascii() and not _is_place(value)
         return False
 
-    @cython.cfunc
     def _is_seen(
         self, data: bytes, start: cython.Py_ssize_t, host: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.bint:
@@ -286,7 +243,6 @@ class RowFacts:
             self.where, self.codes = seen
         return seen is not None
 
-    @cython.cfunc
     def _complete(self, link: Link, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Complete the facts of the reference in this span: own page, same message, white space. Return True."""
         base_facts: BaseFacts = self._base_facts
@@ -305,39 +261,16 @@ def _percent_encoded(match: re.Match[bytes]) -> bytes:
     return "".join([f"%{byte:02X}" for byte in match[0]]).encode("ascii")
 
 
-@cython.cfunc
 def _is_characters(text: str) -> cython.bint:
     """Return whether a text has no lone surrogates, which represent bytes that are no character."""
     return text.isascii() or _NO_CHARACTER.search(text) is None
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _is(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, word: bytes) -> cython.bint:
     """Return whether this span equals `word`."""
-    return end - start == len(word) and _same(p, start, word, 0, end - start)
+    return end - start == len(word) and byte_scan.same(p, start, word, 0, end - start)
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _same(
-    p: cython.p_const_uchar,
-    i: cython.Py_ssize_t,
-    q: cython.p_const_uchar,
-    j: cython.Py_ssize_t,
-    size: cython.Py_ssize_t,
-) -> cython.bint:
-    """Return whether `size` bytes are equal."""
-    if cython.compiled:
-        return memcmp(p + i, q + j, size) == 0
-    return p[i : i + size] == q[j : j + size]
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_page(page: bytes, prefix: bytes, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether `prefix` and this span are the URL `page`, except for a fragment; False if `page` is empty."""
     p: cython.p_const_uchar = data
@@ -352,20 +285,15 @@ def _is_page(page: bytes, prefix: bytes, data: bytes, start: cython.Py_ssize_t, 
             return False
     elif start + rest < end and p[start + rest] != 35:
         return False
-    return _same(q, 0, page, 0, first) and _same(p, start, page, first, rest)
+    return byte_scan.same(q, 0, page, 0, first) and byte_scan.same(p, start, page, first, rest)
 
 
-@cython.cfunc
 def _is_place(reference: bytes) -> cython.bint:
     """Return whether a reference with a scheme is hierarchical, judging by its scheme (RFC 1808 2.3)."""
     name, _, rest = reference.partition(b":")
     return name.lower().decode("ascii") not in NEVER_RELATIVE or rest.startswith(b"//")
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end of the authority in an http(s) URL that the RFC profiles keep, as by `HARMLESS`; else 0."""
     i: cython.Py_ssize_t = host
@@ -380,7 +308,6 @@ def _host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_s
     return i
 
 
-@cython.cfunc
 def _spaced(data: bytes, link: Link) -> cython.bint:
     """Return whether white space, raw or escaped, is around a reference that is a whole attribute value."""
     if link.tag_start < 0:
@@ -396,8 +323,5 @@ def _spaced(data: bytes, link: Link) -> cython.bint:
     return slot != (link.start, link.end)
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _is_quote(byte: cython.int) -> cython.bint:
     return byte == 34 or byte == 39  # noqa: PLR1714 - a set would be looked up

@@ -2,12 +2,16 @@
 
 cimport cython
 
+from absolve.core.model cimport Link
+from absolve.document.resolved cimport context_key, forget_contexts, shown, value_of
+from absolve.encodings.codings cimport CharacterReferences
 from absolve.encodings.line_index cimport LineIndex
 from absolve.formats.events cimport EventList
-from absolve.core.model cimport Link
 from absolve.inventory.columns cimport Columns
-from absolve.inventory.facts cimport RowFacts
+from absolve.inventory.facts cimport ReferenceFacts, RowFacts
 from absolve.inventory.tag_text cimport Tag
+
+cdef Py_ssize_t _MOST_RULES
 
 
 @cython.final

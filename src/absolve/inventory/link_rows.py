@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.model import Link, Part
 from absolve.document.diagnostics import rows_too_large
+from absolve.document.resolved import context_key, forget_contexts, shown, value_of
 from absolve.document.walk import inner_at
+from absolve.encodings.codings import CharacterReferences
 from absolve.inventory.base_facts import KnownBases
-from absolve.inventory.columns import LAYERS, RULED, Row
+from absolve.inventory.columns import LAYERS, RULED, Columns, Row
+from absolve.inventory.facts import ReferenceFacts, RowFacts
+from absolve.inventory.tag_text import Tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,30 +27,14 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity, Inner
     from absolve.document.resolved import Resolved
     from absolve.encodings.line_index import LineIndex
+    from absolve.formats.events import EventList
     from absolve.inventory.columns import Where
     from absolve.inventory.documents import Documents
 
     Pair = tuple[int, int]
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.document.resolved import context_key, forget_contexts, shown, value_of
-    from cython.cimports.absolve.encodings.codings import CharacterReferences
-    from cython.cimports.absolve.encodings.line_index import LineIndex  # noqa: TC002 - the type of a C variable
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.inventory.columns import Columns
-    from cython.cimports.absolve.inventory.facts import ReferenceFacts, RowFacts
-    from cython.cimports.absolve.inventory.tag_text import Tag
-else:
-    from absolve.document.resolved import context_key, forget_contexts, shown, value_of
-    from absolve.encodings.codings import CharacterReferences
-    from absolve.formats.events import EventList  # noqa: TC001 - the type of a C field
-    from absolve.inventory.columns import Columns
-    from absolve.inventory.facts import ReferenceFacts, RowFacts
-    from absolve.inventory.tag_text import Tag
 
-_MOST_RULES = cython.declare(cython.Py_ssize_t, 256)
+_MOST_RULES = 256
 AT_ONCE: Final = 512  # rows that are computed before the first of them is yielded
 MOST_TEXT: Final = 4 << 20  # bytes of references, targets and shared values after which fewer are computed at once
 
@@ -62,8 +50,6 @@ def rows(entity: Entity, document: str | None = None) -> Iterator[Row]:
     return _Rows(columns, fill(columns, entity, document))
 
 
-@cython.final
-@cython.cclass
 class _Rows:
     """The rows of columns; `filled` fills them again each time all their rows were returned.
 
@@ -142,8 +128,6 @@ def row(resolved: Resolved, document: str, where: Where) -> Row:
     return Row(**cells)
 
 
-@cython.final
-@cython.cclass
 class Span:
     """Map the spans of an entity to the entity named in its rows: itself, or the outer one of a part without name."""
 
@@ -158,7 +142,6 @@ class Span:
             self._end = inner.part.end
             self._offsets = inner.offsets
 
-    @cython.ccall
     def of(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Pair:
         if self._outer is None:
             return start, end
@@ -168,7 +151,6 @@ class Span:
         last: cython.Py_ssize_t = self._offsets.end(end) if end > start else first
         return self._outer.of(self._start + first, self._start + last)
 
-    @cython.ccall
     def placed(self, start: cython.Py_ssize_t) -> LineIndex:
         """Return the line index, moved to `start`, of the outermost entity whose bytes can be lines: not UTF-16."""
         if self._outer is None or not self._outer._transparent:  # noqa: SLF001 - of its class
@@ -209,8 +191,6 @@ def _fill(
             return
 
 
-@cython.final
-@cython.cclass
 class _Events:
     """One pass over the events of an entity, which adds a row per link."""
 
@@ -225,7 +205,6 @@ class _Events:
         self._known = KnownBases()
         self._ruled: RowFacts | None = None
 
-    @cython.ccall
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add the links from index `at` up to a part, or until the columns are full; return the index after them."""
         size: cython.Py_ssize_t = len(self._events)
@@ -239,7 +218,6 @@ class _Events:
             at += 1
         return at
 
-    @cython.cfunc
     def link(self, columns: Columns, link: Link) -> cython.int:
         ruled = self._ruled
         if ruled is None or link.place is not ruled.place or link.base is not ruled.scope or link.claim is not None:
@@ -247,13 +225,11 @@ class _Events:
         data = self._data
         first: cython.Py_ssize_t = link.start
         last: cython.Py_ssize_t = link.end
-        coding = link.coding
-        if not isinstance(coding, CharacterReferences):
-            data = coding.decode(data[first:last])
-            first = 0
-            last = len(data)
-        elif not cython.cast(CharacterReferences, coding).is_plain(data, first, last):
-            data = cython.cast(CharacterReferences, coding).decode(data[first:last])
+        references: CharacterReferences | None = None
+        if isinstance(link.coding, CharacterReferences):
+            references = link.coding
+        if references is None or not references.is_plain(data, first, last):
+            data = link.coding.decode(data[first:last])
             first = 0
             last = len(data)
         # Compute the values before adding any: an error in between would leave columns of different lengths.
@@ -269,7 +245,6 @@ class _Events:
         columns.add(ruled, positions, start, end, self._tag)
         return columns.add_facts(facts) if facts is not None else columns.add_fast(ruled, data, first, last)
 
-    @cython.cfunc
     def ruled(self, link: Link) -> RowFacts:
         """Return the row facts of a link, cached by site and scope."""
         key = context_key(self._entity, link)

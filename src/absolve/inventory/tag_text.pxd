@@ -2,8 +2,14 @@
 
 cimport cython
 
-from absolve.formats.html.row_text cimport Folded
 from absolve.core.model cimport Link
+from absolve.formats.html.row_text cimport Folded, anchor_text, rel_and_alt, written_end
+
+cdef bytes _CLASSES
+cdef int _NAME_END, _OPENED, _CLOSED
+
+cdef bint _has_no_more(bytes data, Link link) noexcept
+cdef bint _is_anchor(bytes data, Py_ssize_t start) noexcept
 
 
 @cython.final

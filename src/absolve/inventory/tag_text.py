@@ -8,29 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from absolve.formats.html import names
+from absolve.formats.html.row_text import Folded, anchor_text, rel_and_alt, written_end
 
 if TYPE_CHECKING:
     import cython
 
     from absolve.core.model import Link
     from absolve.document.entity import Entity
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.model import Link  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.formats.html.row_text import Folded, anchor_text, rel_and_alt, written_end
-else:
-    from absolve.formats.html.row_text import Folded, anchor_text, rel_and_alt, written_end
-
-_CLASSES = cython.declare(bytes, names.CLASSES)
-_NAME_END = cython.declare(cython.int, names.NAME_END)
-_OPENED = cython.declare(cython.int, len('<a href="'))
-_CLOSED = cython.declare(cython.int, len('">'))
 
 
-@cython.final
-@cython.cclass
+_CLASSES = names.CLASSES
+_NAME_END = names.NAME_END
+_OPENED = len('<a href="')
+_CLOSED = len('">')
+
+
 class Tag:
     """The `rel` and the `text` of links in HTML: the content of an anchor, or the alternative text of an image.
 
@@ -46,8 +38,6 @@ class Tag:
         self.source = b""
         self.text = self.text_end = 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def see(self, link: Link) -> cython.int:
         """Set `rel` and `text` to those of the tag of a link."""
         if link.tag_start < 0:
@@ -59,8 +49,6 @@ class Tag:
             self._read(link)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _read(self, link: Link) -> cython.int:
         is_anchor: cython.bint = _is_anchor(self._data, link.tag_start)
         if is_anchor and _has_no_more(self._data, link):
@@ -79,10 +67,6 @@ class Tag:
         return 0
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _has_no_more(data: bytes, link: Link) -> cython.bint:
     """Return whether the tag of an anchor is exactly `<a href="...">` with this link: it has no other attribute."""
     p: cython.p_const_uchar = data
@@ -92,10 +76,6 @@ def _has_no_more(data: bytes, link: Link) -> cython.bint:
     return quote in (34, 39) and p[link.start - 1] == quote
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_anchor(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
     """Return whether the tag at this offset is an `a` element; at least one byte follows the name."""
     p: cython.p_const_uchar = data

@@ -1,8 +1,16 @@
 """C declarations for edits.py."""
 
 cimport cython
+
 from absolve.core.byte_builder cimport ByteBuilder
-from absolve.core.model cimport Edit, Part
+from absolve.core.byte_scan cimport cut
+from absolve.core.model cimport Edit, Part, edit_at
+from absolve.encodings.offset_map cimport Offsets as ByUnits
+
+cdef Py_ssize_t _AROUND, _AT_ONCE, _AHEAD, _LARGE
+
+cdef Py_ssize_t _raw_start(object offsets, Py_ssize_t position) except? -1
+cdef Py_ssize_t _raw_end(object offsets, Py_ssize_t position) except? -1
 
 
 @cython.final

@@ -9,7 +9,11 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from absolve.core.byte_builder import ByteBuilder
+from absolve.core.byte_scan import cut
+from absolve.core.model import Edit, Part, edit_at
 from absolve.encodings.codings import LOOK_AHEAD
+from absolve.encodings.offset_map import Offsets as ByUnits
 from absolve.encodings.offset_map import is_cut
 
 if TYPE_CHECKING:
@@ -18,25 +22,13 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Coding, Offsets
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_builder import ByteBuilder
-    from cython.cimports.absolve.core.byte_scan import cut
-    from cython.cimports.absolve.core.model import Edit, Part, edit_at
-    from cython.cimports.absolve.encodings.offset_map import Offsets as ByUnits
-else:
-    from absolve.core.byte_builder import ByteBuilder
-    from absolve.core.byte_scan import cut
-    from absolve.core.model import Edit, Part, edit_at
-    from absolve.encodings.offset_map import Offsets as ByUnits
 
-_AROUND = cython.declare(cython.Py_ssize_t, LOOK_AHEAD)
+_AROUND = LOOK_AHEAD
 _QUOTE = re.compile(b'"')
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 4 << 20)  # bytes per call of `spill`
-_AHEAD = cython.declare(cython.Py_ssize_t, 32 << 20)  # bytes allocated in advance at most
-_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of an edit that is spilled without a copy
+_AT_ONCE = 4 << 20  # bytes per call of `spill`
+_AHEAD = 32 << 20  # bytes allocated in advance at most
+_LARGE = 1 << 20  # bytes of an edit that is spilled without a copy
 
 
 def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
@@ -49,8 +41,6 @@ def splice(data: bytes, edits: Sequence[Edit]) -> bytes:
     return splicer.finish()
 
 
-@cython.final
-@cython.cclass
 class Splicer:
     """Apply edits as they come, without storing them, up to `most` bytes of output.
 
@@ -75,7 +65,6 @@ class Splicer:
         self._end = len(data) if end < 0 else end
         self._made: ByteBuilder | None = None
 
-    @cython.ccall
     def take(self, edits: Sequence[Edit]) -> cython.bint:
         """Apply edits behind all previous ones; return False if the output would exceed `most`.
 
@@ -114,8 +103,6 @@ class Splicer:
             self._made = ByteBuilder(0)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _put_down(self, edit: Edit) -> cython.bint:
         """Apply one edit of more than 1 MB, as `take` does, without copying its new bytes."""
         made: ByteBuilder = self._made if self._made is not None else ByteBuilder()
@@ -130,7 +117,6 @@ class Splicer:
         self._made = ByteBuilder()
         return True
 
-    @cython.ccall
     def finish(self) -> bytes:
         """Return the bytes with every edit applied, without the spilled ones; the same object if there was no edit.
 
@@ -143,8 +129,6 @@ class Splicer:
         return made.finish()
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=True)
 def _raw_start(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return `offsets.start(position)`, by a C call for the most frequent class of offsets."""
     if type(offsets) is ByUnits:
@@ -153,8 +137,6 @@ def _raw_start(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize
     return offsets.start(position)
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=True)
 def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return `offsets.end(position)` likewise."""
     if type(offsets) is ByUnits:
@@ -163,7 +145,6 @@ def _raw_end(offsets: Offsets, position: cython.Py_ssize_t) -> cython.Py_ssize_t
     return offsets.end(position)
 
 
-@cython.ccall
 def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> list[Edit]:
     """Return the edits of an inner document (`part`) as edits of the outer document, whose bytes are `data`."""
     edit: Edit
@@ -186,7 +167,6 @@ def lower(edits: Sequence[Edit], data: bytes, part: Part, offsets: Offsets) -> l
     return lowered
 
 
-@cython.ccall
 def moved(edits: Sequence[Edit], by: cython.Py_ssize_t) -> list[Edit]:
     """Return the edits moved by a number of bytes, for an inner document contained verbatim in the outer one."""
     edit: Edit
@@ -218,7 +198,6 @@ def kept_end(coding: Coding, value: bytes, raw: bytes) -> tuple[int, int]:
     return kept, offsets.start(len(old) - kept) if kept else len(raw)
 
 
-@cython.ccall
 def shortened(edit: Edit, value: bytes, offsets: Offsets) -> Edit:
     """Return an edit without the unchanged bytes at its end, since the outer document may encode them differently."""
     end: cython.Py_ssize_t = edit.end
@@ -249,8 +228,6 @@ def settled(data: bytes, coding: Coding, changed: list[Edit]) -> list[Edit]:
     return found
 
 
-@cython.final
-@cython.cclass
 class ValueEncoder:
     """Like `settled`, with at most three resulting edits, and without storing the edits, a million for one value."""
 
@@ -261,8 +238,6 @@ class ValueEncoder:
         self._read = self._start
         self._made = ByteBuilder(self._end - self._start)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def take(self, edit: Edit) -> cython.int:
         """Apply an edit behind all previous ones. Raise ValueError if it overlaps one."""
         if not self._read <= edit.start <= edit.end <= self._end:
@@ -272,7 +247,6 @@ class ValueEncoder:
         self._read = edit.end
         return 0
 
-    @cython.cfunc
     def settled(self) -> list[Edit]:
         """Return the edits that write the new value and the quotes that it needs. This must be the last call."""
         self._made.add(self._data, self._read, self._end)

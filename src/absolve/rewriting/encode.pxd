@@ -2,9 +2,11 @@
 
 cimport cython
 
-from absolve.document.entity cimport Entity
 from absolve.core.model cimport Edit, Link
-from absolve.document.resolved cimport LinkContext
+from absolve.document.entity cimport Entity
+from absolve.document.resolved cimport LinkContext, text, value_of
+
+cdef bytes _before(bytes data, Py_ssize_t start)
 
 
 @cython.final
@@ -13,4 +15,4 @@ cdef class Written:
     cdef dict prefixes
 
 
-cdef Edit edit_of(Entity entity, Link link, LinkContext context, str reference, str new, bytes raw, Written written)
+cpdef Edit edit_of(Entity entity, Link link, LinkContext context, str reference, str new, bytes raw, Written written)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absolve.core.model import Edit
+from absolve.document.resolved import text, value_of
 from absolve.encodings.codings import LOOK_AHEAD
 from absolve.formats.grammars import ESCAPES
 from absolve.rewriting.edits import kept_end
@@ -19,20 +21,9 @@ if TYPE_CHECKING:
     from absolve.core.model import Link
     from absolve.document.entity import Entity
     from absolve.document.resolved import LinkContext
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.model import Edit, Link  # noqa: TC002 - likewise
-    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.document.resolved import LinkContext, text, value_of  # noqa: TC002 - likewise
-else:
-    from absolve.core.model import Edit
-    from absolve.document.resolved import text, value_of
 
 
-@cython.final
-@cython.cclass
+
 class Written:
     """Caches for one LinkContext and one coding, of results that do not depend on the bytes around a link.
 
@@ -44,7 +35,6 @@ class Written:
         self.prefixes: dict[str, bytes] = {}
 
 
-@cython.cfunc
 def edit_of(
     entity: Entity, link: Link, context: LinkContext, reference: str, new: str, raw: bytes, written: Written
 ) -> Edit | None:
@@ -76,7 +66,6 @@ def edit_of(
     return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.own_data, link.start)))
 
 
-@cython.cfunc
 def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
     """Return the bytes before a link that a coding may look at."""
     return data[start - LOOK_AHEAD if start > LOOK_AHEAD else 0 : start]

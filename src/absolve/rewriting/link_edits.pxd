@@ -2,12 +2,26 @@
 
 cimport cython
 
-from absolve.core.model cimport Edit, Link
+from absolve.core cimport byte_scan
+from absolve.core.model cimport Edit, Link, edit_at
 from absolve.document.entity cimport Entity
-from absolve.document.resolved cimport LinkContext
+from absolve.document.resolved cimport LinkContext, link_context, text
+from absolve.encodings.codings cimport CharacterReferences, Unquoted
 from absolve.formats.events cimport EventList
 from absolve.rewriting.edits cimport ValueEncoder
-from absolve.urls.prefixing cimport PrefixResolver
+from absolve.rewriting.encode cimport Written, edit_of
+from absolve.rewriting.policy cimport absolute_of
+from absolve.urls cimport prefixing
+from absolve.urls.prefixing cimport PrefixResolver, shape
+
+cdef Py_ssize_t _SOME, _MUCH
+cdef int _H, _LONGEST_WEB
+cdef Edit _UNDECIDED
+
+cdef bint _is_odd(str reference, str new) except? -1
+cdef bint _may_be_special(int first) noexcept
+cdef bint _after_word(bytes data, Py_ssize_t start) noexcept
+cdef tuple _slot(object coding)
 
 
 @cython.final

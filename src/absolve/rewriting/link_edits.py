@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
+from absolve.core.model import Edit, Link, edit_at
 from absolve.document.diagnostics import url_too_long
-from absolve.document.resolved import Resolved
+from absolve.document.resolved import LinkContext, Resolved, link_context, text
+from absolve.encodings.codings import CharacterReferences, Unquoted
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.rewriting.edits import settled
-from absolve.rewriting.policy import absolute
-from absolve.urls import PROFILES
+from absolve.rewriting.edits import ValueEncoder, settled
+from absolve.rewriting.encode import Written, edit_of
+from absolve.rewriting.policy import absolute, absolute_of
+from absolve.urls import PROFILES, prefixing
 from absolve.urls.base import TOO_LONG
+from absolve.urls.prefixing import PrefixResolver, shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,56 +28,23 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Coding
     from absolve.document.entity import Entity
+    from absolve.formats.events import EventList
     from absolve.rewriting.policy import Policy
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.core.model import Edit, Link, edit_at
-    from cython.cimports.absolve.document.entity import Entity  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.document.resolved import LinkContext, link_context, text
-    from cython.cimports.absolve.encodings.codings import CharacterReferences, Unquoted
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.rewriting.edits import ValueEncoder
-    from cython.cimports.absolve.rewriting.encode import Written, edit_of
-    from cython.cimports.absolve.rewriting.policy import absolute_of
-    from cython.cimports.absolve.urls.prefixing import (
-        ABSOLUTE,
-        DOTS,
-        FRAGMENT,
-        KIND,
-        OPAQUE,
-        OTHER,
-        PrefixResolver,
-        shape,
-    )
-else:
-    from absolve.core.byte_scan import find
-    from absolve.core.model import Edit, Link, edit_at
-    from absolve.document.resolved import LinkContext, link_context, text
-    from absolve.encodings.codings import CharacterReferences, Unquoted
-    from absolve.formats.events import EventList  # noqa: TC001 - the type of a C variable
-    from absolve.rewriting.edits import ValueEncoder
-    from absolve.rewriting.encode import Written, edit_of
-    from absolve.rewriting.policy import absolute_of
-    from absolve.urls.prefixing import ABSOLUTE, DOTS, FRAGMENT, KIND, OPAQUE, OTHER, PrefixResolver, shape
 
 _BLANKS = WHITE_SPACE.decode()
-_SOME = cython.declare(cython.Py_ssize_t, 1000)  # edits that are yielded together,
-_MUCH = cython.declare(cython.Py_ssize_t, 1 << 20)  # or bytes of their new values
+_SOME = 1000  # edits that are yielded together,
+_MUCH = 1 << 20  # or bytes of their new values
 _MOST_WRITTEN = 1024  # pairs of a context and a coding, each with
 _MOST_KNOWN = 10_000  # references in a cache of edits,
 _LONGEST_KNOWN = 1 << 16  # and bytes of a reference and its edit that are cached
 _QUOTE = b'"'
 _CLIMBS = b"/../"
-_H = cython.declare(cython.int, 0x68)
+_H = 0x68
 _undecided = Edit(-1, -1, b"")
-_UNDECIDED = cython.declare(Edit, _undecided)
+_UNDECIDED = _undecided
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=True)
 def _is_odd(reference: str, new: str | None) -> cython.bint:
     """Return whether a reference may lead elsewhere in a browser, or its new text climb above the root."""
     if "\\" in reference or (new is not None and "/../" in new):
@@ -87,11 +59,9 @@ def _is_odd(reference: str, new: str | None) -> cython.bint:
 
 _WEB = frozenset({"http", "https"})
 _NO_STRICT_SCHEME = frozenset("0123456789+-.")
-_LONGEST_WEB = cython.declare(cython.int, 5)
+_LONGEST_WEB = 5
 
 
-@cython.final
-@cython.cclass
 class LinkEdits:
     """The edits of the links of an entity, in a buffer; those of the entity `around` it share its cache.
 
@@ -126,7 +96,7 @@ class LinkEdits:
         self._held = 0
         self.is_full = False
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
-        self._shape = OTHER  # for which shape of references,
+        self._shape = prefixing.OTHER  # for which shape of references,
         self._prefix: bytes | None = None  # its answer,
         self._climbs = False  # and whether that climbs above the root
         self.outer: LinkEdits | None = None
@@ -138,7 +108,6 @@ class LinkEdits:
         if around is not None and entity.contexts is around.entity.contexts:
             self._written = around._written  # noqa: SLF001 - of the same class
 
-    @cython.cfunc
     def count(self, inner: LinkEdits) -> cython.int:
         """Add the counts of an inner entity."""
         self.links += inner.links
@@ -146,8 +115,6 @@ class LinkEdits:
         self.odd = self.odd or inner.odd
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def add_links(self, number: cython.Py_ssize_t, order: Sequence[int] | None) -> cython.Py_ssize_t:
         """Add the edits of consecutive links from an event on; return the number of the first one that remains.
 
@@ -166,7 +133,6 @@ class LinkEdits:
             number += 1
         return number
 
-    @cython.cfunc
     def taken(self) -> list[Edit]:
         """Return the edits so far, in order, and begin with none."""
         self._settle()
@@ -176,7 +142,6 @@ class LinkEdits:
         self.is_full = False
         return found
 
-    @cython.cfunc
     def _settle(self) -> cython.int:
         """Add the edits of the open value: its last link was seen."""
         if self._encoder is not None:
@@ -188,32 +153,31 @@ class LinkEdits:
         self.open = None
         return 0
 
-    @cython.cfunc
-    @cython.inline
     def _stays_absolute(self, shaped: cython.int, first: cython.int) -> cython.bint:
         """Return whether a reference of this shape is absolute, and so stays; `first` is its first byte."""
-        return shaped == ABSOLUTE or (shaped == OPAQUE and (self._any_scheme or not _may_be_special(first)))
+        if shaped == prefixing.OPAQUE:
+            return self._any_scheme or not _may_be_special(first)
+        return shaped == prefixing.ABSOLUTE
 
-    @cython.cfunc
     def _is_closed(self, index: cython.Py_ssize_t) -> cython.bint:
         """Return whether the link at an index is in another value than the links before it."""
         link: Link = self.events.link(index)  # type: ignore[assignment]  # it is one
         return self.open is None or _slot(link.coding) != self.open.slot
 
-    @cython.cfunc
     def _link(self, index: cython.Py_ssize_t, link: Link) -> cython.int:
         """Add the edit of the link at an index, if it changes; `link` is the same, from `EventList.unread`."""
         context: LinkContext | None
         edit: Edit | None
         start: cython.Py_ssize_t = link.start
         end: cython.Py_ssize_t = link.end
-        shaped: cython.int = OTHER
+        shaped: cython.int = prefixing.OTHER
         self.links += 1
         by_itself: cython.bint = self._is_absolute and not (self._empties_base and link.claim is not None)
         if by_itself:
             shaped = shape(self.data, start, end)
-            if OTHER < shaped < FRAGMENT and self._stays_absolute(shaped, self.data[start]):  # most links
-                if shaped == OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
+            is_absolute = prefixing.OTHER < shaped < prefixing.FRAGMENT
+            if is_absolute and self._stays_absolute(shaped, self.data[start]):  # most links
+                if shaped == prefixing.OPAQUE and self.data[start] | 32 == _H:  # perhaps http: without //
                     self.odd = True
                 return 0
         context = self._context
@@ -246,7 +210,6 @@ class LinkEdits:
             self._write(link, edit_of(self.entity, link, context, resolved.reference, new, raw, Written()))
         return 0
 
-    @cython.cfunc
     def _refuse(self, link: Link) -> cython.int:
         """Leave a link for which the policy returned too long a URL; add a finding for the first one of a document."""
         position: cython.Py_ssize_t = link.start
@@ -258,15 +221,16 @@ class LinkEdits:
             found.entity.findings.append(url_too_long(found.entity, position))
         return 0
 
-    @cython.cfunc
     def _short_way(
         self, context: LinkContext, start: cython.Py_ssize_t, end: cython.Py_ssize_t, shaped: cython.int
     ) -> Edit | None:
         """Return the edit of `absolute` by the shape of a reference; None if it stays, `_UNDECIDED` if in doubt."""
-        kind: cython.int = shaped & KIND
-        if shaped < FRAGMENT:  # an empty reference is the document itself, which a base element elsewhere changes
+        kind: cython.int = shaped & prefixing.KIND
+        if shaped < prefixing.FRAGMENT:
+            # An empty reference is the document itself, which a base element elsewhere changes.
             return None if start == end and not context.elsewhere else _UNDECIDED
-        if context.stays_always or (kind == FRAGMENT and (context.stays_as_fragment or context.keeps_fragments)):
+        keeps_fragment = context.stays_as_fragment or context.keeps_fragments
+        if context.stays_always or (kind == prefixing.FRAGMENT and keeps_fragment):
             return None
         if context.short is None or end - start > context.room or _after_word(self.data, start):
             return _UNDECIDED
@@ -274,14 +238,13 @@ class LinkEdits:
             self._resolver = context.short
             self._shape = shaped
             self._prefix = context.short.written(shaped)
-            self._climbs = shaped >> DOTS > 0 and self._prefix is not None and self._prefix.find(_CLIMBS) >= 0
+            self._climbs = shaped >> prefixing.DOTS > 0 and self._prefix is not None and self._prefix.find(_CLIMBS) >= 0
         if self._prefix is None:
             return _UNDECIDED
         if self._climbs:
             self.odd = True
-        return edit_at(start, start + (shaped >> DOTS), self._prefix)
+        return edit_at(start, start + (shaped >> prefixing.DOTS), self._prefix)
 
-    @cython.cfunc
     def _long_way(self, link: Link, context: LinkContext) -> cython.int:
         """Add the edit of `absolute` by the decoded reference; cached by the raw bytes if they alone decide."""
         raw: bytes = self.data[link.start : link.end]
@@ -308,7 +271,6 @@ class LinkEdits:
                 written.known[raw] = edit
         return self._write(link, edit)
 
-    @cython.cfunc
     def _write(self, link: Link, edit: Edit | None) -> cython.int:
         """Add an edit whose offsets are relative to the start of a link."""
         if edit is not None:
@@ -317,12 +279,11 @@ class LinkEdits:
             self.put(edit_at(edit.start + link.start, edit.end + link.start, edit.new), link.coding)
         return 0
 
-    @cython.cfunc
     def _put_prefix(self, edit: Edit, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add an edit that puts a prefix before a whole value without quotes, with quotes if it needs them now."""
         self._settle()
         # An = ends no value, but is a parse error (HTML Standard 13.2.5.37); nothing else in a prefix wants quotes.
-        if find(edit.new, 61, 0, len(edit.new)) >= 0 or find(self.data, 61, edit.end, end) >= 0:
+        if byte_scan.find(edit.new, 61, 0, len(edit.new)) >= 0 or byte_scan.find(self.data, 61, edit.end, end) >= 0:
             self._found.append(edit_at(start, start, _QUOTE))
             self._found.append(edit)
             self._found.append(edit_at(end, end, _QUOTE))
@@ -331,7 +292,6 @@ class LinkEdits:
         self.is_full = len(self._found) >= _SOME or self._held >= _MUCH
         return 0
 
-    @cython.cfunc
     def put(self, edit: Edit, coding: Coding) -> cython.int:
         slot = _slot(coding)
         if self.open is not None and slot != self.open.slot:
@@ -350,25 +310,18 @@ class LinkEdits:
         return 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _may_be_special(first: cython.int) -> cython.bint:
     """Return whether a scheme that begins with this letter may be special (URL Standard 4.2): file, ftp, http, ws."""
     letter: cython.int = first | 32
     return letter == 102 or letter == 104 or letter == 119  # noqa: PLR1714 - a set would be looked up
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _after_word(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
     """Return whether a letter or digit precedes a link: it may end a character reference without semicolon."""
     before: cython.int = data[start - 1] if start else 0
     return 48 <= before <= 57 or 97 <= before | 32 <= 122
 
 
-@cython.cfunc
-@cython.inline
 def _slot(coding: Coding) -> tuple[int, int] | None:
     """Return `coding.slot`, by its class for the most frequent one, which never has any."""
     return None if type(coding) is CharacterReferences else coding.slot

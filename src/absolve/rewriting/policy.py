@@ -10,16 +10,10 @@ from absolve.urls import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import cython
-
     from absolve.document.resolved import LinkContext, Resolved
 
     Policy = Callable[[Resolved], str | None]
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.document.resolved import LinkContext  # noqa: TC002 - the type of a C argument
 
 
 def absolute(resolved: Resolved) -> str | None:
@@ -46,7 +40,6 @@ def checked(policy: Policy) -> Policy:
     return asked
 
 
-@cython.ccall
 def absolute_of(reference: str, context: LinkContext) -> str | None:
     """Return the absolute URL of a reference, None where the link stays (docs/decisions.md, S1 to S7)."""
     if context.stays_always:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.core.model import EditOrder
+from absolve.core.model import Edit, EditOrder, Part
 from absolve.document.diagnostics import too_large
+from absolve.document.resolved import forget_contexts
 from absolve.document.walk import inner_at
 from absolve.encodings.codings import IDENTITY
-from absolve.formats.events import ordered
+from absolve.formats.events import EventList, ordered
+from absolve.rewriting.edits import Splicer, lower, moved, shortened
+from absolve.rewriting.link_edits import LinkEdits
 from absolve.rewriting.policy import absolute
 
 if TYPE_CHECKING:
@@ -21,25 +24,9 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Offsets
-    from absolve.document.entity import Inner
+    from absolve.document.entity import Entity, Inner
     from absolve.rewriting.policy import Policy
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.model import Edit, Part
-    from cython.cimports.absolve.document.entity import Entity
-    from cython.cimports.absolve.document.resolved import forget_contexts
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.rewriting.edits import Splicer, lower, moved, shortened
-    from cython.cimports.absolve.rewriting.link_edits import LinkEdits
-else:
-    from absolve.core.model import Edit, Part
-    from absolve.document.entity import Entity  # noqa: TC001 - the type of a C argument
-    from absolve.document.resolved import forget_contexts
-    from absolve.formats.events import EventList
-    from absolve.rewriting.edits import Splicer, lower, moved, shortened
-    from absolve.rewriting.link_edits import LinkEdits
 
 
 class Tally:

@@ -2,6 +2,9 @@
 
 cimport cython
 
+from absolve.core cimport model
+from absolve.urls.predicates cimport has_scheme, is_malformed, runs_code
+
 
 cpdef object establish(object outer, object claims, str profile, object line_of=*, Py_ssize_t longest=*)
 cpdef str claimed_url(object claim, object outer, str profile)

@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
+from absolve.core import model
 from absolve.core.model import (
     BY_DEFAULT,
     DEFAULT,
@@ -23,7 +24,7 @@ from absolve.core.model import (
 )
 from absolve.urls import resolver
 from absolve.urls.parse import hierarchical, split
-from absolve.urls.predicates import split_fragment, without_controls
+from absolve.urls.predicates import has_scheme, is_malformed, runs_code, split_fragment, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,21 +33,12 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Resolver
     from absolve.urls.compare import Compared
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.model import made as new
-    from cython.cimports.absolve.urls.predicates import has_scheme, is_malformed, runs_code
-else:
-    from absolve.core.model import new
-    from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
 TOO_LONG = "too-long"  # the verdict (`VERDICTS`) on a claim that is the base, but whose URL is too long to be used
 _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
-@cython.ccall
 def establish(
     outer: BaseURL,
     claims: Iterable[BaseClaim],
@@ -74,22 +66,21 @@ def establish(
         line = line_of(position) or None if line_of is not None and position is not None else None
         url = claimed_url(claim, outer, profile)
         if base_context is not None:
-            fates.append(new(ClaimOutcome, (claim, url, "ignored", line)))
+            fates.append(model.made(ClaimOutcome, (claim, url, "ignored", line)))
         elif not url:
-            fates.append(new(ClaimOutcome, (claim, None, "unsuitable", line)))
+            fates.append(model.made(ClaimOutcome, (claim, None, "unsuitable", line)))
         else:
             base_context = claim
             ruling_url, verdict = (url, "won") if len(url) <= longest else ("", TOO_LONG)
             source = claim.source if line is None else f"{claim.source}, line {line}"
-            fates.append(new(ClaimOutcome, (claim, ruling_url or None, verdict, line)))
+            fates.append(model.made(ClaimOutcome, (claim, ruling_url or None, verdict, line)))
     if base_context is None:
-        return new(BaseURL, (outer.url, outer.layer, outer.source, (*fates, *around))) if fates else outer
+        return model.made(BaseURL, (outer.url, outer.layer, outer.source, (*fates, *around))) if fates else outer
     if around:
         _lose(fates, around, "overruled" if has_scheme(base_context.reference) else "resolved against")
-    return new(BaseURL, (ruling_url, base_context.layer, source, tuple(fates)))
+    return model.made(BaseURL, (ruling_url, base_context.layer, source, tuple(fates)))
 
 
-@cython.ccall
 def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
     """Return the URL of a claim inside `outer`, None if it cannot be a base; an empty reference gives `outer.url`.
 
@@ -105,25 +96,23 @@ def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
     return None if url is None or is_malformed(url) else without_controls(url)
 
 
-@cython.ccall
 def inherited(base: BaseURL, source: str) -> BaseURL:
     """Return the base of an encapsulating entity, of any layer, as that of a document inside it (section 3.2)."""
     if base.layer is BY_DEFAULT:
         return base
     words = f"{source} ({base.source})" if base.source else source
-    claim = new(BaseClaim, (ENCAPSULATING, base.url, words, None, None))
-    won = new(ClaimOutcome, (claim, base.url, "won", None) if base.url else (claim, None, TOO_LONG, None))
+    claim = model.made(BaseClaim, (ENCAPSULATING, base.url, words, None, None))
+    won = model.made(ClaimOutcome, (claim, base.url, "won", None) if base.url else (claim, None, TOO_LONG, None))
     chain = [won]
     _lose(chain, base.chain, "resolved against")
-    return new(BaseURL, (base.url, ENCAPSULATING, words, tuple(chain)))
+    return model.made(BaseURL, (base.url, ENCAPSULATING, words, tuple(chain)))
 
 
-@cython.cfunc
 def _lose(fates: list[ClaimOutcome], chain: tuple[ClaimOutcome, ...], verdict: str) -> cython.int:
     """Append the outcomes of the outer layers; the claim that won there gets this verdict."""
     for fate in chain:
         won = fate.verdict == "won"
-        fates.append(new(ClaimOutcome, (fate.base, fate.url, verdict, fate.line)) if won else fate)
+        fates.append(model.made(ClaimOutcome, (fate.base, fate.url, verdict, fate.line)) if won else fate)
     return 0
 
 
@@ -177,8 +166,6 @@ def _comparison() -> type[Compared]:
     return Compared
 
 
-@cython.final
-@cython.cclass
 class BaseContext:
     """A base URL with its resolver, for one profile and charset.
 
@@ -204,7 +191,6 @@ class BaseContext:
         else:
             self.resolver = resolver(profile, url, charset)
 
-    @cython.ccall
     def compared(self) -> Compared:
         """Return the comparison of the profiles for this base: one object for all links under it."""
         if self._like is not None:
@@ -213,7 +199,6 @@ class BaseContext:
             self._compared = _comparison()(self.base.url, self.charset)
         return self._compared
 
-    @cython.ccall
     def in_message(self, reference: str) -> str | None:
         """Return the URL of a reference in a message without a base URL (RFC 2557 5); None where there is one."""
         if self.base.layer is not BY_DEFAULT:
@@ -227,8 +212,6 @@ class BaseContext:
         return self._inside(reference)
 
 
-@cython.final
-@cython.cclass
 class Bases:
     """The two base URLs of a document: `own`, its own URL (section 3 without 3.1), and `base`, including 3.1.
 
@@ -250,7 +233,6 @@ class Bases:
         self._around = around
         self._base_contexts: list[BaseContext] = []
 
-    @cython.ccall
     def base_context(self, own: cython.bint, profile: str, charset: str) -> BaseContext:
         """Return the context of the document's own URL if `own`, else of its base; cached."""
         found: BaseContext
@@ -262,7 +244,6 @@ class Bases:
         self._base_contexts.append(found)
         return found
 
-    @cython.ccall
     def base_context_for(self, base: BaseURL, profile: str, charset: str) -> BaseContext:
         """Return a new context for any base, such as that of a scoped claim."""
         elsewhere = base is not self.own and not same_document(base.url, self.own.url)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import cython
-else:
-    from absolve.core import _cython as cython
 
 
 class Category(Enum):
@@ -53,7 +51,6 @@ def split(text: str) -> Reference:
     return new(Reference, components(text))
 
 
-@cython.ccall
 def components(text: str) -> Components:
     """Return the components of `split` as a plain tuple, which is faster to create than a Reference."""
     # A URL may have megabytes: only the components are copied.
@@ -91,7 +88,6 @@ def components(text: str) -> Components:
     return scheme, net_loc, text[start:end], params, query, fragment
 
 
-@cython.ccall
 def unsplit(reference: Components) -> str:
     """Recombine the components, each with its delimiter (section 4, step 7); `unsplit(split(x)) == x`.
 
@@ -110,8 +106,6 @@ def unsplit(reference: Components) -> str:
     )
 
 
-@cython.ccall
-@cython.exceptval(-1, check=True)
 def hierarchical(base: Reference) -> cython.bint:
     """Return whether relative references can be used with a base: it has a scheme, not a NEVER one, and a hierarchy.
 

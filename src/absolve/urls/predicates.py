@@ -14,8 +14,6 @@ from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME
 
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
 
 __all__ = [
     "CONTROL",
@@ -40,10 +38,6 @@ _RUNS_CODE_BEGINS = "".join(sorted({letter for name in _RUNS_CODE for letter in 
 DECISIVE = re.compile(rf"{STRICT_SCHEME.pattern}//[/\\\t\n\r]*+(?P<begins>)[^/?#\\]*+(?P<ends>)[^/?#]*+[/?#]?")
 
 
-@cython.ccall
-@cython.exceptval(-1, check=True)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def has_scheme(reference: str) -> cython.bint:
     """Return whether a reference (str) is absolute in every profile: it starts with a scheme name (RFC 3986 3.1)."""
     i: cython.Py_ssize_t = 0
@@ -69,8 +63,6 @@ def parsed_scheme(reference: str) -> str | None:
     return scheme(reference.strip(whatwg.STRIPPED).translate(whatwg.REMOVED))
 
 
-@cython.ccall
-@cython.exceptval(-1, check=True)
 def runs_code(reference: str) -> cython.bint:
     """Return whether the scheme of a reference (str) makes a browser run code or open a document inside the URL."""
     if not reference or (_is_letter(reference[0]) and reference[0] not in _RUNS_CODE_BEGINS):
@@ -115,10 +107,6 @@ def split_fragment(url: str) -> tuple[str, str | None]:
     return rest, fragment if crosshatch else None
 
 
-@cython.ccall
-@cython.exceptval(-1, check=True)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def is_plain(url: str) -> cython.bint:
     """Return whether a URL (str) is trivially well-formed: with a plain authority, or a file URL without authority.
 
@@ -157,22 +145,14 @@ def is_plain(url: str) -> cython.bint:
     return "--" not in url or "xn--" not in url[:i].lower()  # Punycode may decode to an invalid name
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _is_letter(c: cython.Py_UCS4) -> cython.bint:
     return "a" <= c <= "z" or "A" <= c <= "Z"
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _is_letter_or_digit(c: cython.Py_UCS4) -> cython.bint:
     return _is_letter(c) or "0" <= c <= "9"
 
 
-@cython.ccall
-@cython.exceptval(-1, check=True)
 def is_malformed(url: str) -> cython.bint:
     """Return whether a URL (str) has an authority (`scheme://`) and the URL Standard's parser fails on it."""
     if is_plain(url):

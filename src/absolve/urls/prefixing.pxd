@@ -2,15 +2,25 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+
+cdef int _DEEPEST, _PLAIN, _SCHEME, _BEGINS, _NAME, _COPIED, _OPAQUE
+cdef bytes _CLASSES
+
+cdef int _scheme(const unsigned char* p, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end) noexcept
+cdef bint _is_tail(const unsigned char* p, Py_ssize_t i, Py_ssize_t end, bint in_fragment) noexcept
+cdef Py_ssize_t _reference_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+
+
 cdef int OTHER, ABSOLUTE, OPAQUE, FRAGMENT, QUERY, ROOT, PATH, NETWORK, KIND, DOTS
 
-cdef int shape(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef int shape(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef int _shape_of(bytes raw) except? -1
 cdef bint _is_canonical(bytes raw, int found) except? -1
-cdef Py_ssize_t http_host(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef Py_ssize_t canonical_host_end(const unsigned char* p, Py_ssize_t host, Py_ssize_t end) noexcept
-cdef bint is_canonical_opaque(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef bint is_name(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cpdef Py_ssize_t http_host(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef Py_ssize_t canonical_host_end(const unsigned char* p, Py_ssize_t host, Py_ssize_t end) noexcept
+cpdef bint is_canonical_opaque(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint is_name(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 
 
 @cython.final

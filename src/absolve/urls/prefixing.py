@@ -11,41 +11,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
 from absolve.urls.cache import LONGEST
 
 if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Resolver
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-else:
-    from absolve.core.byte_scan import find
 
 # Kinds of references. Those from FRAGMENT on are appended to a prefix, without their leading dot segments, whose length
 # in bytes is part of the shape.
-OTHER = cython.declare(cython.int, 0)  # resolved by the profile's own steps
-ABSOLUTE = cython.declare(cython.int, 1)  # s://x
-OPAQUE = cython.declare(cython.int, 2)  # s:x
-FRAGMENT = cython.declare(cython.int, 3)  # #x
-QUERY = cython.declare(cython.int, 4)  # ?x
-ROOT = cython.declare(cython.int, 5)  # /x
-PATH = cython.declare(cython.int, 6)  # x, ./x, ../x
-NETWORK = cython.declare(cython.int, 7)  # //h/x
-KIND = cython.declare(cython.int, 15)  # mask of the kind in a shape
-DOTS = cython.declare(cython.int, 4)  # a shape shifted right by this is the length of its dot segments
-_DEEPEST = cython.declare(cython.int, 96)  # most bytes of dot segments in a shape: more than thirty levels
+OTHER = 0  # resolved by the profile's own steps
+ABSOLUTE = 1  # s://x
+OPAQUE = 2  # s:x
+FRAGMENT = 3  # #x
+QUERY = 4  # ?x
+ROOT = 5  # /x
+PATH = 6  # x, ./x, ../x
+NETWORK = 7  # //h/x
+KIND = 15  # mask of the kind in a shape
+DOTS = 4  # a shape shifted right by this is the length of its dot segments
+_DEEPEST = 96  # most bytes of dot segments in a shape: more than thirty levels
 
 # Classes of bytes, one bit each. Any other byte (space, quote, backslash, non-ASCII) makes the kind OTHER.
-_PLAIN = cython.declare(cython.int, 1)  # copied unchanged in a path, a query or a fragment, in every profile
-_SCHEME = cython.declare(cython.int, 2)  # in a scheme (RFC 3986 3.1)
-_BEGINS = cython.declare(cython.int, 4)  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter
-_NAME = cython.declare(cython.int, 8)  # in the name of a character reference
-_COPIED = cython.declare(cython.int, 16)  # copied unchanged in a path, query or fragment of a decoded http(s) URL
-_OPAQUE = cython.declare(cython.int, 32)  # copied unchanged behind a scheme that the URL Standard does not know
+_PLAIN = 1  # copied unchanged in a path, a query or a fragment, in every profile
+_SCHEME = 2  # in a scheme (RFC 3986 3.1)
+_BEGINS = 4  # may begin a path: no dot segment, no params (RFC 1808 2.4.5), no delimiter
+_NAME = 8  # in the name of a character reference
+_COPIED = 16  # copied unchanged in a path, query or fragment of a decoded http(s) URL
+_OPAQUE = 32  # copied unchanged behind a scheme that the URL Standard does not know
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _classes = bytes(
     (byte in _LETTERS + b"0123456789_~!$()*+,=@-.%;") * _PLAIN
@@ -56,16 +51,12 @@ _classes = bytes(
     | (0x20 < byte < 0x7F and byte not in b'"<>`#?') * _OPAQUE
     for byte in range(256)
 )
-_CLASSES = cython.declare(bytes, _classes)
+_CLASSES = _classes
 _MARKS = {3: "#", 4: "?", 5: "/", 6: "", 7: "//h/"}  # kind -> the beginning of a reference of that kind
 # A prefix that no coding escapes.
 _SAFE = re.compile(r"[A-Za-z0-9_.~!$*+=@%:/?#-]*+")
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
     """Return the shape of the reference in a span: its kind and, from bit DOTS on, length of leading dot segments."""
     classes: cython.p_const_uchar = _CLASSES
@@ -84,7 +75,7 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
         may_be_scheme = False
         if i + 1 < end and p[i + 1] == 47:
             kind = NETWORK
-            i = find(p, 47, start + 2, end)
+            i = byte_scan.find(p, 47, start + 2, end)
             if i < 0 or not is_name(p, start + 2, i):
                 return OTHER
     elif p[i] == 46:
@@ -123,15 +114,11 @@ def shape(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssiz
     return kind | dots << DOTS
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=True)
 def _shape_of(raw: bytes) -> cython.int:
     """Return the shape of a whole `bytes` object."""
     return shape(raw, 0, len(raw))
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=True)
 def _is_canonical(raw: bytes, found: cython.int) -> cython.bint:
     """Return whether every profile returns an absolute reference of this shape unchanged; False if in doubt."""
     if found == OPAQUE:
@@ -141,11 +128,6 @@ def _is_canonical(raw: bytes, found: cython.int) -> cython.bint:
     return 0 < host_end < len(raw) and raw[host_end] == 47
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _scheme(
     p: cython.p_const_uchar, start: cython.Py_ssize_t, colon: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.int:
@@ -159,10 +141,6 @@ def _scheme(
     return ABSOLUTE if colon + 2 < end and p[colon + 1] == 47 and p[colon + 2] == 47 else OPAQUE
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether every profile copies the host in a span unchanged; a byte must precede the span.
 
@@ -180,10 +158,6 @@ def is_name(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_
     return label < end and 97 <= p[label] <= 122
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def http_host(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the host in an http(s) URL, 0 for any other reference; the scheme must be in lower case."""
     if end < start + 8 or p[start] != 104 or p[start + 1] != 116 or p[start + 2] != 116 or p[start + 3] != 112:
@@ -192,10 +166,6 @@ def http_host(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_
     return i + 3 if p[i] == 58 and p[i + 1] == 47 and p[i + 2] == 47 else 0
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def canonical_host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end of the host of an http(s) URL that the URL Standard serializes unchanged; 0 if in doubt.
 
@@ -225,10 +195,6 @@ def canonical_host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cy
     return host_end
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def is_canonical_opaque(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether the URL Standard serializes an `OPAQUE` reference unchanged; False if in doubt.
 
@@ -252,10 +218,6 @@ def is_canonical_opaque(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: 
     return True
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_tail(
     p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t, in_fragment: cython.bint
 ) -> cython.bint:
@@ -278,10 +240,6 @@ def _is_tail(
         i += 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset behind `&amp;`, or behind the name of `&name=`; -1 for any other ampersand.
 
@@ -297,8 +255,6 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
     return i if i < end and p[i] == 61 else -1
 
 
-@cython.final
-@cython.cclass
 class PrefixResolver:
     """A resolver with the fast path: `resolve` is called once per shape for the prefix, then the prefix is prepended.
 
@@ -325,7 +281,6 @@ class PrefixResolver:
                 return reference
         return self._resolve(reference)
 
-    @cython.cfunc
     def written(self, of: cython.int) -> bytes | None:
         """Return the prefix of a shape as raw bytes, None if some coding would escape it."""
         found = self._written.get(of)
@@ -334,7 +289,6 @@ class PrefixResolver:
             found = self._written[of] = prefix.encode("ascii") if _SAFE.fullmatch(prefix) else None
         return found
 
-    @cython.cfunc
     def prefix(self, of: cython.int) -> str:
         """Return the prefix of a shape: a part of the resolved URL of an example reference."""
         found = self._known.get(of)

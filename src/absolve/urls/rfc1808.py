@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
 from absolve.urls.cache import LONGEST
-from absolve.urls.parse import SCHEME, split
+from absolve.urls.parse import SCHEME, components, hierarchical, split, unsplit
 from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
@@ -17,16 +18,7 @@ if TYPE_CHECKING:
 
     from absolve.core.model import Reference
     from absolve.core.protocols import Resolver
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find_in_buffer
-    from cython.cimports.absolve.urls.parse import components, hierarchical, unsplit
-    from cython.cimports.libc.string import memmove
-else:
-    from absolve.core.byte_scan import find_in_buffer
-    from absolve.urls.parse import components, hierarchical, unsplit
 
 
 def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
@@ -43,7 +35,6 @@ def profile(base: str, _charset: str = "utf-8", /) -> Resolver:
     return PrefixResolver(lambda reference: steps(base, parts, reference), base, usable=usable)
 
 
-@cython.ccall
 def steps(base: str, parts: Reference, text: str) -> str | None:
     """Resolve a reference by the numbered steps of section 4; return None if it has no URL.
 
@@ -87,24 +78,20 @@ def steps(base: str, parts: Reference, text: str) -> str | None:
     return unsplit((parts.scheme, net_loc, path, params, query, fragment))
 
 
-@cython.cfunc
 def _is_absolute(text: str) -> bool:
     """Return whether a reference starts with a scheme name (2.4.2)."""
     return ":" in text and SCHEME.match(text) is not None
 
 
-@cython.cfunc
 def _inherited(base: str | None, own: str | None) -> str | None:
     return own if base is None else base
 
 
-@cython.cfunc
 def _directory(base: str) -> str:
     """Return a path without its last segment."""
     return base[: base.rfind("/") + 1] or "/"
 
 
-@cython.ccall
 def merge(base: str, path: str) -> str:
     """Return the base's path with a relative path for its last segment, and dot segments removed (step 6).
 
@@ -120,22 +107,18 @@ def merge(base: str, path: str) -> str:
     return kept.decode("utf-8", "surrogatepass")
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Remove the dot segments of a path in place (step 6); return the number of bytes kept.
 
     Output is written from the start of the buffer. The path must contain a slash; bytes before the first are dropped.
     """
-    i: cython.Py_ssize_t = find_in_buffer(p, 47, 0, n) + 1
+    i: cython.Py_ssize_t = byte_scan.find_in_buffer(p, 47, 0, n) + 1
     end: cython.Py_ssize_t
     length: cython.Py_ssize_t
     size: cython.Py_ssize_t = 1  # each segment in the output includes the slash behind it
     p[0] = 47
     while i <= n:
-        end = find_in_buffer(p, 47, i, n)
+        end = byte_scan.find_in_buffer(p, 47, i, n)
         if end < 0:
             end = n
         if end == i + 1 and p[i] == 46:
@@ -150,18 +133,12 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
                 size -= 1
         else:
             length = (end + 1 if end < n else n) - i
-            if cython.compiled:
-                memmove(p + size, p + i, length)
-            else:
-                p[size : size + length] = p[i : i + length]
+            byte_scan.move(p, size, i, i + length)
             size += length
             i = end + 1
     return size
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _ends_with_dots(p: cython.p_uchar, size: cython.Py_ssize_t) -> cython.bint:
     """Return whether the last segment of the output is ".."."""
     return size > 3 and p[size - 2] == 46 and p[size - 3] == 46 and p[size - 4] == 47

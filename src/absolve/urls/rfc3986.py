@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
 from absolve.core.model import Reference
 from absolve.urls.cache import LONGEST
 from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
@@ -19,14 +20,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Resolver
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find_in_buffer
-    from cython.cimports.libc.string import memmove
-else:
-    from absolve.core.byte_scan import find_in_buffer
 
 _AT_ONCE: Final = 1 << 14  # characters
 
@@ -120,7 +114,6 @@ def segments(path: str, start: int = 0, end: int | None = None) -> Iterator[str]
     yield from path[start:end].split("/")
 
 
-@cython.ccall
 def remove_dot_segments(path: str) -> str:
     """Return a path without dot segments (5.2.4); in place in one buffer, as there may be millions of segments."""
     if "/." not in path and not path.startswith("."):
@@ -130,10 +123,6 @@ def remove_dot_segments(path: str) -> str:
     return kept.decode("utf-8", "surrogatepass")
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Remove dot segments in place (5.2.4): output at the start of the buffer; return the number of bytes in it."""
     i: cython.Py_ssize_t = 0
@@ -169,19 +158,11 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     return size
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _segment_end(p: cython.p_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    end: cython.Py_ssize_t = find_in_buffer(p, 47, i, n)
+    end: cython.Py_ssize_t = byte_scan.find_in_buffer(p, 47, i, n)
     return end if end >= 0 else n
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _dots(p: cython.p_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
     """Return the length of a dot segment (3.3), 1 or 2; 0 for any other segment."""
     if i == end or end > i + 2 or p[i] != 46 or p[end - 1] != 46:
@@ -189,15 +170,9 @@ def _dots(p: cython.p_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
     return 1 if end == i + 1 else 2
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _moved(
     p: cython.p_uchar, size: cython.Py_ssize_t, i: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """Append a span of the input to the output; return the new size of the output."""
-    if cython.compiled:
-        memmove(p + size, p + i, end - i)
-    else:
-        p[size : size + end - i] = p[i:end]
+    byte_scan.move(p, size, i, end)
     return size + end - i

@@ -2,6 +2,13 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+
+cdef Py_ssize_t _SHORT
+
+cdef Py_ssize_t _skip(const unsigned char* p, Py_ssize_t size, Py_ssize_t pos, int role)
+
+
 cdef bytes _CLASS_TABLE
 cdef const unsigned char* _CLASSES
 

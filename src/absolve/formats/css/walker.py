@@ -14,6 +14,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from absolve.core import byte_scan
 from absolve.core.model import Link, LinkSite
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.events import EventList
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 else:
     from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-else:
-    from absolve.core.byte_scan import find
 
 # `url(#id)` points into the document that uses the sheet, so it is never rewritten.
 URL = LinkSite("css", "url", kind="image", stays="fragment")
@@ -98,8 +95,6 @@ def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link]
     return _Scanner(data, style_attribute, max_links).scan()
 
 
-@cython.cfunc
-@cython.inline
 def _skip(
     p: cython.p_const_uchar, size: cython.Py_ssize_t, pos: cython.Py_ssize_t, role: cython.int
 ) -> cython.Py_ssize_t:
@@ -116,7 +111,7 @@ def _skip(
     return found.start() if found else size
 
 
-_SHORT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of a style attribute; below, a list uses less memory
+_SHORT = 4096  # bytes of a style attribute; below, a list uses less memory
 
 
 class _Scanner:
@@ -182,9 +177,9 @@ class _Scanner:
 
     def comment(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
         # 4.3.2
-        end: cython.Py_ssize_t = find(self.p, _STAR, pos + 2, self.size)
+        end: cython.Py_ssize_t = byte_scan.find(self.p, _STAR, pos + 2, self.size)
         while end >= 0 and self.byte(end + 1) != _SLASH:
-            end = find(self.p, _STAR, end + 1, self.size)
+            end = byte_scan.find(self.p, _STAR, end + 1, self.size)
         return self.size if end < 0 else end + 2
 
     def gap(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:

@@ -1,6 +1,9 @@
 """C signatures of filters.py."""
 
-cdef bint may_hold_css_link(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef bint may_be_space(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
-cdef bint may_end_in_space(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef bint may_be_savers(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cdef bint _is_quote(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+
+
+cpdef bint may_hold_css_link(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint may_be_space(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cpdef bint may_end_in_space(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint may_be_savers(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether CSS declarations may have a link; most do not.
 
@@ -34,10 +28,6 @@ def may_hold_css_link(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cy
     return False
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether `&` begins &quot;, &#34; or &#39;, the most frequent references in declarations."""
     if i + 5 < end and p[i + 1] == 113 and p[i + 2] == 117 and p[i + 3] == 111 and p[i + 4] == 116 and p[i + 5] == 59:
@@ -45,19 +35,11 @@ def _is_quote(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
     return i + 4 < end and p[i + 1] == 35 and p[i + 2] == 51 and p[i + 3] in (52, 57) and p[i + 4] == 59
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def may_be_space(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether the reference whose `&` is at `i` may be white space: a number, &Tab; or &NewLine;."""
     return i + 1 < end and (p[i + 1] == 35 or p[i + 1] == 84 or p[i + 1] == 78)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether the last character reference in the span may be white space."""
     while end > start and p[end - 1] != 38:
@@ -65,10 +47,6 @@ def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cyt
     return end > start and p[end] in (35, 84, 78)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether a comment may begin with Archive processed, Mirrored, Page saved or Saved from; most do not."""
     while i < end and p[i] <= 32:

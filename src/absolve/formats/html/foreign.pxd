@@ -1,7 +1,13 @@
 """C layout of the stack of foreign content; the code is in foreign.py."""
 
 cimport cython
+
 from absolve.core.column_buffers cimport IntColumn
+
+cdef int HTML, SVG, MATHML, DEPTH_LIMIT, _NAMESPACE, _HTML_POINT, _MATHML_POINT, _ANNOTATION_XML_POINT, _ANY_POINT
+cdef int _ELEMENT, _T_SVG_POINT, _T_MATHML_POINT, _T_CLOSES_P, _T_SCOPE, _ANNOTATION_XML, _MALIGNMARK, _MGLYPH, _P
+cdef int _SVG, _HTML_TABLE, _HTML_TEMPLATE
+cdef tuple _TRAITS
 
 
 @cython.final

@@ -8,53 +8,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import cython
-else:
-    from absolve.core import _cython as cython
-
+from absolve.core.column_buffers import IntColumn
 from absolve.formats.html import names
 from absolve.formats.html.names import ELEMENT_ID, Trait
 
-if cython.compiled:
-    from cython.cimports.absolve.core.column_buffers import IntColumn
-else:
-    from absolve.core.column_buffers import IntColumn
+if TYPE_CHECKING:
+    import cython
 
-# Constants are declared so that compiled code does not look them up.
-HTML = cython.declare(cython.int, names.HTML)
-SVG = cython.declare(cython.int, names.SVG)
-MATHML = cython.declare(cython.int, names.MATHML)
+
+
+# Numbers that foreign.pxd declares, so that compiled code does not look them up.
+HTML = names.HTML
+SVG = names.SVG
+MATHML = names.MATHML
 
 # Searches end after as many elements as browsers nest (512), so that time is linear.
-DEPTH_LIMIT = cython.declare(cython.int, 512)
+DEPTH_LIMIT = 512
 
 # Bits of the number of an open element: its namespace,
-_NAMESPACE = cython.declare(cython.int, 3)
+_NAMESPACE = 3
 # its kind of integration point (13.2.4.2),
-_HTML_POINT = cython.declare(cython.int, 4)
-_MATHML_POINT = cython.declare(cython.int, 8)
-_ANNOTATION_XML_POINT = cython.declare(cython.int, 16)
-_ANY_POINT = cython.declare(cython.int, 4 | 8 | 16)
+_HTML_POINT = 4
+_MATHML_POINT = 8
+_ANNOTATION_XML_POINT = 16
+_ANY_POINT = 4 | 8 | 16
 # and, from this bit on, the number of its name.
-_ELEMENT = cython.declare(cython.int, 5)
+_ELEMENT = 5
 
-_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
-_T_SVG_POINT = cython.declare(cython.int, int(Trait.SVG_POINT))
-_T_MATHML_POINT = cython.declare(cython.int, int(Trait.MATHML_POINT))
-_T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
-_T_SCOPE = cython.declare(cython.int, int(Trait.SCOPE))
-_ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
-_MALIGNMARK = cython.declare(cython.int, ELEMENT_ID[b"malignmark"])
-_MGLYPH = cython.declare(cython.int, ELEMENT_ID[b"mglyph"])
-_P = cython.declare(cython.int, ELEMENT_ID[b"p"])
-_SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
-_HTML_TABLE = cython.declare(cython.int, names.HTML | ELEMENT_ID[b"table"] << 5)
-_HTML_TEMPLATE = cython.declare(cython.int, names.HTML | ELEMENT_ID[b"template"] << 5)
+_TRAITS = names.ELEMENT_TRAITS
+_T_SVG_POINT = int(Trait.SVG_POINT)
+_T_MATHML_POINT = int(Trait.MATHML_POINT)
+_T_CLOSES_P = int(Trait.CLOSES_P)
+_T_SCOPE = int(Trait.SCOPE)
+_ANNOTATION_XML = ELEMENT_ID[b"annotation-xml"]
+_MALIGNMARK = ELEMENT_ID[b"malignmark"]
+_MGLYPH = ELEMENT_ID[b"mglyph"]
+_P = ELEMENT_ID[b"p"]
+_SVG = ELEMENT_ID[b"svg"]
+_HTML_TABLE = names.HTML | ELEMENT_ID[b"table"] << 5
+_HTML_TEMPLATE = names.HTML | ELEMENT_ID[b"template"] << 5
 
 
-@cython.final
-@cython.cclass
 class Stack:
     """Open elements, each as one integer: namespace, kind of integration point, and number of the name.
 
@@ -67,7 +61,6 @@ class Stack:
         self._known: dict[bytes, bytes] = {}  # the same names, interned
         self.begin()
 
-    @cython.cfunc
     def begin(self) -> cython.int:
         """Reset to the empty stack, as before the first tag of a document."""
         self._nodes.cut(0)
@@ -77,7 +70,6 @@ class Stack:
         self.namespace = HTML
         return 0
 
-    @cython.cfunc
     def push(self, namespace: cython.int, element: cython.int, name: bytes, decided: cython.bint) -> cython.int:
         """Open an element; `decided`: an annotation-xml element whose encoding is HTML."""
         point: cython.int = 0
@@ -94,7 +86,6 @@ class Stack:
         self.namespace = namespace
         return 0
 
-    @cython.cfunc
     def pop_to(self, depth: cython.Py_ssize_t) -> cython.int:
         if depth == self.depth - 1:  # the most frequent case
             self._names.pop()
@@ -105,14 +96,10 @@ class Stack:
         self.namespace = self._nodes.at(self.depth - 1) & _NAMESPACE if self.depth else HTML
         return 0
 
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
     def _is(self, depth: cython.Py_ssize_t, element: cython.int, name: bytes) -> cython.bint:
         """Return whether the element at this depth has this name."""
         return self._nodes.at(depth) >> _ELEMENT == element and (element > 0 or self._names[depth] == name)
 
-    @cython.cfunc
     def takes_html(self, element: cython.int) -> cython.bint:
         """Return whether a start tag is processed by the insertion mode (13.2.6, tree construction dispatcher)."""
         point: cython.int = self._nodes.at(self.depth - 1)
@@ -122,7 +109,6 @@ class Stack:
             return element != _MGLYPH and element != _MALIGNMARK
         return bool(point & _ANNOTATION_XML_POINT) and element == _SVG
 
-    @cython.cfunc
     def break_out(self) -> cython.int:
         """Pop until the current node is an integration point or in the HTML namespace (13.2.6.5)."""
         node: cython.int
@@ -134,7 +120,6 @@ class Stack:
             depth -= 1
         return self.pop_to(depth)
 
-    @cython.cfunc
     def find(self, element: cython.int, name: bytes) -> cython.Py_ssize_t:
         """Return the depth of the nearest element with this name above the last HTML element; -1 if there is none."""
         depth: cython.Py_ssize_t
@@ -145,7 +130,6 @@ class Stack:
                 return depth
         return -1
 
-    @cython.cfunc
     def find_html(self, element: cython.int) -> cython.Py_ssize_t:
         """Return the depth of the nearest HTML element with this number; -1 if there is none."""
         depth: cython.Py_ssize_t
@@ -154,7 +138,6 @@ class Stack:
                 return depth
         return -1
 
-    @cython.cfunc
     def is_bounded(self) -> cython.bint:
         """Return whether an HTML element or integration point is on the stack (13.2.4.2), or it exceeds the limit."""
         depth: cython.Py_ssize_t
@@ -163,7 +146,6 @@ class Stack:
                 return True
         return self.depth > DEPTH_LIMIT
 
-    @cython.cfunc
     def has_table(self) -> cython.bint:
         """Return whether an HTML table or template element is on the stack."""
         depth: cython.Py_ssize_t
@@ -172,7 +154,6 @@ class Stack:
                 return True
         return False
 
-    @cython.cfunc
     def close_p(self) -> cython.int:
         """Close a p element in scope above the nearest foreign element (13.2.6.4.7); return 1 if there was one."""
         node: cython.int
@@ -186,7 +167,6 @@ class Stack:
                 return 1
         return 0
 
-    @cython.cfunc
     def close_html(self, element: cython.int, name: bytes) -> cython.int:
         """Close an HTML element (13.2.6.4.7, any other end tag, and end tags with a scope).
 
@@ -211,6 +191,5 @@ class Stack:
                 around_block = 1
         return 0
 
-    @cython.cfunc
     def _limit(self) -> cython.Py_ssize_t:
         return max(-1, self.depth - 1 - DEPTH_LIMIT)

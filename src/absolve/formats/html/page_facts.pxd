@@ -2,10 +2,15 @@
 
 cimport cython
 
-from absolve.formats.html.tag cimport Tag
+from absolve.core cimport byte_scan
 from absolve.formats.html.row_text cimport Folded
+from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tokenizer cimport Tokenizer
 from absolve.formats.html.values cimport Values
+
+cdef int _SPACE, _ATTRIBUTE_NAME_END, _IGNORED, _MERGED, _A, _BODY, _HTML, _LINK, _META, _TEMPLATE, _TITLE, _CONTENT
+cdef int _HREF, _NAME, _REL
+cdef bytes _CLASSES
 
 
 @cython.final

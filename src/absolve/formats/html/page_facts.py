@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
 from absolve.core.captures import PageFacts
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
+from absolve.formats.html.row_text import Folded
 
 if TYPE_CHECKING:
     import cython
@@ -19,35 +21,24 @@ if TYPE_CHECKING:
     from absolve.formats.html.tag import Tag
     from absolve.formats.html.tokenizer import Tokenizer
     from absolve.formats.html.values import Values
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.html.row_text import Folded
-    from cython.cimports.absolve.formats.html.tag import Tag  # noqa: TC002 - the type of a C variable
-    from cython.cimports.absolve.formats.html.tokenizer import Tokenizer  # noqa: TC002 - likewise
-    from cython.cimports.absolve.formats.html.values import Values  # noqa: TC002 - likewise
-else:
-    from absolve.core.byte_scan import find
-    from absolve.formats.html.row_text import Folded
 
-_SPACE = cython.declare(cython.int, names.SPACE)
-_ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
-_CLASSES = cython.declare(bytes, names.CLASSES)
-_IGNORED = cython.declare(cython.int, names.IGNORED)
-_MERGED = cython.declare(cython.int, names.MERGED)
-_A = cython.declare(cython.int, ELEMENT_ID[b"a"])
-_BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
-_HTML = cython.declare(cython.int, ELEMENT_ID[b"html"])
-_LINK = cython.declare(cython.int, ELEMENT_ID[b"link"])
-_META = cython.declare(cython.int, ELEMENT_ID[b"meta"])
-_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
-_TITLE = cython.declare(cython.int, ELEMENT_ID[b"title"])
-_CONTENT = cython.declare(cython.int, ATTRIBUTE_ID[b"content"])
-_HREF = cython.declare(cython.int, ATTRIBUTE_ID[b"href"])
-_NAME = cython.declare(cython.int, ATTRIBUTE_ID[b"name"])
-_REL = cython.declare(cython.int, ATTRIBUTE_ID[b"rel"])
+_SPACE = names.SPACE
+_ATTRIBUTE_NAME_END = names.ATTRIBUTE_NAME_END
+_CLASSES = names.CLASSES
+_IGNORED = names.IGNORED
+_MERGED = names.MERGED
+_A = ELEMENT_ID[b"a"]
+_BODY = ELEMENT_ID[b"body"]
+_HTML = ELEMENT_ID[b"html"]
+_LINK = ELEMENT_ID[b"link"]
+_META = ELEMENT_ID[b"meta"]
+_TEMPLATE = ELEMENT_ID[b"template"]
+_TITLE = ELEMENT_ID[b"title"]
+_CONTENT = ATTRIBUTE_ID[b"content"]
+_HREF = ATTRIBUTE_ID[b"href"]
+_NAME = ATTRIBUTE_ID[b"name"]
+_REL = ATTRIBUTE_ID[b"rel"]
 
 _MOST_BYTES = 1 << 20  # of anchors, and four times the document: only declared entities of XML have more
 MOST_ALTERNATES = 1000  # of one page: there are fewer languages
@@ -90,8 +81,6 @@ def text(value: bytes) -> str:
     return found.replace("\0", _REPLACEMENT) if "\0" in found else found
 
 
-@cython.final
-@cython.cclass
 class FactCollector:
     """The facts of one document so far. `ignored_base`: a base element rules nothing, because another came first."""
 
@@ -107,8 +96,6 @@ class FactCollector:
         self.has_lang = self.has_html_id = self.has_body_id = self.ignored_base = False
         self.span_start = self.span_end = -1
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def tag(self, scanner: Tokenizer) -> cython.int:
         """Collect the facts of a start tag."""
         element: cython.int = scanner.element
@@ -129,8 +116,6 @@ class FactCollector:
             self.link(scanner)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def identify(self, scanner: Tokenizer) -> cython.int:
         """Collect the `id` of any element, the `name` of `a`, the `lang` of the root."""
         element: cython.int = scanner.element
@@ -154,8 +139,6 @@ class FactCollector:
             self.anchor(start, scanner.end, b"name")
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def anchor(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: bytes) -> cython.int:
         """Add the value of an attribute of the tag in this span as an anchor, and return whether it is there."""
         if not self.find(start, end, name):
@@ -164,22 +147,17 @@ class FactCollector:
             self.anchors.add(self.values.double.decode(self.data[self.span_start : self.span_end]))
         return 1
 
-    @cython.cfunc
     def shown(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint) -> str:
         """Return a text for a row: decoded, with white space folded, cut."""
         self.folded.clear()
         self.folded.add(self.data, start, end, attribute)
         return self.folded.taken().decode("utf-8", "replace")
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def meta(self, tag: Tag) -> cython.int:
         if tag.has(_CONTENT) and tag.raw(_NAME).strip().lower() == b"robots":
             self.robots.append(self.shown(tag.value_start[_CONTENT], tag.value_end[_CONTENT], True))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def link(self, scanner: Tokenizer) -> cython.int:
         tag: Tag = scanner.tag
         words: list[bytes] = tag.raw(_REL).lower().split()
@@ -190,14 +168,9 @@ class FactCollector:
             self.alternates.append((self.shown(self.span_start, self.span_end, True), self.reference(tag)))
         return 0
 
-    @cython.cfunc
     def reference(self, tag: Tag) -> str:
         return self.values.double.decode(tag.raw(_HREF)).decode("utf-8", "surrogateescape")
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def find(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, wanted: bytes) -> cython.bint:
         """Find the first attribute of this name between the end of a tag's name and of the tag (13.2.5.32 to .40).
 
@@ -232,7 +205,7 @@ class FactCollector:
                 value = i
                 if i < end and (p[i] == 34 or p[i] == 39):
                     value += 1
-                    i = find(p, p[i], value, end)
+                    i = byte_scan.find(p, p[i], value, end)
                     if i < 0:
                         return False
                     self.span_end = i
@@ -249,7 +222,6 @@ class FactCollector:
                     self.span_start = value
                     return True
 
-    @cython.ccall
     def taken(self) -> PageFacts:
         """Return the facts, at the end of the document."""
         problems = (*(("ignored-base",) if self.ignored_base else ()), *self.anchors.problems)

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import is_tag_name
+
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find, is_tag_name
-else:
-    from absolve.core.byte_scan import find, is_tag_name
 
 
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
+
 def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the end tag of a script (13.2.5.15 to .31); `name` is that of its start tag's name.
 
@@ -33,7 +27,7 @@ def script_end(data: bytes, i: cython.Py_ssize_t, name: cython.Py_ssize_t) -> cy
     ends: cython.bint
     while True:
         if not escaped:
-            i = find(p, 60, i, n)
+            i = byte_scan.find(p, 60, i, n)
             if i < 0:
                 return n
         elif i >= n:

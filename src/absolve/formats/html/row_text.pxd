@@ -2,6 +2,18 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+from absolve.core.byte_scan cimport character, comment_end, tag_end
+from absolve.encodings.character_references cimport reference_at
+
+cdef Py_ssize_t _LONGEST, _LOOKED_AT
+cdef int _SPACE, _NAME_END, _ATTRIBUTE_NAME_END
+cdef bytes _CLASSES, _AS_IT_IS
+
+cdef bint _is_blank(const unsigned char* p, Py_ssize_t i, Py_ssize_t length) noexcept
+cdef bytes _decoded(bytes data, Py_ssize_t start, Py_ssize_t end, Folded folded)
+cdef bint _closes(const unsigned char* p, Py_ssize_t i, Py_ssize_t size) noexcept
+
 
 @cython.final
 cdef class Folded:
@@ -10,7 +22,7 @@ cdef class Folded:
     cdef bint _blank
     cdef Py_ssize_t _size
     cdef Py_ssize_t _characters
-    cdef unsigned char _out[800]  # 4 * LONGEST
+    cdef bytearray _out
 
     cdef int clear(self) noexcept
     cdef bytes taken(self)
@@ -20,4 +32,4 @@ cdef class Folded:
 
 cpdef object rel_and_alt(bytes data, Py_ssize_t start, Py_ssize_t end, Folded folded)
 cpdef bytes anchor_text(bytes data, Py_ssize_t start, Folded folded)
-cdef Py_ssize_t written_end(bytes data, Py_ssize_t start, Folded folded) noexcept
+cpdef Py_ssize_t written_end(bytes data, Py_ssize_t start, Folded folded) noexcept

@@ -6,8 +6,11 @@ tokenizer (HTML Standard 13.2.5), with white space collapsed, at most 200 charac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import character, comment_end, tag_end
+from absolve.encodings.character_references import reference_at
 from absolve.encodings.codings import to_utf8
 from absolve.formats.html import names
 
@@ -17,31 +20,21 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
 
     Pair = tuple[str, bytes]
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import character, comment_end, find, tag_end
-    from cython.cimports.absolve.encodings.character_references import reference_at
-else:
-    from absolve.core.byte_scan import character, comment_end, find, tag_end
-    from absolve.encodings.character_references import reference_at
 
 LONGEST: Final = 200  # characters of text in a row
-_LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
+_LONGEST = LONGEST
 _NO_CHARACTER: Final = "\N{REPLACEMENT CHARACTER}".encode()
-_LOOKED_AT = cython.declare(cython.Py_ssize_t, 4096)  # bytes of an anchor's content that are read
+_LOOKED_AT = 4096  # bytes of an anchor's content that are read
 
-_SPACE = cython.declare(cython.int, names.SPACE)
-_NAME_END = cython.declare(cython.int, names.NAME_END)
-_ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
-_CLASSES = cython.declare(bytes, names.CLASSES)
-_AS_IT_IS = cython.declare(bytes, bytes(32 < byte < 128 and byte not in b"&<" for byte in range(256)))
+_SPACE = names.SPACE
+_NAME_END = names.NAME_END
+_ATTRIBUTE_NAME_END = names.ATTRIBUTE_NAME_END
+_CLASSES = names.CLASSES
+_AS_IT_IS = bytes(32 < byte < 128 and byte not in b"&<" for byte in range(256))
 _HIDDEN: Final = frozenset({b"script", b"style", b"template", b"noscript"})
 
 
-@cython.final
-@cython.cclass
 class Folded:
     """A buffer of text for a row, in UTF-8: decoded, with white space collapsed, truncated to 200 characters.
 
@@ -53,26 +46,17 @@ class Folded:
         self._is_utf8 = charset.codec == "utf-8"
         self._size = self._characters = 0
         self._blank = False
-        if not cython.compiled:
-            self._out: Any = bytearray(4 * LONGEST)
+        self._out = bytearray(4 * LONGEST)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def clear(self) -> cython.int:
         self._size = self._characters = 0
         self._blank = False
         return 0
 
-    @cython.cfunc
     def taken(self) -> bytes:
         """Return the content of the buffer."""
-        if cython.compiled:
-            text: bytes = self._out[: self._size]
-            return text
         return bytes(self._out[: self._size])
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def add(
         self, data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, attribute: cython.bint
     ) -> cython.int:
@@ -86,7 +70,7 @@ class Folded:
             start = 0
             end = len(data)
         while start < end and self._characters < _LONGEST:
-            ampersand = find(p, 38, start, end)
+            ampersand = byte_scan.find(p, 38, start, end)
             if ampersand != start:
                 self._put(p, start, ampersand if ampersand >= 0 else end)
             if ampersand < 0:
@@ -102,10 +86,6 @@ class Folded:
         self._blank = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _put(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Append characters in UTF-8."""
         length: cython.Py_ssize_t
@@ -146,11 +126,6 @@ class Folded:
         return 0
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_blank(p: cython.p_const_uchar, i: cython.Py_ssize_t, length: cython.Py_ssize_t) -> cython.bint:
     """Return whether the character of this length in bytes is white space for `str.split`."""
     if length == 1:
@@ -168,9 +143,6 @@ def _is_blank(p: cython.p_const_uchar, i: cython.Py_ssize_t, length: cython.Py_s
     return p[i] == 0xE3 and p[i + 1] == 0x80 and p[i + 2] == 0x80
 
 
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> Pair:
     """Return `rel` (str) and `alt` (UTF-8) of the start tag in this span, decoded and folded; empty if absent.
 
@@ -209,7 +181,7 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, f
                 value += 1
             value_end = -1
             if value < end and (p[value] == 34 or p[value] == 39):
-                value_end = find(p, p[value], value + 1, end)
+                value_end = byte_scan.find(p, p[value], value + 1, end)
             if value_end >= 0:
                 value += 1
                 i = value_end + 1
@@ -233,17 +205,12 @@ def rel_and_alt(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, f
     )
 
 
-@cython.cfunc
 def _decoded(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, folded: Folded) -> bytes:
     folded.clear()
     folded.add(data, start, end, attribute=True)
     return folded.taken()
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython.Py_ssize_t:
     """Return the end of an anchor's text from the end of its start tag, if the raw bytes are the row's text.
 
@@ -265,9 +232,6 @@ def written_end(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> cython
     return i if i < end and _closes(p, i, size) else -1
 
 
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     """Return the text of an anchor from the end of its start tag, or the `alt` texts in it; folded, in UTF-8.
 
@@ -277,7 +241,7 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     classes: cython.p_const_uchar = _CLASSES
     size: cython.Py_ssize_t = len(data)
     end: cython.Py_ssize_t = min(size, start + _LOOKED_AT)
-    less: cython.Py_ssize_t = find(p, 60, start, end)
+    less: cython.Py_ssize_t = byte_scan.find(p, 60, start, end)
     position: cython.Py_ssize_t = start
     token_end: cython.Py_ssize_t
     name: cython.Py_ssize_t
@@ -298,11 +262,11 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
                 name_end += 1
             token_end = tag_end(p, name_end, end)
         elif p[less + 1] == 33 and less + 3 < end and p[less + 2] == 45 and p[less + 3] == 45:
-            token_end = find(p, 62, comment_end(p, less + 4, end), end) + 1 or end
+            token_end = byte_scan.find(p, 62, comment_end(p, less + 4, end), end) + 1 or end
         elif p[less + 1] == 33 or p[less + 1] == 63 or not is_start:
-            token_end = find(p, 62, less + 2, end) + 1 or end
+            token_end = byte_scan.find(p, 62, less + 2, end) + 1 or end
         else:
-            less = find(p, 60, less + 1, end)  # a `<` that is text
+            less = byte_scan.find(p, 60, less + 1, end)  # a `<` that is text
             continue
         if not hidden and less > position:
             folded.add(data, position, less, attribute=False)
@@ -317,10 +281,10 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
                 images.append((less, token_end))
             elif name_end - name >= 5 and (found := p[name:name_end].lower()) in _HIDDEN:
                 hidden = found
-        less = find(p, 60, position, end)
+        less = byte_scan.find(p, 60, position, end)
     else:
         if not hidden and position < end:
-            less = find(p, 60, position, end)
+            less = byte_scan.find(p, 60, position, end)
             folded.add(data, position, less if less >= 0 else end, attribute=False)
     text = folded.taken()
     if text or not images:
@@ -331,10 +295,6 @@ def anchor_text(data: bytes, start: cython.Py_ssize_t, folded: Folded) -> bytes:
     return folded.taken()
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _closes(p: cython.p_const_uchar, i: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
     """Return whether `</a>` begins here."""
     return i + 3 < size and p[i + 1] == 47 and p[i + 2] | 32 == 97 and p[i + 3] == 62

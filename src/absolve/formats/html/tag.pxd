@@ -2,10 +2,16 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
 
-cdef inline unsigned long long kept_word(const unsigned char* slots, Py_ssize_t at) noexcept:
-    """Return the word of a name in the slots of names.py; `at` is a byte offset, a multiple of eight."""
-    return (<const unsigned long long*>(slots + at))[0]
+cdef int UNQUOTED, ABSENT, _SPACE, _NAME_END, _ATTRIBUTE_NAME_END, _CELL, _WORD, _WORDS, _SHIFT
+cdef bytes _CLASSES, _ELEMENT_SLOTS, _ELEMENT_CELLS, _SLOTS, _CELLS, _LOWER
+cdef unsigned int _LAST_SLOT
+cdef unsigned long long _FACTOR, _ALL
+
+cdef int _lookup(
+    const unsigned char* slots, const unsigned char* cells, unsigned long long word, const unsigned char* data, Py_ssize_t start, Py_ssize_t length
+) noexcept
 
 
 @cython.final

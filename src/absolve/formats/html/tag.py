@@ -6,52 +6,39 @@ byte span and quoting of each value of an attribute that has a number in names.p
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
+
+from absolve.core import byte_scan
+from absolve.formats.html import names
 
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
-
-from absolve.formats.html import names
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.html.tag import kept_word
-else:
-    from absolve.core.byte_scan import find
-
-    def kept_word(slots: bytes, at: int) -> int:
-        return int.from_bytes(slots[at : at + names.WORD], sys.byteorder)
 
 
-UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
-ABSENT = cython.declare(cython.int, names.ABSENT)
-
-_SPACE = cython.declare(cython.int, names.SPACE)
-_NAME_END = cython.declare(cython.int, names.NAME_END)
-_ATTRIBUTE_NAME_END = cython.declare(cython.int, names.ATTRIBUTE_NAME_END)
-_CLASSES = cython.declare(bytes, names.CLASSES)
-_ELEMENT_SLOTS = cython.declare(bytes, names.ELEMENT_SLOTS)
-_ELEMENT_CELLS = cython.declare(bytes, names.ELEMENT_CELLS)
-_SLOTS = cython.declare(bytes, names.ATTRIBUTE_SLOTS)
-_CELLS = cython.declare(bytes, names.ATTRIBUTE_CELLS)
-_CELL = cython.declare(cython.int, names.NAME_CELL)
-_WORD = cython.declare(cython.int, names.WORD)
-_WORDS = cython.declare(cython.int, names.HASH_SIZE)
-_LAST_SLOT = cython.declare(cython.uint, names.HASH_SIZE - 1)
-_LOWER = cython.declare(bytes, names.LOWER)
-_FACTOR = cython.declare(cython.ulonglong, names.HASH_FACTOR)
-_SHIFT = cython.declare(cython.int, names.HASH_SHIFT)
-_ALL = cython.declare(cython.ulonglong, names.WORD_MASK)
-_NUMBERS = names.ATTRIBUTES
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
+UNQUOTED = names.UNQUOTED
+ABSENT = names.ABSENT
+
+_SPACE = names.SPACE
+_NAME_END = names.NAME_END
+_ATTRIBUTE_NAME_END = names.ATTRIBUTE_NAME_END
+_CLASSES = names.CLASSES
+_ELEMENT_SLOTS = names.ELEMENT_SLOTS
+_ELEMENT_CELLS = names.ELEMENT_CELLS
+_SLOTS = names.ATTRIBUTE_SLOTS
+_CELLS = names.ATTRIBUTE_CELLS
+_CELL = names.NAME_CELL
+_WORD = names.WORD
+_WORDS = names.HASH_SIZE
+_LAST_SLOT = names.HASH_SIZE - 1
+_LOWER = names.LOWER
+_FACTOR = names.HASH_FACTOR
+_SHIFT = names.HASH_SHIFT
+_ALL = names.WORD_MASK
+_ZEROS = [0] * names.ATTRIBUTES
+
+
 def _lookup(
     slots: cython.p_const_uchar,
     cells: cython.p_const_uchar,
@@ -73,7 +60,7 @@ def _lookup(
         number = slots[slot]
         if number == 0:
             return 0
-        if kept_word(slots, _WORDS + number * _WORD) == word:
+        if byte_scan.word_at(slots, _WORDS + number * _WORD) == word:
             if length < _WORD:
                 return number
             cell = number * _CELL
@@ -86,8 +73,6 @@ def _lookup(
         slot = (slot + 1) & _LAST_SLOT
 
 
-@cython.final
-@cython.cclass
 class Tag:
     """The current tag: the number of its `element`, `name_end` (a byte offset), and its attributes.
 
@@ -101,14 +86,12 @@ class Tag:
         self.record = record
         self.serial = 0
         self.begin(b"")
-        if not cython.compiled:
-            self.order = [0] * _NUMBERS
-            self.stamp = [0] * _NUMBERS  # the serial number of the last tag with this attribute
-            self.value_start = [0] * _NUMBERS
-            self.value_end = [0] * _NUMBERS
-            self.quote = [0] * _NUMBERS
+        self.order = _ZEROS.copy()
+        self.stamp = _ZEROS.copy()  # the serial number of the last tag with this attribute
+        self.value_start = _ZEROS.copy()
+        self.value_end = _ZEROS.copy()
+        self.quote = _ZEROS.copy()
 
-    @cython.cfunc
     def begin(self, data: bytes) -> cython.int:
         """Switch to another document; serial numbers of tags continue."""
         self.data = data
@@ -118,10 +101,6 @@ class Tag:
         self.self_closing = False
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def read(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Read the tag whose name begins at `i`, a letter, and return its end; -1 where the file ends first.
 
@@ -181,7 +160,7 @@ class Tag:
                 if c == 34 or c == 39:
                     quote = c
                     value = i + 1
-                    i = find(p, c, value, n)
+                    i = byte_scan.find(p, c, value, n)
                     if i < 0:
                         return -1
                     value_end = i
@@ -208,22 +187,14 @@ class Tag:
             if self.record is not None:
                 self.record.append((name, name_end, value, value_end, quote))
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def has(self, number: cython.int) -> cython.bint:
         return self.stamp[number] == self.serial
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def drop(self, number: cython.int) -> cython.int:
         """Mark an attribute as absent; the caller removes it from `order`."""
         self.stamp[number] = 0
         return 0
 
-    @cython.cfunc
     def raw(self, number: cython.int) -> bytes:
         """Return the raw bytes of a value; empty where the tag lacks this attribute."""
         p: cython.p_const_uchar = self.data

@@ -2,8 +2,18 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+from absolve.core.byte_scan cimport comment_end, raw_text_end
+from absolve.encodings.character_references cimport reference_at
+from absolve.formats.html.raw_text cimport script_end
 from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tree_rules cimport Tree
+
+cdef int END, TAG, COMMENT, KEPT, IGNORED, MERGED, RCDATA, SCRIPT_DATA, PLAINTEXT, HTML, SVG, _SPACE, _LETTER
+cdef int _START, _END_TAG, _NOT_FRAMESET, _ANNOTATION_XML, _NOSCRIPT, _FONT, _INPUT, _ENCODING, _COLOR, _FACE, _SIZE
+cdef int _TYPE, _ATTRIBUTES, _SVG_ROW, _MATHML_ROW
+cdef bytes _CLASSES, _ELEMENT_FLAGS
+
 
 @cython.final
 cdef class Tokenizer:

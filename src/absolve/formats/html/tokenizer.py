@@ -10,70 +10,60 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import cython
-else:
-    from absolve.core import _cython as cython
-
+from absolve.core import byte_scan
+from absolve.core.byte_scan import comment_end, raw_text_end
+from absolve.encodings.character_references import reference_at
 from absolve.formats.html import names
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID, Trait
+from absolve.formats.html.raw_text import script_end
+from absolve.formats.html.tag import Tag
+from absolve.formats.html.tree_rules import Tree
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import comment_end, find, raw_text_end
-    from cython.cimports.absolve.encodings.character_references import reference_at
-    from cython.cimports.absolve.formats.html.raw_text import script_end
-    from cython.cimports.absolve.formats.html.tag import Tag
-    from cython.cimports.absolve.formats.html.tree_rules import Tree
-else:
-    from absolve.core.byte_scan import comment_end, find, raw_text_end
-    from absolve.encodings.character_references import reference_at
-    from absolve.formats.html.raw_text import script_end
-    from absolve.formats.html.tag import Tag
-    from absolve.formats.html.tree_rules import Tree
+if TYPE_CHECKING:
+    import cython
 
-# Constants are declared so that compiled code does not look them up.
-END = cython.declare(cython.int, names.END)
-TAG = cython.declare(cython.int, names.TAG)
-COMMENT = cython.declare(cython.int, names.COMMENT)
-KEPT = cython.declare(cython.int, names.KEPT)
-IGNORED = cython.declare(cython.int, names.IGNORED)
-MERGED = cython.declare(cython.int, names.MERGED)
-RCDATA = cython.declare(cython.int, names.RCDATA)
-SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
-PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
-HTML = cython.declare(cython.int, names.HTML)
-SVG = cython.declare(cython.int, names.SVG)
 
-_SPACE = cython.declare(cython.int, names.SPACE)
-_LETTER = cython.declare(cython.int, names.LETTER)
-_CLASSES = cython.declare(bytes, names.CLASSES)
+# Numbers that tokenizer.pxd declares, so that compiled code does not look them up.
+END = names.END
+TAG = names.TAG
+COMMENT = names.COMMENT
+KEPT = names.KEPT
+IGNORED = names.IGNORED
+MERGED = names.MERGED
+RCDATA = names.RCDATA
+SCRIPT_DATA = names.SCRIPT_DATA
+PLAINTEXT = names.PLAINTEXT
+HTML = names.HTML
+SVG = names.SVG
+
+_SPACE = names.SPACE
+_LETTER = names.LETTER
+_CLASSES = names.CLASSES
 # Flags of element numbers: which tags are passed to the tree simulation.
-_START = cython.declare(cython.int, 1)  # start tags
-_END_TAG = cython.declare(cython.int, 2)  # end tags
-_NOT_FRAMESET = cython.declare(cython.int, 4)  # start tags while the frameset-ok flag is "ok"
+_START = 1  # start tags
+_END_TAG = 2  # end tags
+_NOT_FRAMESET = 4  # start tags while the frameset-ok flag is "ok"
 _element_flags = bytes(
     bool(found & Trait.RELEVANT) * _START
     | bool(found & Trait.RELEVANT_END) * _END_TAG
     | bool(found & Trait.NOT_FRAMESET) * _NOT_FRAMESET
     for found in names.ELEMENT_TRAITS
 )
-_ELEMENT_FLAGS = cython.declare(bytes, _element_flags)
-_ANNOTATION_XML = cython.declare(cython.int, ELEMENT_ID[b"annotation-xml"])
-_NOSCRIPT = cython.declare(cython.int, ELEMENT_ID[b"noscript"])
-_FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
-_INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
-_ENCODING = cython.declare(cython.int, ATTRIBUTE_ID[b"encoding"])
-_COLOR = cython.declare(cython.int, ATTRIBUTE_ID[b"color"])
-_FACE = cython.declare(cython.int, ATTRIBUTE_ID[b"face"])
-_SIZE = cython.declare(cython.int, ATTRIBUTE_ID[b"size"])
-_TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
-_ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
-_SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
-_MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
+_ELEMENT_FLAGS = _element_flags
+_ANNOTATION_XML = ELEMENT_ID[b"annotation-xml"]
+_NOSCRIPT = ELEMENT_ID[b"noscript"]
+_FONT = ELEMENT_ID[b"font"]
+_INPUT = ELEMENT_ID[b"input"]
+_ENCODING = ATTRIBUTE_ID[b"encoding"]
+_COLOR = ATTRIBUTE_ID[b"color"]
+_FACE = ATTRIBUTE_ID[b"face"]
+_SIZE = ATTRIBUTE_ID[b"size"]
+_TYPE = ATTRIBUTE_ID[b"type"]
+_ATTRIBUTES = names.ATTRIBUTES
+_SVG_ROW = names.SVG_ROW
+_MATHML_ROW = names.MATHML_ROW
 
 
-@cython.final
-@cython.cclass
 class Tokenizer:
     """One pass over one document.
 
@@ -92,7 +82,6 @@ class Tokenizer:
         self.recorded = record is not None
         self.begin(data, interest)
 
-    @cython.cfunc
     def begin(self, data: bytes, interest: bytes) -> cython.int:
         """Begin a pass over another document, and reset all state."""
         self.data = data
@@ -111,17 +100,12 @@ class Tokenizer:
         self.stop = self.size - 1  # no tag begins from here on, or `noscript_end` is here
         return 0
 
-    @cython.cfunc
     def release(self) -> cython.int:
         """Keep no reference to the document: `begin` must come before the next token."""
         self.data = b""
         self.merged = None
         return self.tag.begin(b"")
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def next(self) -> cython.int:
         """Advance to the next relevant token and return its kind: TAG, COMMENT or END (13.2.5.1 to 13.2.5.8)."""
         p: cython.p_const_uchar = self.data
@@ -131,7 +115,7 @@ class Tokenizer:
         n: cython.Py_ssize_t = self.size
         c: cython.uchar
         while True:
-            less = find(p, 60, i, n)
+            less = byte_scan.find(p, 60, i, n)
             if self.tree.frameset_ok:
                 self._text(i, less if less >= 0 else n, True)
             if less < 0 or less >= self.stop:
@@ -167,10 +151,6 @@ class Tokenizer:
             elif self.tree.frameset_ok:  # a `<` that is text
                 self.tree.text()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _text(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, references: cython.bint) -> cython.int:
         """Report this span of text to the tree if it is more than white space; with `references`, decode these."""
         p: cython.p_const_uchar = self.data
@@ -192,10 +172,6 @@ class Tokenizer:
             self.tree.text()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _start_tag(self) -> cython.int:
         """Pass a start tag to the tree, skip its raw text, and return whether to report the tag."""
         tag: Tag = self.tag
@@ -248,10 +224,6 @@ class Tokenizer:
                 return 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def is_of_interest(self) -> cython.bint:
         """Return whether the current start tag would be reported without `recorded`."""
         interest: cython.p_const_uchar = self.interest
@@ -266,7 +238,6 @@ class Tokenizer:
                 return True
         return False
 
-    @cython.cfunc
     def _merge(self) -> cython.int:
         """Keep only those attributes of a second html or body that the element lacks (13.2.6.4.7)."""
         tag: Tag = self.tag
@@ -286,7 +257,6 @@ class Tokenizer:
         tag.found = kept
         return 0
 
-    @cython.cfunc
     def _in_noscript(self) -> cython.int:
         """Record the end of a noscript element with scripting enabled, where its content is raw text."""
         if not self.namespace and self.fate == KEPT and self.noscript_end == sys.maxsize:
@@ -297,7 +267,6 @@ class Tokenizer:
             self.stop = min(self.noscript_end, self.size - 1)
         return 0
 
-    @cython.cfunc
     def _past_noscript(self, less: cython.Py_ssize_t) -> cython.int:
         """Process the `<` at that end, or the first one behind it: then both modes of scripting must agree."""
         if less == self.noscript_end:
@@ -312,8 +281,6 @@ class Tokenizer:
             self.stop = self.size - 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _decided(self) -> cython.bint:
         """Return the condition on attributes for tree construction: see `Tree.start`."""
         tag: Tag = self.tag
@@ -326,10 +293,6 @@ class Tokenizer:
             return value == b"text/html" or value == b"application/xhtml+xml"
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _end_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Process an end tag from behind the `</` (13.2.5.7); return the offset at which the scan continues."""
         p: cython.p_const_uchar = self.data
@@ -355,10 +318,6 @@ class Tokenizer:
             self.tree.ended[element] += 1
         return i
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _markup_declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Process markup from behind the `<!` (13.2.5.42); return where the scan continues, or -1 for a comment."""
         p: cython.p_const_uchar = self.data
@@ -381,11 +340,9 @@ class Tokenizer:
             return i + 3
         return self._bogus_comment_end(i - 2, i)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _bogus_comment_end(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the offset behind the next `>` (13.2.5.41); `start` is the start of the bogus comment."""
-        i = find(self.data, 62, i, self.size)
+        i = byte_scan.find(self.data, 62, i, self.size)
         if i < 0:
             self.truncated = start
             return self.size

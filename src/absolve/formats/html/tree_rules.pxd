@@ -3,7 +3,14 @@
 cimport cython
 
 from absolve.formats.html.foreign cimport Stack
+from absolve.formats.html cimport tree_tables
 from absolve.formats.html.tree_tables cimport OpenTables
+
+cdef int HTML, SVG, MATHML, KEPT, IGNORED, MERGED, RCDATA, RAWTEXT, SCRIPT_DATA, PLAINTEXT, _NUMBERS, _T_RCDATA
+cdef int _T_RAWTEXT, _T_VOID, _T_BREAKOUT, _T_NOT_FRAMESET, _T_TABLE_PART, _T_CLOSES_P, _T_HEAD, _BODY, _FONT, _FORM
+cdef int _FRAME, _FRAMESET, _HEAD, _HTML, _INPUT, _MATH, _NOFRAMES, _NOSCRIPT, _P, _BR, _PLAINTEXT, _SCRIPT, _SELECT
+cdef int _SVG, _TABLE, _TD, _TEMPLATE
+cdef tuple _TRAITS
 
 
 @cython.final

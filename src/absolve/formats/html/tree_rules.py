@@ -11,68 +11,61 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.formats.html import names, tree_tables
+from absolve.formats.html.foreign import Stack
+from absolve.formats.html.names import ELEMENT_ID, Trait
+from absolve.formats.html.tree_tables import OpenTables
+
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
-
-from absolve.formats.html import names
-from absolve.formats.html.names import ELEMENT_ID, Trait
-
-if cython.compiled:
-    from cython.cimports.absolve.formats.html.foreign import Stack
-    from cython.cimports.absolve.formats.html.tree_tables import DECISIVE, OpenTables
-else:
-    from absolve.formats.html.foreign import Stack
-    from absolve.formats.html.tree_tables import DECISIVE, OpenTables
-
-# Constants are declared so that compiled code does not look them up.
-HTML = cython.declare(cython.int, names.HTML)
-SVG = cython.declare(cython.int, names.SVG)
-MATHML = cython.declare(cython.int, names.MATHML)
-KEPT = cython.declare(cython.int, names.KEPT)
-IGNORED = cython.declare(cython.int, names.IGNORED)
-MERGED = cython.declare(cython.int, names.MERGED)
-RCDATA = cython.declare(cython.int, names.RCDATA)
-RAWTEXT = cython.declare(cython.int, names.RAWTEXT)
-SCRIPT_DATA = cython.declare(cython.int, names.SCRIPT_DATA)
-PLAINTEXT = cython.declare(cython.int, names.PLAINTEXT)
-
-_NUMBERS = cython.declare(cython.int, 256)
-_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
-_T_RCDATA = cython.declare(cython.int, int(Trait.RCDATA))
-_T_RAWTEXT = cython.declare(cython.int, int(Trait.RAWTEXT))
-_T_VOID = cython.declare(cython.int, int(Trait.VOID))
-_T_BREAKOUT = cython.declare(cython.int, int(Trait.BREAKOUT))
-_T_NOT_FRAMESET = cython.declare(cython.int, int(Trait.NOT_FRAMESET))
-_T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
-_T_CLOSES_P = cython.declare(cython.int, int(Trait.CLOSES_P))
-_T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
-
-_BODY = cython.declare(cython.int, ELEMENT_ID[b"body"])
-_FONT = cython.declare(cython.int, ELEMENT_ID[b"font"])
-_FORM = cython.declare(cython.int, ELEMENT_ID[b"form"])
-_FRAME = cython.declare(cython.int, ELEMENT_ID[b"frame"])
-_FRAMESET = cython.declare(cython.int, ELEMENT_ID[b"frameset"])
-_HEAD = cython.declare(cython.int, ELEMENT_ID[b"head"])
-_HTML = cython.declare(cython.int, ELEMENT_ID[b"html"])
-_INPUT = cython.declare(cython.int, ELEMENT_ID[b"input"])
-_MATH = cython.declare(cython.int, ELEMENT_ID[b"math"])
-_NOFRAMES = cython.declare(cython.int, ELEMENT_ID[b"noframes"])
-_NOSCRIPT = cython.declare(cython.int, ELEMENT_ID[b"noscript"])
-_P = cython.declare(cython.int, ELEMENT_ID[b"p"])
-_BR = cython.declare(cython.int, ELEMENT_ID[b"br"])
-_PLAINTEXT = cython.declare(cython.int, ELEMENT_ID[b"plaintext"])
-_SCRIPT = cython.declare(cython.int, ELEMENT_ID[b"script"])
-_SELECT = cython.declare(cython.int, ELEMENT_ID[b"select"])
-_SVG = cython.declare(cython.int, ELEMENT_ID[b"svg"])
-_TABLE = cython.declare(cython.int, ELEMENT_ID[b"table"])
-_TD = cython.declare(cython.int, ELEMENT_ID[b"td"])
-_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
 
 
-@cython.final
-@cython.cclass
+# Numbers that tree_rules.pxd declares, so that compiled code does not look them up.
+HTML = names.HTML
+SVG = names.SVG
+MATHML = names.MATHML
+KEPT = names.KEPT
+IGNORED = names.IGNORED
+MERGED = names.MERGED
+RCDATA = names.RCDATA
+RAWTEXT = names.RAWTEXT
+SCRIPT_DATA = names.SCRIPT_DATA
+PLAINTEXT = names.PLAINTEXT
+
+_NUMBERS = 256
+_ZEROS = [0] * _NUMBERS
+_TRAITS = names.ELEMENT_TRAITS
+_T_RCDATA = int(Trait.RCDATA)
+_T_RAWTEXT = int(Trait.RAWTEXT)
+_T_VOID = int(Trait.VOID)
+_T_BREAKOUT = int(Trait.BREAKOUT)
+_T_NOT_FRAMESET = int(Trait.NOT_FRAMESET)
+_T_TABLE_PART = int(Trait.TABLE_PART)
+_T_CLOSES_P = int(Trait.CLOSES_P)
+_T_HEAD = int(Trait.HEAD)
+
+_BODY = ELEMENT_ID[b"body"]
+_FONT = ELEMENT_ID[b"font"]
+_FORM = ELEMENT_ID[b"form"]
+_FRAME = ELEMENT_ID[b"frame"]
+_FRAMESET = ELEMENT_ID[b"frameset"]
+_HEAD = ELEMENT_ID[b"head"]
+_HTML = ELEMENT_ID[b"html"]
+_INPUT = ELEMENT_ID[b"input"]
+_MATH = ELEMENT_ID[b"math"]
+_NOFRAMES = ELEMENT_ID[b"noframes"]
+_NOSCRIPT = ELEMENT_ID[b"noscript"]
+_P = ELEMENT_ID[b"p"]
+_BR = ELEMENT_ID[b"br"]
+_PLAINTEXT = ELEMENT_ID[b"plaintext"]
+_SCRIPT = ELEMENT_ID[b"script"]
+_SELECT = ELEMENT_ID[b"select"]
+_SVG = ELEMENT_ID[b"svg"]
+_TABLE = ELEMENT_ID[b"table"]
+_TD = ELEMENT_ID[b"td"]
+_TEMPLATE = ELEMENT_ID[b"template"]
+
+
 class Tree:
     """The state of tree construction after the tags passed to `start` and `end`.
 
@@ -86,9 +79,10 @@ class Tree:
     def __init__(self) -> None:
         self.tables = OpenTables()
         self.foreign = Stack()
+        self.started = _ZEROS.copy()
+        self.ended = _ZEROS.copy()
         self.begin()
 
-    @cython.cfunc
     def begin(self) -> cython.int:
         """Reset to the state before the first tag of a document."""
         element: cython.int
@@ -104,14 +98,10 @@ class Tree:
         self.frameset_depth = 0
         self.after_frameset = False
         self.guessed = False
-        if not cython.compiled:
-            self.started = [0] * _NUMBERS
-            self.ended = [0] * _NUMBERS
         for element in range(_NUMBERS):
             self.started[element] = self.ended[element] = 0
         return 0
 
-    @cython.ccall
     def text(self) -> None:
         """Process a character that is neither white space nor NUL, outside any text mode."""
         self.frameset_ok = False
@@ -119,21 +109,16 @@ class Tree:
             self.head_open = False
             self._watch()
 
-    @cython.cfunc
     def modes(self) -> tuple:  # type: ignore[type-arg]
         """Return the state that affects the next tags; a noscript element does not change it if scripting is on."""
         return self.foreign.depth, self.tables.total(), self.tables.template_depth, self.select_open
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _watch(self) -> cython.int:
         """Set `every`: whether the next tag is relevant with any name."""
         framed: cython.bint = self.frameset_depth > 0 or self.after_frameset
-        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.mode <= DECISIVE
+        self.every = self.foreign.depth > 0 or self.head_open or framed or self.tables.mode <= tree_tables.DECISIVE
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def start(self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint) -> cython.int:
         """Process a start tag and return its effect: KEPT, IGNORED, MERGED or a text mode.
 
@@ -150,8 +135,6 @@ class Tree:
         self._watch()
         return answer
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _html_start(self, element: cython.int, self_closing: cython.bint, decided: cython.bint) -> cython.int:
         """Process a start tag by the insertion modes of HTML content (13.2.6.4)."""
         traits: cython.int = _TRAITS[element]
@@ -164,7 +147,7 @@ class Tree:
             if element == _HTML:
                 return MERGED
             return KEPT if element == _FRAME and self.frameset_depth else IGNORED
-        if self.tables.mode <= DECISIVE and self.tables.drops(element):
+        if self.tables.mode <= tree_tables.DECISIVE and self.tables.drops(element):
             return IGNORED
         if element == _HTML:
             return MERGED if not self.tables.template_depth else IGNORED
@@ -234,7 +217,6 @@ class Tree:
             return SCRIPT_DATA
         return PLAINTEXT if element == _PLAINTEXT else KEPT
 
-    @cython.cfunc
     def _has_body(self) -> cython.bint:
         """Return whether elements before a frameset implied a body, which the frameset removes from the tree."""
         element: cython.int
@@ -243,8 +225,6 @@ class Tree:
                 return True
         return False
 
-    @cython.ccall
-    @cython.exceptval(-1, check=True)
     def end(self, element: cython.int, name: bytes) -> cython.int:
         """Process an end tag; `name` as in `start`."""
         if self.foreign.depth:
@@ -253,8 +233,6 @@ class Tree:
             self._html_end(element)
         return self._watch()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _foreign_end(self, element: cython.int, name: bytes) -> cython.int:
         """Process an end tag in foreign content (13.2.6.5).
 
@@ -289,7 +267,6 @@ class Tree:
             self.guessed = True
         return 0
 
-    @cython.cfunc
     def _foreign_part_end(self, element: cython.int) -> cython.int:
         """Process the end tag of a part of the table around the svg or math element (13.2.6.4.9 to .15).
 
@@ -306,8 +283,6 @@ class Tree:
             return self._html_end(element)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _encloses(self, element: cython.int, name: bytes) -> cython.bint:
         """Return whether an unmatched end tag closes an HTML element around the svg or math element, and so that too.
 
@@ -322,8 +297,6 @@ class Tree:
         self.guessed = True
         return element > 0 or 45 in name
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _html_end(self, element: cython.int) -> cython.int:
         traits: cython.int = _TRAITS[element]
         if self.started[element] > self.ended[element]:
@@ -355,8 +328,6 @@ class Tree:
                 self.started[_BODY] += 1  # 13.2.6.4.6: imply a body; 13.2.6.4.5: not in the noscript of a head
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _ends_select(self) -> cython.bint:
         """Close the open select element unless a table or template is open in it; return whether it was closed."""
         if (
@@ -368,8 +339,6 @@ class Tree:
         self.select_open = False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _foreign_start(
         self, element: cython.int, name: bytes, self_closing: cython.bint, decided: cython.bint
     ) -> cython.int:
@@ -392,7 +361,6 @@ class Tree:
             self.foreign.push(HTML, element, name, False)
         return answer
 
-    @cython.cfunc
     def _is_around_table(self) -> cython.bint:
         """Return whether a table is open around the foreign element, and not in it."""
         return self.tables.count() > 0 and not self.foreign.has_table()

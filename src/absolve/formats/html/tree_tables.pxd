@@ -2,6 +2,14 @@
 
 cimport cython
 
+cdef int KEPT, IGNORED, _T_HEAD, _T_TABLE_PART, _CAPTION, _COL, _COLGROUP, _TD, _TEMPLATE, _TH, _TR, _FRESH
+cdef int _IN_COLUMNS, _IN_BODY, _IN_TABLE, _IN_TABLE_BODY, _IN_ROW
+cdef tuple _TRAITS
+cdef bytes _CELLS
+
+cdef bint _is_cell(int element) noexcept
+
+
 cdef int DECISIVE
 
 

@@ -8,45 +8,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import cython
-else:
-    from absolve.core import _cython as cython
-
 from absolve.formats.html import names
 from absolve.formats.html.names import ELEMENT_ID, Trait
 
-# Constants are declared so that compiled code does not look them up.
-KEPT = cython.declare(cython.int, names.KEPT)
-IGNORED = cython.declare(cython.int, names.IGNORED)
+if TYPE_CHECKING:
+    import cython
 
-_TRAITS = cython.declare(tuple, names.ELEMENT_TRAITS)
-_T_HEAD = cython.declare(cython.int, int(Trait.HEAD))
-_T_TABLE_PART = cython.declare(cython.int, int(Trait.TABLE_PART))
+
+# Numbers that tree_tables.pxd declares, so that compiled code does not look them up.
+KEPT = names.KEPT
+IGNORED = names.IGNORED
+
+_TRAITS = names.ELEMENT_TRAITS
+_T_HEAD = int(Trait.HEAD)
+_T_TABLE_PART = int(Trait.TABLE_PART)
 _cell = int(Trait.CELL)  # operators of enum flags are slow
-_CELLS = cython.declare(bytes, bytes(bool(found & _cell) for found in names.ELEMENT_TRAITS))
+_CELLS = bytes(bool(found & _cell) for found in names.ELEMENT_TRAITS)
 
-_CAPTION = cython.declare(cython.int, ELEMENT_ID[b"caption"])
-_COL = cython.declare(cython.int, ELEMENT_ID[b"col"])
-_COLGROUP = cython.declare(cython.int, ELEMENT_ID[b"colgroup"])
-_TD = cython.declare(cython.int, ELEMENT_ID[b"td"])
-_TEMPLATE = cython.declare(cython.int, ELEMENT_ID[b"template"])
-_TH = cython.declare(cython.int, ELEMENT_ID[b"th"])
-_TR = cython.declare(cython.int, ELEMENT_ID[b"tr"])
+_CAPTION = ELEMENT_ID[b"caption"]
+_COL = ELEMENT_ID[b"col"]
+_COLGROUP = ELEMENT_ID[b"colgroup"]
+_TD = ELEMENT_ID[b"td"]
+_TEMPLATE = ELEMENT_ID[b"template"]
+_TH = ELEMENT_ID[b"th"]
+_TR = ELEMENT_ID[b"tr"]
 
 # Insertion modes of a template, by the first tag in it (13.2.6.4.22, "in template"). Up to `DECISIVE`, a mode affects
 # the next start tag, or changes by it.
-_FRESH = cython.declare(cython.int, 0)
-_IN_COLUMNS = cython.declare(cython.int, 1)
-DECISIVE = cython.declare(cython.int, 1)
-_IN_BODY = cython.declare(cython.int, 2)
-_IN_TABLE = cython.declare(cython.int, 3)
-_IN_TABLE_BODY = cython.declare(cython.int, 4)
-_IN_ROW = cython.declare(cython.int, 5)
+_FRESH = 0
+_IN_COLUMNS = 1
+DECISIVE = 1
+_IN_BODY = 2
+_IN_TABLE = 3
+_IN_TABLE_BODY = 4
+_IN_ROW = 5
 
 
-@cython.final
-@cython.cclass
 class OpenTables:
     """The open tables and templates.
 
@@ -62,7 +59,6 @@ class OpenTables:
         self.templates: list[int] = []
         self.begin()
 
-    @cython.cfunc
     def begin(self) -> cython.int:
         """Reset to no open tables and templates, as before the first tag of a document."""
         self.around.clear()
@@ -74,7 +70,6 @@ class OpenTables:
         self.mode = _IN_BODY
         return 0
 
-    @cython.cfunc
     def open_template(self) -> cython.int:
         self.templates.append(self.first)
         self.templates.append(self.mode)
@@ -83,7 +78,6 @@ class OpenTables:
         self.template_depth += 1
         return 0
 
-    @cython.cfunc
     def close_template(self) -> cython.int:
         if self.template_depth:
             if self.size > self.first:
@@ -95,15 +89,12 @@ class OpenTables:
             self.template_depth -= 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def drops(self, element: cython.int) -> cython.bint:
         """Return whether a template's insertion mode ignores this start tag; the first one sets the mode (.22)."""
         if self.mode == _FRESH and not _TRAITS[element] & _T_HEAD:
             self._enter_mode(element)
         return self.mode == _IN_COLUMNS and element != _COL and element != _TEMPLATE
 
-    @cython.cfunc
     def _enter_mode(self, element: cython.int) -> cython.int:
         """Set the mode by the first start tag of a template; a part of a table opens an implied table."""
         self.mode = _IN_BODY
@@ -119,45 +110,34 @@ class OpenTables:
             self._open()
         return 0
 
-    @cython.cfunc
     def _open(self) -> cython.int:
         self.around.append(self.innermost)
         self.innermost = 0
         self.size += 1
         return 0
 
-    @cython.cfunc
     def _without_table(self) -> cython.int:
         """Return the mode of a template that began with a part of a table, while no other table in it is open, or 0."""
         if not self.template_depth or self.count() != 1 or self.mode == _IN_BODY:
             return 0
         return self.mode
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def count(self) -> cython.Py_ssize_t:
         """Return the number of open tables in the innermost template, including an implied one."""
         return self.size - self.first
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def total(self) -> cython.Py_ssize_t:
         """Return the number of open tables in all templates, including implied ones."""
         return self.size
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def any(self) -> cython.bint:
         """Return whether a table is open in the innermost template; an implied one does not count."""
         return self.count() > 0 and not self._without_table()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def between_cells(self) -> cython.bint:
         """Return whether the current position is in a table or its rows, outside cells (13.2.6.4.9)."""
         return self.count() > 0 and self.innermost == 0
 
-    @cython.cfunc
     def open_table(self) -> cython.int:
         """Open a table: directly in a table it closes and replaces that one, in a cell it is nested (13.2.6.4.9)."""
         if self.between_cells():
@@ -165,15 +145,12 @@ class OpenTables:
         self._open()
         return KEPT
 
-    @cython.cfunc
     def close_table(self) -> cython.int:
         """Close the innermost table, which must be open."""
         self.innermost = self.around.pop()
         self.size -= 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def start_part(self, element: cython.int) -> cython.int:
         """Process the start tag of a part; drop it outside tables (13.2.6.4.7), unless a template begins with one."""
         cell: cython.bint = element == _TD or element == _TH
@@ -187,8 +164,6 @@ class OpenTables:
             self.innermost = element
         return KEPT
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def end_part(self, element: cython.int) -> cython.bint:
         """Process the end tag of a part and return whether it closes the open cell."""
         if not self.count() or self.innermost == 0 or not self.ends_cell(self.innermost, element):
@@ -196,14 +171,10 @@ class OpenTables:
         self.innermost = 0
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def cell(self) -> cython.int:
         """Return the open cell or caption of the innermost table, 0 if there is none."""
         return self.innermost if self.count() else 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def ends_cell(self, cell: cython.int, element: cython.int) -> cython.bint:
         """Return whether the end tag closes this cell (13.2.6.4.11, .15); open row groups are not checked."""
         mode: cython.int = self._without_table()
@@ -216,11 +187,6 @@ class OpenTables:
         return element != _CAPTION and element != _COL and element != _COLGROUP
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_cell(element: cython.int) -> cython.bint:
     """Return whether an element is a cell of a table, or its caption."""
     cells: cython.p_const_uchar = _CELLS

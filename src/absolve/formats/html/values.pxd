@@ -5,6 +5,8 @@ cimport cython
 from absolve.encodings.codings cimport Unquoted
 from absolve.formats.html.tag cimport Tag
 
+cdef int UNQUOTED
+
 
 @cython.final
 cdef class Values:

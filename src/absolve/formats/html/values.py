@@ -23,18 +23,11 @@ if TYPE_CHECKING:
     from absolve.encodings.codings import Unquoted
     from absolve.formats.html.dispatch import Tables
     from absolve.formats.html.tag import Tag
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.encodings.codings import Unquoted  # noqa: TC002 - the type of a C variable
-    from cython.cimports.absolve.formats.html.tag import Tag  # noqa: TC002 - the type of a C field
-
-UNQUOTED = cython.declare(cython.int, names.UNQUOTED)
 
 
-@cython.final
-@cython.cclass
+UNQUOTED = names.UNQUOTED
+
+
 class Values:
     """The attribute values of the current `tag`, in a document of this charset.
 
@@ -51,13 +44,11 @@ class Values:
         self.raw = tables.raw
         self.text = tables.text
 
-    @cython.cfunc
     def begin(self, data: bytes) -> cython.int:
         """Switch to another document."""
         self._data = data
         return 0
 
-    @cython.cfunc
     def coding(self, attribute: cython.int) -> Coding:
         """Return the coding of a value; for an unquoted one it has the slot of the whole value."""
         quote: cython.int = self._tag.quote[attribute]
@@ -66,7 +57,6 @@ class Values:
         shared: Unquoted = self.codings[quote]  # type: ignore[assignment]  # it is one without a quote
         return shared.of((self._tag.value_start[attribute], self._tag.value_end[attribute]))
 
-    @cython.cfunc
     def common(self, attribute: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:
         """Return the coding of a value with one link; for a whole unquoted value, the shared one without a slot."""
         tag: Tag = self._tag

@@ -11,17 +11,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from absolve.core import byte_scan
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
 from absolve.encodings.charsets import IN_COMMENT, UTF_8
 from absolve.encodings.codings import Raw
 from absolve.formats.base_claims import base_claim, codebase_claim
+from absolve.formats.events import EventList
 from absolve.formats.html import dispatch, names
 from absolve.formats.html import keywords as html_keywords
 from absolve.formats.html import rules as places
+from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html.saved_from import retrieval_url
+from absolve.formats.html.tokenizer import Tokenizer
+from absolve.formats.html.values import Values
 
 if TYPE_CHECKING:
     import cython
@@ -30,30 +35,9 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
     from absolve.formats.html.keywords import Kept, Keywords
+    from absolve.formats.html.page_facts import FactCollector
     from absolve.formats.html.tag import Tag
     from absolve.formats.protocols import WalkOptions
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.core.model import LinkSite  # noqa: TC002 - the type of C arguments
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.formats.html.filters import (
-        may_be_savers,
-        may_be_space,
-        may_end_in_space,
-        may_hold_css_link,
-    )
-    from cython.cimports.absolve.formats.html.tag import Tag  # noqa: TC002 - the type of a C field
-    from cython.cimports.absolve.formats.html.tokenizer import Tokenizer
-    from cython.cimports.absolve.formats.html.values import Values
-else:
-    from absolve.core.byte_scan import find
-    from absolve.formats.events import EventList
-    from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
-    from absolve.formats.html.tokenizer import Tokenizer
-    from absolve.formats.html.values import Values
 
 
 _NO_EVENTS = EventList()
@@ -63,40 +47,40 @@ _UNDECIDED = object()
 _FOREIGN = places.FOREIGN
 _OF_TAG = places.of_tag
 
-_ATTRIBUTES = cython.declare(cython.int, names.ATTRIBUTES)
-_TAG = cython.declare(cython.int, names.TAG)
-_END = cython.declare(cython.int, names.END)
+_ATTRIBUTES = names.ATTRIBUTES
+_TAG = names.TAG
+_END = names.END
 
 _ELEMENT_NAME = {number: name.decode() for name, number in ELEMENT_ID.items()}
 _ATTRIBUTE_NAME = {number: name.decode() for name, number in ATTRIBUTE_ID.items()}
-_AS = cython.declare(cython.int, ATTRIBUTE_ID[b"as"])
-_CODEBASE = cython.declare(cython.int, ATTRIBUTE_ID[b"codebase"])
-_CONTENT = cython.declare(cython.int, ATTRIBUTE_ID[b"content"])
-_HREF = cython.declare(cython.int, ATTRIBUTE_ID[b"href"])
-_HTTP_EQUIV = cython.declare(cython.int, ATTRIBUTE_ID[b"http-equiv"])
-_ITEMPROP = cython.declare(cython.int, ATTRIBUTE_ID[b"itemprop"])
-_NAME = cython.declare(cython.int, ATTRIBUTE_ID[b"name"])
-_PROPERTY = cython.declare(cython.int, ATTRIBUTE_ID[b"property"])
-_REL = cython.declare(cython.int, ATTRIBUTE_ID[b"rel"])
-_TYPE = cython.declare(cython.int, ATTRIBUTE_ID[b"type"])
-_SCRIPT_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"script"])
-_STYLE_ELEMENT = cython.declare(cython.int, ELEMENT_ID[b"style"])
+_AS = ATTRIBUTE_ID[b"as"]
+_CODEBASE = ATTRIBUTE_ID[b"codebase"]
+_CONTENT = ATTRIBUTE_ID[b"content"]
+_HREF = ATTRIBUTE_ID[b"href"]
+_HTTP_EQUIV = ATTRIBUTE_ID[b"http-equiv"]
+_ITEMPROP = ATTRIBUTE_ID[b"itemprop"]
+_NAME = ATTRIBUTE_ID[b"name"]
+_PROPERTY = ATTRIBUTE_ID[b"property"]
+_REL = ATTRIBUTE_ID[b"rel"]
+_TYPE = ATTRIBUTE_ID[b"type"]
+_SCRIPT_ELEMENT = ELEMENT_ID[b"script"]
+_STYLE_ELEMENT = ELEMENT_ID[b"style"]
 
-_PARENTHESIS = cython.declare(cython.int, 40)
-_AT = cython.declare(cython.int, 64)
+_PARENTHESIS = 40
+_AT = 64
 
-_NOTHING = cython.declare(cython.int, dispatch.NOTHING)
-_URL = cython.declare(cython.int, dispatch.URL)
-_OTHER = cython.declare(cython.int, dispatch.OTHER)
-_IN_CODEBASE = cython.declare(cython.int, dispatch.IN_CODEBASE)
-_META = cython.declare(cython.int, dispatch.META)
-_LINK_HREF = cython.declare(cython.int, dispatch.LINK_HREF)
-_BASE_HREF = cython.declare(cython.int, dispatch.BASE_HREF)
-_CODEBASE_ROW = cython.declare(cython.int, dispatch.CODEBASE_ROW)
-_STYLE = cython.declare(cython.int, dispatch.STYLE)
-_SVG = cython.declare(cython.int, names.SVG)
-_SVG_ROW = cython.declare(cython.int, names.SVG_ROW)
-_MATHML_ROW = cython.declare(cython.int, names.MATHML_ROW)
+_NOTHING = dispatch.NOTHING
+_URL = dispatch.URL
+_OTHER = dispatch.OTHER
+_IN_CODEBASE = dispatch.IN_CODEBASE
+_META = dispatch.META
+_LINK_HREF = dispatch.LINK_HREF
+_BASE_HREF = dispatch.BASE_HREF
+_CODEBASE_ROW = dispatch.CODEBASE_ROW
+_STYLE = dispatch.STYLE
+_SVG = names.SVG
+_SVG_ROW = names.SVG_ROW
+_MATHML_ROW = names.MATHML_ROW
 
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
@@ -111,39 +95,17 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
 
 # A pool of walkers for small documents, which are often numerous; one in use is not in the pool.
 _spare: list[_Walk] = []
-_SMALL = cython.declare(cython.Py_ssize_t, 1 << 16)  # bytes; a walker uses a few times as much memory
+_SMALL = 1 << 16  # bytes; a walker uses a few times as much memory
 
 
-@cython.final
-@cython.cclass
 class _Walk:
     """A pass over one document; reusable for another one by `begin`."""
-
-    data: bytes
-    charset: Charset
-    lazy: cython.bint
-    options: WalkOptions
-    places: list[LinkSite]
-    actions: bytes
-    interest: bytes
-    scanner: Tokenizer
-    tag: Tag
-    values: Values
-    events: EventList
-    meta_places: Kept[LinkSite | None]
-    link_places: Kept[LinkSite]
-    scripts: Kept[str | None]
-    has_base: cython.bint
-    has_retrieval: cython.bint
-    ruled: BaseClaim | None
-    facts: Any  # a FactCollector, or None
 
     def __init__(self) -> None:
         self.scanner = Tokenizer(b"", b"")
         self.tag = self.scanner.tag
         self.prepare(UTF_8, False)
 
-    @cython.cfunc
     def prepare(self, charset: Charset, lazy: cython.bint) -> cython.int:
         """Set the tables for documents in a charset."""
         tables = dispatch.tables_of(charset, lazy)
@@ -158,7 +120,6 @@ class _Walk:
         self.scripts = tables.scripts
         return 0
 
-    @cython.cfunc
     def begin(self, data: bytes, charset: Charset, options: WalkOptions) -> cython.int:
         """Begin another document, and reset all state."""
         lazy: cython.bint = options.lazy
@@ -171,16 +132,15 @@ class _Walk:
         self.events = _NO_EVENTS
         self.has_base = False
         self.has_retrieval = False
-        self.facts = None
+        self.facts: FactCollector | None = None
         if options.documents:
-            from absolve.formats.html.page_facts import FactCollector  # here, because few runs need it
+            from absolve.formats.html import page_facts  # here, because few runs need it
 
-            self.facts = FactCollector(data, charset, self.values, options.max_links)
+            self.facts = page_facts.FactCollector(data, charset, self.values, options.max_links)
         self.scanner.recorded = options.documents
-        self.ruled = None  # the claim of the codebase for the next link, which states it or is relative to it
+        self.ruled: BaseClaim | None = None  # the claim of the codebase, for the next link, which depends on it
         return 0
 
-    @cython.cfunc
     def release(self) -> cython.int:
         """Keep no reference to the document and its events: the walker waits for another one."""
         self.data = b""
@@ -189,7 +149,6 @@ class _Walk:
         self.scanner.release()
         return self.values.begin(b"")
 
-    @cython.cfunc
     def run(self, data: bytes, charset: Charset, options: WalkOptions) -> EventList:
         """Return the events of all tokens that the tokenizer reports."""
         self.begin(data, charset, options)
@@ -215,10 +174,9 @@ class _Walk:
                 self.comment(scanner.start, scanner.text_start, scanner.text_end)
         return self.events
 
-    @cython.cfunc
     def findings(self, scanner: Tokenizer) -> cython.int:
         """Add findings about the whole document; its links remain valid."""
-        nul: cython.Py_ssize_t = find(self.data, 0, 0, len(self.data))
+        nul: cython.Py_ssize_t = byte_scan.find(self.data, 0, 0, len(self.data))
         if nul >= 0:
             count = self.data.count(_NUL)
             text = "a NUL byte, which stays" if count == 1 else f"{count} NUL bytes, which stay"
@@ -235,7 +193,6 @@ class _Walk:
 
     # --- tags -----------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
     def html_tag(self, scanner: Tokenizer) -> cython.int:
         actions: cython.p_const_uchar = self.actions
         row: cython.int = scanner.element * _ATTRIBUTES
@@ -274,7 +231,6 @@ class _Walk:
             self.script()
         return 0
 
-    @cython.cfunc
     def foreign_tag(self, scanner: Tokenizer) -> cython.int:
         actions: cython.p_const_uchar = self.actions
         row: cython.int = (_SVG_ROW if scanner.namespace == _SVG else _MATHML_ROW) * _ATTRIBUTES
@@ -293,7 +249,6 @@ class _Walk:
             self.foreign_style(scanner)
         return 0
 
-    @cython.cfunc
     def element_name(self, scanner: Tokenizer) -> str:
         """Return the element's local name in lower case, for a name without a number from the document."""
         if scanner.element:
@@ -301,9 +256,6 @@ class _Walk:
         raw = self.data[scanner.name_start : scanner.name_end]
         return raw.lower().decode("utf-8", "replace")
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def url(self, attribute: cython.int, place: LinkSite, claim: BaseClaim | None) -> cython.int:
         """Add a value that is one reference, without surrounding white space, which may be character references."""
         p: cython.p_const_uchar = self.data
@@ -323,7 +275,6 @@ class _Walk:
         self.add_link(place, start, end, coding, claim)
         return 0
 
-    @cython.cfunc
     def value(self, attribute: cython.int, place: LinkSite) -> cython.int:
         """Add the references, or the inner document, in one attribute value."""
         start: cython.Py_ssize_t = self.tag.value_start[attribute]
@@ -339,7 +290,6 @@ class _Walk:
                 self.add_link(place, one, other, coding, None)
         return 0
 
-    @cython.cfunc
     def declarations(self, attribute: cython.int) -> cython.int:
         """Add a style attribute as a part, if it may have a link."""
         start: cython.Py_ssize_t = self.tag.value_start[attribute]
@@ -348,7 +298,6 @@ class _Walk:
             self.events.append(Part(CSS_DECLARATIONS, start, end, self.values.common(attribute, start, end)))
         return 0
 
-    @cython.cfunc
     def add_link(
         self,
         place: LinkSite,
@@ -365,7 +314,6 @@ class _Walk:
 
     # --- sites that depend on several attributes ------------------------------------------------------------------
 
-    @cython.cfunc
     def base(self, place: LinkSite) -> cython.int:
         """Add a base element's href; the first one outside templates makes the claim, others have IGNORED_BASE."""
         claim = IGNORED_BASE
@@ -377,7 +325,6 @@ class _Walk:
             self.facts.ignored_base = True
         return self.url(_HREF, place, claim)
 
-    @cython.cfunc
     def codebase(self) -> BaseClaim | None:
         """Return the claim of the tag's codebase; None where it makes no claim."""
         if not self.tag.has(_CODEBASE):
@@ -385,7 +332,6 @@ class _Walk:
         claim = codebase_claim(self.values.double.decode(self.tag.raw(_CODEBASE)), self.tag.value_start[_CODEBASE])
         return None if claim is None else self.events.scoped(claim, None)
 
-    @cython.cfunc
     def meta(self) -> cython.int:
         """Add the link of a meta element: http-equiv refresh, or a name with a URL as content."""
         tag: Tag = self.tag
@@ -400,7 +346,6 @@ class _Walk:
             self.value(_CONTENT, place)
         return 0
 
-    @cython.cfunc
     def link_place(self) -> LinkSite:
         """Return the link site of `link href`, with the kind of its relation."""
         tag: Tag = self.tag
@@ -409,27 +354,23 @@ class _Walk:
 
     # --- text of elements -----------------------------------------------------------------------------------------
 
-    @cython.cfunc
     def style(self, scanner: Tokenizer) -> cython.int:
         raw = self.tag.raw(_TYPE)
         if not raw or raw == _TEXT_CSS or places.is_sheet(html_keywords.folded(raw, self.charset)):
             self.sheet(scanner.text_start, scanner.text_end, self.values.raw)
         return 0
 
-    @cython.cfunc
     def sheet(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> cython.int:
-        if find(self.data, _PARENTHESIS, start, end) >= 0 or find(self.data, _AT, start, end) >= 0:
+        if byte_scan.find(self.data, _PARENTHESIS, start, end) >= 0 or byte_scan.find(self.data, _AT, start, end) >= 0:
             self.events.append(Part(CSS, start, end, coding))
         return 0
 
-    @cython.cfunc
     def foreign_style(self, scanner: Tokenizer) -> cython.int:
         """Add the style sheets in an SVG style element, where text may have character references."""
         for start, end, is_raw in places.foreign_text(self.data, scanner.end):
             self.sheet(start, end, self.values.raw if is_raw else self.values.text)
         return 0
 
-    @cython.cfunc
     def script(self) -> cython.int:
         raw = self.tag.raw(_TYPE)
         if raw:
@@ -438,9 +379,6 @@ class _Walk:
                 self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, self.values.raw))
         return 0
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add the retrieval URL of a saved page; with `conditional_comments`, the HTML in a conditional comment."""
         if not self.has_retrieval and may_be_savers(self.data, text, end):
@@ -455,7 +393,6 @@ class _Walk:
         return 0
 
 
-@cython.cfunc
 def _decided(kept: Kept[Any], keywords: Keywords) -> Any:
     """Return the cached decision for keywords, computing it if absent."""
     known: dict = kept.known  # type: ignore[type-arg]

@@ -8,36 +8,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
 from absolve.formats import registry
 from absolve.formats.headers import OF_HTTP
 from absolve.formats.http.responses import NO_BODY
 
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-else:
-    from absolve.core.byte_scan import find
 
 _CONTENT_TYPE: Final = b"content-type"
 _MEANT: Final = frozenset({_CONTENT_TYPE, *(name.encode() for name in OF_HTTP)})  # the fields that the walker reads
 # Indexed by the first byte and the length of a field name: 1 if a name of _MEANT has both. Most other names are
 # rejected by it without a bytes object.
-_LONGEST = cython.declare(cython.Py_ssize_t, 31)
+_LONGEST = 31
 _shapes = bytearray(256 << 5)
 for _name in _MEANT:
     _shapes[_name[0] << 5 | len(_name)] = _shapes[_name.upper()[0] << 5 | len(_name)] = 1
-_SHAPES = cython.declare(bytes, bytes(_shapes))
-_NO_BODY = cython.declare(frozenset, frozenset(map(int, NO_BODY)))
+_SHAPES = bytes(_shapes)
+_NO_BODY = frozenset(map(int, NO_BODY))
 
 
-@cython.ccall
-@cython.exceptval(-1, check=True)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether the HTTP walker certainly finds nothing in this span: no field with a reference, no body.
 
@@ -53,7 +44,7 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
     media_type: str | None = None
     if status < 0:
         return False
-    start = find(p, 10, start, end) + 1
+    start = byte_scan.find(p, 10, start, end) + 1
     while start < end:
         if p[start] == 10 or (p[start] == 13 and start + 1 < end and p[start + 1] == 10):
             start += 1 if p[start] == 10 else 2
@@ -64,7 +55,7 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
         if i == start or i == end or p[i] != 58:
             return False
         length = i - start
-        line_end = find(p, 10, i, end)
+        line_end = byte_scan.find(p, 10, i, end)
         if line_end < 0 or (line_end + 1 < end and p[line_end + 1] in (9, 32)):  # obs-fold (RFC 9112 5.2)
             return False
         if length <= _LONGEST and shapes[p[start] << 5 | length]:
@@ -80,15 +71,11 @@ def is_bare(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cy
     return start == end or status in _NO_BODY or (bool(media_type) and not registry.is_read(media_type or ""))
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _status(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
     """Return the status code of the status line at `i` (RFC 9112 4), `HTTP/1.1 200`; -1 for any other form."""
     at: cython.Py_ssize_t
     number: cython.int = 0
-    if find(p, 10, i, end) < i + 12 or p[i] != 72 or p[i + 1] != 84 or p[i + 2] != 84 or p[i + 3] != 80:
+    if byte_scan.find(p, 10, i, end) < i + 12 or p[i] != 72 or p[i + 1] != 84 or p[i + 2] != 84 or p[i + 3] != 80:
         return -1
     if p[i + 4] != 47 or not 48 <= p[i + 5] <= 57 or p[i + 6] != 46 or not 48 <= p[i + 7] <= 57 or p[i + 8] != 32:
         return -1

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core import byte_scan
 from absolve.core.byte_scan import HEX_DIGITS, SINGLE_BYTES
 from absolve.core.model import Finding, new
+from absolve.encodings.offset_map import Decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,25 +20,17 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.protocols import Offsets
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.encodings.offset_map import Decoded
-else:
-    from absolve.core.byte_scan import find
-    from absolve.encodings.offset_map import Decoded
 
 _MUST: Final = re.compile(rb'["\\\x00-\x1f<>]')
 _MAKES_A_COMMENT_END: Final = frozenset((b"-", b">", b"!"))
 _meanings = dict(zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t', strict=True))
 _simple = bytes(_meanings.get(byte, 0) for byte in range(256))  # the character of an escape of one letter, 0 for none
-_SIMPLE = cython.declare(bytes, _simple)
-_DIGITS = cython.declare(bytes, HEX_DIGITS)
-_BYTES = cython.declare(list, SINGLE_BYTES)
+_SIMPLE = _simple
+_DIGITS = HEX_DIGITS
+_BYTES = SINGLE_BYTES
 _escaped = bytes(byte in b'"\\/bfnrtu' for byte in range(256))  # bytes that may follow a backslash
-_ESCAPED = cython.declare(bytes, _escaped)
+_ESCAPED = _escaped
 _DEPTH: Final = 64
 _MARK: Final = b"\xef\xbb\xbf"  # RFC 8259 8.1: it may be ignored
 
@@ -71,9 +65,6 @@ def _escape(found: re.Match[bytes]) -> bytes:
     return b"\\u%04x" % found[0][0]
 
 
-@cython.cfunc
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg]  # as the compiler has it
     """Return the value of a string and, if `mapped`, its offsets: an escape is a unit, and so is a surrogate pair.
 
@@ -82,7 +73,7 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
     p: cython.p_const_uchar = raw
     simple: cython.p_const_uchar = _SIMPLE
     n: cython.Py_ssize_t = len(raw)
-    i: cython.Py_ssize_t = find(p, 92, 0, n)
+    i: cython.Py_ssize_t = byte_scan.find(p, 92, 0, n)
     end: cython.Py_ssize_t
     code: cython.int
     low: cython.int
@@ -101,14 +92,10 @@ def _decoded(raw: bytes, mapped: cython.bint) -> tuple:  # type: ignore[type-arg
                     end = i + 12
                     code = 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
                 made.unit(i, end, _BYTES[code] if code < 128 else chr(code).encode("utf-8", "surrogatepass"))
-        i = find(p, 92, end, n)
+        i = byte_scan.find(p, 92, end, n)
     return made.whole()
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _code_unit(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.int:
     r"""Return the UTF-16 code unit of a `\uXXXX` at this offset, -1 without one."""
     digits: cython.p_const_uchar = _DIGITS
@@ -215,10 +202,6 @@ def values(data: bytes) -> Iterator[Value | Finding]:
         yield Finding("malformed-json", "this is no JSON; what follows is left as it is", position)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _text_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the next byte that is not white space, or `n`."""
     while i < n and (p[i] == 32 or p[i] == 10 or p[i] == 13 or p[i] == 9):
@@ -226,10 +209,6 @@ def _text_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssiz
     return i
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _string_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the quote that ends a string, from the start of its text; -1 if malformed (RFC 8259 7)."""
     escaped: cython.p_const_uchar = _ESCAPED
@@ -244,7 +223,6 @@ def _string_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssiz
     return -1
 
 
-@cython.cfunc
 def _word_end(data: bytes, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end of the number, true, false or null at this offset; -1 for anything else."""
     p: cython.p_const_uchar = data

@@ -7,27 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
 from absolve.core.byte_scan import HEX_DIGITS, SINGLE_BYTES
+from absolve.encodings.offset_map import Decoded
 
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.encodings.offset_map import Decoded
-else:
-    from absolve.core.byte_scan import find
-    from absolve.encodings.offset_map import Decoded
-
-_DIGITS = cython.declare(bytes, HEX_DIGITS)  # lower-case ones are accepted, too (rule 1)
-_BYTES = cython.declare(list, SINGLE_BYTES)
 
 
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
+_DIGITS = HEX_DIGITS  # lower-case ones are accepted, too (rule 1)
+_BYTES = SINGLE_BYTES
+
+
 def decode_mapped(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the compiler has it
     """Return the decoded bytes and their offsets.
 
@@ -64,21 +55,14 @@ def decode_mapped(raw: bytes) -> tuple:  # type: ignore[type-arg]  # as the comp
     return made.whole()
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _next(
     p: cython.p_const_uchar, byte: cython.int, start: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """Return the offset of a byte in a span, `end` if it is not there."""
-    found: cython.Py_ssize_t = find(p, byte, start, end)
+    found: cython.Py_ssize_t = byte_scan.find(p, byte, start, end)
     return found if found >= 0 else end
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _soft_break_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end of the soft line break whose `=` precedes this offset, 0 if that is a literal one."""
     while i < n and (p[i] == 32 or p[i] == 9):
@@ -90,10 +74,6 @@ def _soft_break_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_
     return i + 1 if p[i] == 10 else 0
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=True)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _trimmed(
     made: Decoded, p: cython.p_const_uchar, done: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:

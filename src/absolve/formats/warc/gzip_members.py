@@ -10,32 +10,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from absolve.core import byte_scan
 from absolve.formats.compression import BROKEN, decompressor
-from absolve.formats.warc.headers import LONGEST_LINE
+from absolve.formats.warc.headers import LONGEST_LINE, arc_record, version_end
+from absolve.formats.warc.reader_window import Window
 
 if TYPE_CHECKING:
     import zlib
     from collections.abc import Callable
 
     import cython
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.warc.headers import arc_record, version_end
-    from cython.cimports.absolve.formats.warc.reader_window import Window
-else:
-    from absolve.core.byte_scan import find
-    from absolve.formats.warc.headers import arc_record, version_end
-    from absolve.formats.warc.reader_window import Window
 
 LEAST: Final = 18  # bytes of a member: its header and its trailer (RFC 1952 2.3)
 LONGEST: Final = 1 << 20  # bytes of a member that is decompressed whole
-_LEAST = cython.declare(cython.Py_ssize_t, LEAST)
-_LONGEST = cython.declare(cython.Py_ssize_t, LONGEST)
-_RATIO = cython.declare(cython.Py_ssize_t, 1032)  # deflate's maximum: bytes out of one byte (zlib, technical details)
-_CHECKED_HEADER = cython.declare(cython.int, 2)  # FHCRC, which libdeflate ignores
+_LEAST = LEAST
+_LONGEST = LONGEST
+_RATIO = 1032  # deflate's maximum: bytes out of one byte (zlib, technical details)
+_CHECKED_HEADER = 2  # FHCRC, which libdeflate ignores
 
 
 def _package() -> tuple[Callable[[bytes, int], bytearray] | None, type[Exception]]:
@@ -51,36 +43,27 @@ _decompress, _BROKEN = _package()
 is_there: Final = _decompress is not None
 
 
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def next_member(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset between these two at which a member's header seems to begin; -1 where there is no such."""
     p: cython.p_const_uchar = data
     end = max(end - 3, 0)
     while True:
-        start = find(p, 0x1F, start, end)
+        start = byte_scan.find(p, 0x1F, start, end)
         # RFC 1952 2.3: ID1 and ID2, CM that is deflate, FLG without the bits that must be zero
         if start < 0 or (p[start + 1] == 0x8B and p[start + 2] == 8 and p[start + 3] < 32):
             return start
         start += 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _size_of(p: cython.p_const_uchar, end: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the size of the contents by the member's own trailer; 0 where it must not be decompressed whole."""
     if end < _LEAST or p[3] & _CHECKED_HEADER:
         return 0
-    size: cython.Py_ssize_t
-    size = p[end - 4] | p[end - 3] << 8 | p[end - 2] << 16 | cython.cast(cython.Py_ssize_t, p[end - 1]) << 24
+    size: cython.Py_ssize_t = p[end - 1]
+    size = p[end - 4] | p[end - 3] << 8 | p[end - 2] << 16 | size << 24
     return 0 if size > limit or size > _RATIO * end else size
 
 
-@cython.ccall
 def decompress_member(raw: bytes, limit: cython.Py_ssize_t) -> bytes | None:
     """Decompress exactly one member, which is all of `raw`, to at most `limit` bytes; None where that is not certain.
 
@@ -99,7 +82,6 @@ def decompress_member(raw: bytes, limit: cython.Py_ssize_t) -> bytes | None:
     return value if len(value) == size and stops_at == len(raw) - 4 else None
 
 
-@cython.cclass
 class MemberWindow(Window):
     """A file that is read forward, with whole members decompressed to at most `limit` bytes where it is positioned."""
 
@@ -108,7 +90,6 @@ class MemberWindow(Window):
         self._limit = limit
         self._raw = b""
 
-    @cython.cfunc
     def _whole_member(self) -> bytes | None:
         """Return the contents of a member that ends where the next begins or the file ends; set `_raw`, move behind it.
 
@@ -124,8 +105,6 @@ class MemberWindow(Window):
             self._at = end
         return value
 
-    @cython.cfunc
-    @cython.exceptval(-2, check=True)
     def _member_end(self) -> cython.Py_ssize_t:
         """Return where in `_held` the next member seems to begin, or the file ends; -1 where that is too far away."""
         searched: cython.Py_ssize_t = _LEAST

@@ -2,6 +2,20 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+from absolve.formats.headers cimport Field, first
+
+cdef int _DIGITS
+cdef bytes _LENGTH, _TYPE
+cdef dict _KINDS
+
+cdef bint _is_digit(int byte) noexcept
+cdef Record _warc_record(bytes data, Py_ssize_t start, Py_ssize_t line)
+cdef Py_ssize_t _number(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef Py_ssize_t _named(
+    const unsigned char* p, Py_ssize_t start, Py_ssize_t end, const unsigned char* name, Py_ssize_t length
+) noexcept
+
 
 @cython.final
 cdef class Record:

@@ -8,28 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
+from absolve.formats.headers import Field, fields, first
+
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
 
-from absolve.formats.headers import fields
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.formats.headers import Field, first
-else:
-    from absolve.core.byte_scan import find
-    from absolve.formats.headers import Field, first
 
 LONGEST_HEAD: Final = 1 << 20  # maximum bytes of a record's header
 LONGEST_LINE: Final = 1 << 16  # maximum bytes of an ARC record's header
-_DIGITS = cython.declare(cython.int, 18)  # maximum digits of the length of a block
+_DIGITS = 18  # maximum digits of the length of a block
 
 
-@cython.final
-@cython.no_gc
-@cython.cclass
 class Record:
     """The header of one record: its URL, its type, its fields (WARC only), and the span of its block.
 
@@ -49,10 +39,6 @@ class Record:
         self.end = end
 
 
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def version_end(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
     r"""Return the end offset of the version line at `start`, WARC/[0-9]\.[0-9]+[\t ]*\r?\n; -1 for any other line."""
     p: cython.p_const_uchar = data
@@ -71,16 +57,12 @@ def version_end(data: bytes, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
     return i + 1 if i < n and p[i] == 10 else -1
 
 
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def head_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end offset of the first empty line in this span, which must include the LF before it; -1 for none."""
     p: cython.p_const_uchar = data
     end = min(end, len(data))
     while True:
-        start = find(p, 10, start, end) + 1
+        start = byte_scan.find(p, 10, start, end) + 1
         if start <= 0 or start >= end:
             return -1
         if p[start] == 10:
@@ -89,21 +71,16 @@ def head_end(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> c
             return start + 2
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _is_digit(byte: cython.int) -> cython.bint:
     return 48 <= byte <= 57
 
 
-@cython.ccall
 def record_at(data: bytes, start: cython.Py_ssize_t) -> Record | None:
     """Return the record whose header begins at `start`; None where there is no header, or only a part of one."""
     line: cython.Py_ssize_t = version_end(data, start)
     return _warc_record(data, start, line) if line >= 0 else arc_record(data, start)
 
 
-@cython.cfunc
 def _warc_record(data: bytes, start: cython.Py_ssize_t, line: cython.Py_ssize_t) -> Record | None:
     """Parse a WARC record (ISO 28500:2017 4): version line (it ends at `line`), named fields, empty line, block."""
     field: Field
@@ -124,8 +101,6 @@ def _warc_record(data: bytes, start: cython.Py_ssize_t, line: cython.Py_ssize_t)
     return Record(url, kind, media_type, found, (size.start, size.end), block, end)
 
 
-@cython.final
-@cython.cclass
 class Extent:
     """The type of a record and the span of its block: the part of the header that every record is read for."""
 
@@ -135,15 +110,12 @@ class Extent:
         self.end = end
 
 
-_LENGTH = cython.declare(bytes, b"content-length")
-_TYPE = cython.declare(bytes, b"warc-type")
+_LENGTH = b"content-length"
+_TYPE = b"warc-type"
 _words = "warcinfo request response metadata resource revisit conversion continuation".split()
-_KINDS = cython.declare(dict, {word.encode(): word for word in _words})
+_KINDS = {word.encode(): word for word in _words}
 
 
-@cython.ccall
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     """Return the type and block span that `record_at` returns, without parsing all fields.
 
@@ -160,7 +132,7 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     value: bytes
     is_plain: cython.bint = line >= 0
     while is_plain and line < head and (length < 0 or kind is None):
-        end = last = find(p, 10, line, head)
+        end = last = byte_scan.find(p, 10, line, head)
         while last > line and p[last - 1] in (9, 13, 32):
             last -= 1
         if length < 0 and (at := _named(p, line, last, _LENGTH, 14)) >= 0:
@@ -181,17 +153,13 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     return Extent(record.kind, record.block, record.end) if record is not None else None
 
 
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def has_field(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: bytes) -> cython.bint:
     """Return whether a line of the header in this span begins with a field of this name; `name` is in lower case."""
     p: cython.p_const_uchar = data
     length: cython.Py_ssize_t = len(name)
     line_end: cython.Py_ssize_t
     while start < end:
-        line_end = find(p, 10, start, end)
+        line_end = byte_scan.find(p, 10, start, end)
         if line_end < 0:
             line_end = end
         if _named(p, start, line_end, name, length) >= 0:
@@ -200,10 +168,6 @@ def has_field(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, nam
     return False
 
 
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def only_line_ends(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
     """Return whether the data has nothing but CR and LF from `start` to its end."""
     p: cython.p_const_uchar = data
@@ -213,10 +177,6 @@ def only_line_ends(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
     return start == end
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _number(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the decimal number in this span; -1 if it has other characters or too many digits."""
     number: cython.Py_ssize_t = 0
@@ -228,10 +188,6 @@ def _number(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ss
     return number if start == end else -1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _named(
     p: cython.p_const_uchar,
     start: cython.Py_ssize_t,
@@ -261,7 +217,6 @@ _DATE: Final = re.compile(rb"[0-9]{8,17}")
 _SCHEME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*+:")
 
 
-@cython.ccall
 def arc_record(data: bytes, start: cython.Py_ssize_t) -> Record | None:
     """Parse an ARC record (ARC File Format of the Internet Archive): one line, URL first, length of the block last.
 

@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Final
 from absolve.core.errors import CodingError
 from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, decompressor, frame_end, is_skippable
 from absolve.formats.warc.findings import cut_off, record_finding, too_large, url_at, wrong_length
-from absolve.formats.warc.gzip_members import begins_record, consumed, is_there
-from absolve.formats.warc.headers import LONGEST_HEAD, LONGEST_LINE
+from absolve.formats.warc.gzip_members import MemberWindow, begins_record, consumed, is_there
+from absolve.formats.warc.headers import LONGEST_HEAD, LONGEST_LINE, arc_record, extent_at, head_end, version_end
 from absolve.formats.warc.reader_window import CHUNK
 from absolve.formats.warc.resync import GZIP, START, begun
 
@@ -26,30 +26,20 @@ if TYPE_CHECKING:
 
     from absolve.core.model import Finding
     from absolve.core.protocols import Coding
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.formats.warc.gzip_members import MemberWindow
-    from cython.cimports.absolve.formats.warc.headers import arc_record, extent_at, head_end, version_end
-else:
-    from absolve.formats.warc.gzip_members import MemberWindow
-    from absolve.formats.warc.headers import arc_record, extent_at, head_end, version_end
 
 _FIRST: Final = 1 << 13  # bytes of a member in the first step of decompression: most members are shorter
 GAP: Final = 64  # maximum bytes of empty lines after a record that belong to it
-_GAP = cython.declare(cython.Py_ssize_t, GAP)
-_LONGEST_HEAD = cython.declare(cython.Py_ssize_t, LONGEST_HEAD)
+_GAP = GAP
+_LONGEST_HEAD = LONGEST_HEAD
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
-_RECORD = cython.declare(cython.int, 0)  # kinds of segments
-_BLANK = cython.declare(cython.int, 1)
-_MEMBER = cython.declare(cython.int, 2)
-_FRAME = cython.declare(cython.int, 3)
+_RECORD = 0  # kinds of segments
+_BLANK = 1
+_MEMBER = 2
+_FRAME = 3
 DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame, a skippable one, holds the dictionary
 
 
-@cython.final
-@cython.cclass
 class RawSegment:
     """A segment of a file: its byte offset, its bytes as they are in the file, and the records in them.
 
@@ -72,7 +62,6 @@ class RawSegment:
         self.findings = findings
 
 
-@cython.cfunc
 def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Coding | None) -> RawSegment:
     """Return a segment with records; a call of the constructor would box its offset."""
     piece: RawSegment = RawSegment.__new__(RawSegment)
@@ -94,19 +83,10 @@ def pieces(file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, star
     return _Cutter(file, limit, compressed=compressed, start=start).pieces()
 
 
-@cython.final
-@cython.cclass
 class _Cutter(MemberWindow):
     """The state of splitting one file; the window's position is the start of the next segment."""
 
-    _compressed: cython.bint
-    _dictionary: bytes
-    _gzip: Gzip
     # the state of the current gzip member
-    _machine: zlib._Decompress
-    _values: list[bytes]
-    _used: cython.Py_ssize_t
-    _broken: str | None
 
     def __init__(self, file: IO[bytes] | bytes, limit: int, *, compressed: bool, start: int) -> None:
         super().__init__(file, start, limit)
@@ -146,9 +126,6 @@ class _Cutter(MemberWindow):
                 else:
                     yield from self._no_record()
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _kind(self) -> cython.int:
         """Return the kind of the next segment, by its first bytes."""
         p: cython.p_const_uchar = self._held
@@ -169,7 +146,6 @@ class _Cutter(MemberWindow):
         if found:
             yield RawSegment(self._offset(), self._taken(found.end() - self._at))
 
-    @cython.cfunc
     def _record(self) -> RawSegment | None:
         """Return an uncompressed record with the empty lines after it.
 
@@ -209,22 +185,17 @@ class _Cutter(MemberWindow):
         else:  # the length is wrong
             yield from self._lost(wrong_length(offset, url), head)
 
-    @cython.cfunc
     def _whole_head(self) -> cython.int:
         size: cython.Py_ssize_t = 4096
         while size <= _LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
             size *= 4
         return 0
 
-    @cython.cfunc
     def _head_is_there(self, size: cython.Py_ssize_t) -> cython.bint:
         if version_end(self._held, self._at) >= 0:
             return head_end(self._held, self._at, self._at + size) >= 0
         return self._held.find(b"\n", self._at, self._at + size) >= 0
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _with_line_ends(self, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
         self._has(size + _GAP)
         p: cython.p_const_uchar = self._held
@@ -233,7 +204,6 @@ class _Cutter(MemberWindow):
             size += 1
         return size
 
-    @cython.cfunc
     def _is_start(self, position: cython.Py_ssize_t) -> cython.bint:
         """Return whether a record or a compressed member begins at this offset into the buffer."""
         rest: cython.Py_ssize_t = position - self._at
@@ -282,7 +252,6 @@ class _Cutter(MemberWindow):
 
     # --- compressed ---
 
-    @cython.cfunc
     def _member(self) -> RawSegment | None:
         """Return a gzip member (RFC 1952 2.2) with one record or more; None if it is broken, cut off or too large."""
         offset: cython.Py_ssize_t = self._offset()

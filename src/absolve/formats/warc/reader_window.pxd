@@ -1,5 +1,9 @@
 """C layout of the window in reader_window.py."""
 
+from absolve.core.byte_scan cimport cut
+
+cdef Py_ssize_t _CHUNK, _LARGE
+
 
 cdef class Window:
     cdef bint _is_whole

@@ -9,20 +9,16 @@ import io
 from functools import cache
 from typing import IO, TYPE_CHECKING, Final
 
+from absolve.core.byte_scan import cut
+
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import cut
-else:
-    from absolve.core.byte_scan import cut
 
 CHUNK: Final = 1 << 16  # bytes per read: they fit in a processor cache
-_CHUNK = cython.declare(cython.Py_ssize_t, CHUNK)
+_CHUNK = CHUNK
 _KEPT: Final = 4 << 20  # bytes
-_LARGE = cython.declare(cython.Py_ssize_t, 1 << 20)  # bytes of a record from which on it is not held twice
+_LARGE = 1 << 20  # bytes of a record from which on it is not held twice
 
 
 @cache
@@ -35,7 +31,6 @@ def _keep_memory() -> None:
     bytes(_KEPT)
 
 
-@cython.cclass
 class Window:
     """The buffer: `_held` begins `_before` bytes into the file, and `_at` is the current offset into `_held`.
 
@@ -50,22 +45,16 @@ class Window:
         self._before = start
         _keep_memory()
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _offset(self) -> cython.Py_ssize_t:
         """Return the current byte offset in the file."""
         return self._before + self._at
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _has(self, size: cython.Py_ssize_t) -> cython.bint:
         """Return whether `size` more bytes are available; if so, they are in the buffer."""
         if self._at + size > len(self._held):
             self._read(size)
         return len(self._held) - self._at >= size
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _read(self, size: cython.Py_ssize_t) -> cython.int:
         # Read at least as much as is held already: each byte is then copied twice at most, for a member of any size.
         missing: cython.Py_ssize_t = self._at + size - len(self._held)
@@ -81,7 +70,6 @@ class Window:
             self._held += more
         return 0
 
-    @cython.cfunc
     def _taken(self, size: cython.Py_ssize_t) -> bytes:
         """Return the next `size` bytes, or all that are in the buffer, and advance past them."""
         held = self._held

@@ -15,8 +15,10 @@ from absolve.core.model import RETRIEVAL, BaseClaim, Derived, Finding, Part, new
 from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
+from absolve.formats.events import EventList
+from absolve.formats.http.linkless import is_bare
 from absolve.formats.warc.digests import WHOLE, payloads, renewed
-from absolve.formats.warc.headers import LONGEST_LINE
+from absolve.formats.warc.headers import LONGEST_LINE, Extent, Record, extent_at, has_field, only_line_ends, record_at
 from absolve.formats.warc.reader import GAP, pieces
 
 if TYPE_CHECKING:
@@ -28,29 +30,11 @@ if TYPE_CHECKING:
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
     from absolve.encodings.charsets import Charset
+    from absolve.formats.headers import Field
     from absolve.formats.protocols import WalkOptions
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.formats.headers import Field
-    from cython.cimports.absolve.formats.http.linkless import is_bare
-    from cython.cimports.absolve.formats.warc.headers import (
-        Extent,
-        Record,
-        extent_at,
-        has_field,
-        only_line_ends,
-        record_at,
-    )
-else:
-    from absolve.formats.events import EventList
-    from absolve.formats.headers import Field  # noqa: TC001 - the type of a C variable
-    from absolve.formats.http.linkless import is_bare
-    from absolve.formats.warc.headers import Extent, Record, extent_at, has_field, only_line_ends, record_at
 
-_GAP = cython.declare(cython.Py_ssize_t, GAP)
+_GAP = GAP
 _HTTP_TYPES: Final = frozenset({"application/http", registry.HTTP})
 _ARC_DATE: Final = re.compile(rb"[12][0-9]{13}")
 _SEGMENT: Final = b"warc-segment-number"
@@ -73,8 +57,6 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     return [_part(data, found, options) if isinstance(found, Record) else found]
 
 
-@cython.ccall
-@cython.exceptval(-2, check=True)
 def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
     """Return the number of documents in a decompressed member that certainly has no links; -1 if that is uncertain.
 
@@ -90,7 +72,6 @@ def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
     return 1 if is_bare(data, extent.block, extent.end) else -1
 
 
-@cython.cfunc
 def _alone(data: bytes, options: WalkOptions) -> Extent | None:
     """Return the extent of the only record in a member, as in most; None where the member has other content."""
     extent = extent_at(data, 0)
@@ -100,7 +81,6 @@ def _alone(data: bytes, options: WalkOptions) -> Extent | None:
     return extent if len(data) - extent.end <= _GAP and only_line_ends(data, extent.end) else None
 
 
-@cython.cfunc
 def _is_walked(extent: Extent) -> cython.bint:
     return extent.kind in _WALKED and extent.block < extent.end
 
@@ -145,7 +125,6 @@ class Opened:
         return self._coding.encode(value, after, before)
 
 
-@cython.cfunc
 def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent, options: WalkOptions) -> Record | Finding | None:
     """Return the header of a record whose block is a document, a finding for a segmented record, else None.
 
@@ -162,7 +141,6 @@ def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent, options: Walk
     return found if options.documents or registry.is_read(_media_type(data, found)) else None
 
 
-@cython.cfunc
 def _part(data: bytes, found: Record, options: WalkOptions) -> Part:
     """Return the block of a record as a part, with the fields of the record that change with it."""
     field = "ARC record's URL" if found.kind == "arc" else "WARC-Target-URI"
@@ -241,21 +219,11 @@ def _same(data: bytes, field: Field, size: tuple[int, int]) -> bool:
     return data[field.start : field.end] == data[slice(*size)]
 
 
-@cython.final
-@cython.cclass
 class _Digest:
     """Compute the new digest for a field of a record, of its block or its payload.
 
     It stores offsets instead of the record, because there are many records.
     """
-
-    _data: bytes
-    _options: WalkOptions
-    _start: cython.Py_ssize_t
-    _end: cython.Py_ssize_t
-    _block: cython.Py_ssize_t
-    _block_end: cython.Py_ssize_t
-    _is_whole: cython.bint
 
     def __init__(self, data: bytes, field: Field, record: Record, options: WalkOptions) -> None:
         self._data = data

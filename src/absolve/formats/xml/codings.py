@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import from_utf8
-from absolve.encodings.offset_map import IDENTITY_OFFSETS, replaced
+from absolve.encodings.offset_map import IDENTITY_OFFSETS, Decoded, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,15 +22,9 @@ if TYPE_CHECKING:
 
     from absolve.core.protocols import Offsets
     from absolve.encodings.charsets import Charset
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.encodings.offset_map import Decoded
-else:
-    from absolve.encodings.offset_map import Decoded
 
-_SINGLE = cython.declare(tuple, tuple(bytes((byte,)) for byte in range(128)))
+_SINGLE = tuple(bytes((byte,)) for byte in range(128))
 PREDEFINED: Final[dict[bytes, bytes]] = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"apos": b"'", b"quot": b'"'}  # 4.6
 
 # 4.1, CharRef and EntityRef
@@ -49,8 +43,6 @@ def unknown_entity(raw: bytes, entities: Mapping[bytes, bytes]) -> bytes | None:
     return None
 
 
-@cython.final
-@cython.cclass
 class CharacterData:
     """The `Coding` of character data (2.4) or, with `quote`, of an attribute value between these quotes (3.3.3).
 
@@ -74,7 +66,6 @@ class CharacterData:
         texts = (self._entities.get(found[1], b"") for found in _NAMED.finditer(raw))
         return any(len(text.decode("utf-8", "replace")) > 1 for text in texts)
 
-    @cython.ccall
     def decode(self, raw: bytes) -> bytes:
         return raw if is_plain(raw, 0, len(raw)) else self.decode_mapped(raw)[0]
 
@@ -83,9 +74,6 @@ class CharacterData:
         self.read(made, raw, 0, len(raw))
         return made.whole()
 
-    @cython.ccall
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def read(self, made: Decoded, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add the units of the raw span to `made`: references, line ends and, in attributes, white space (3.3.3)."""
         p: cython.p_const_uchar = raw
@@ -108,9 +96,6 @@ class CharacterData:
             i = after
         return 0
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _meaning(self, raw: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes | None:
         """Return the value of the reference in this span (`&` to `;`); None for an undeclared entity."""
         p: cython.p_const_uchar = raw
@@ -133,10 +118,6 @@ class CharacterData:
         return from_utf8(self._charset, raw, "absolve.references")
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the end of the reference that begins at `i` (4.1, CharRef and EntityRef); 0 for no reference."""
     first: cython.Py_ssize_t = i + 1
@@ -158,10 +139,6 @@ def _reference_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py
     return i + 1 if first < i < end and p[i] == 59 else 0
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _predefined(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
     """Return the character of a predefined entity (4.6: a document cannot change it); 0 for another name."""
     if end - i == 2 and p[i + 1] == 116:
@@ -173,18 +150,11 @@ def _predefined(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ss
     return 0  # apos is rare: it is looked up in the entities
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
 def _is_of_name(byte: cython.int) -> cython.bint:
     """Return whether a byte can be part of a name (2.3, NameChar); every non-ASCII byte counts."""
     return 97 <= byte | 32 <= 122 or (45 <= byte <= 58 and byte != 47) or byte == 95 or byte > 127
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def is_plain(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether a value has neither references nor white space."""
     i: cython.Py_ssize_t
@@ -194,10 +164,6 @@ def is_plain(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_s
     return True
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _stands_for_itself(value: bytes, end: cython.Py_ssize_t, quote: cython.int) -> cython.bint:
     """Return whether a value needs no escapes between these quotes, or as text (0): printable ASCII only."""
     p: cython.p_const_uchar = value

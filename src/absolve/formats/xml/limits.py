@@ -9,19 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import tag_end
 from absolve.core.errors import WalkError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import cython
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find, tag_end
-else:
-    from absolve.core.byte_scan import find, tag_end
 
 DEEPEST: Final = 5000  # nested elements: the limit of Blink (kMaxXMLTreeDepth)
 MOST_ATTRIBUTES: Final = 10_000  # of one element: for years the limit of Java's parsers (elementAttributeLimit)
@@ -37,16 +33,16 @@ AHEAD: Final = frozenset({TOO_DEEP, TOO_MANY_ATTRIBUTES, TOO_MANY_NAMES})  # cod
 ENTITY: Final = re.compile(rb"&([^#;&][^;&]*+);")  # 4.1, EntityRef, in a well-formed document
 _MUCH: Final = 1 << 20  # bytes
 HINT: Final = "--recover reads it as HTML"
-_DEEPEST = cython.declare(cython.Py_ssize_t, DEEPEST)
-_MOST = cython.declare(cython.Py_ssize_t, MOST_ATTRIBUTES)
-_LEAST = cython.declare(cython.Py_ssize_t, 3)  # bytes of the shortest start tag
-_LEAST_ATTRIBUTE = cython.declare(cython.Py_ssize_t, 5)  # bytes of the shortest attribute with the space before it
-_MOST_NAMES = cython.declare(cython.Py_ssize_t, MOST_NAMES)
-_LEAST_NAMED = cython.declare(cython.Py_ssize_t, 6)  # bytes per name, at least, when so many are distinct
-_HASHES = cython.declare(cython.uint, (1 << 20) - 1)  # mask of a name's hash: an index into a bit set
-_FNV_BASIS = cython.declare(cython.uint, 2166136261)  # FNV-1a, 32 bits
-_FNV_PRIME = cython.declare(cython.uint, 16777619)
-_32_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
+_DEEPEST = DEEPEST
+_MOST = MOST_ATTRIBUTES
+_LEAST = 3  # bytes of the shortest start tag
+_LEAST_ATTRIBUTE = 5  # bytes of the shortest attribute with the space before it
+_MOST_NAMES = MOST_NAMES
+_LEAST_NAMED = 6  # bytes per name, at least, when so many are distinct
+_HASHES = (1 << 20) - 1  # mask of a name's hash: an index into a bit set
+_FNV_BASIS = 2166136261  # FNV-1a, 32 bits
+_FNV_PRIME = 16777619
+_32_BITS = 0xFFFFFFFF
 
 
 class Expansion:
@@ -96,8 +92,6 @@ class Expansion:
         return sizes[name]
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
     """Raise WalkError at the first start tag that exceeds the limit of attributes, names or nesting.
 
@@ -108,7 +102,7 @@ def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
     n: cython.Py_ssize_t = len(data) - 2  # no complete markup begins in the last two bytes
     if n < _DEEPEST * _LEAST:
         return
-    i: cython.Py_ssize_t = find(p, 60, start, n)
+    i: cython.Py_ssize_t = byte_scan.find(p, 60, start, n)
     at: cython.Py_ssize_t
     depth: cython.Py_ssize_t = 0
     tags: _Tags | None = _Tags() if n > _MOST_NAMES * _LEAST_NAMED else None
@@ -141,25 +135,16 @@ def check_elements(data: bytes, start: cython.Py_ssize_t) -> None:
             return
         if at < 0:
             return
-        i = find(p, 60, at, n)
+        i = byte_scan.find(p, 60, at, n)
 
 
-@cython.final
-@cython.cclass
 class _Tags:
     """The number of distinct `names` in start tags; slightly low, as names with equal hashes count once."""
-
-    names: cython.Py_ssize_t
-    _seen: bytearray
 
     def __init__(self) -> None:
         self.names = 0
         self._seen = bytearray((_HASHES >> 3) + 1)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def attributes(self, p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the number of attributes of the tag whose name begins at `i` (3.1), and count its names."""
         seen: cython.p_uchar = self._seen
@@ -182,7 +167,7 @@ class _Tags:
                     i += 1
                 if i == end or (p[i] != 34 and p[i] != 39):
                     break
-                i = find(p, p[i], i + 1, end) + 1
+                i = byte_scan.find(p, p[i], i + 1, end) + 1
                 if i == 0:
                     break
                 count += 1

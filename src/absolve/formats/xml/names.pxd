@@ -2,6 +2,7 @@
 
 cimport cython
 
+
 cpdef object of_words(object row, list[str] words)
 
 

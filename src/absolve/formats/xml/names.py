@@ -18,8 +18,6 @@ from absolve.formats.xml.link_tables import Choice
 
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
 
 SEPARATOR: Final = "\x01"  # a character that XML does not allow
 _HTML: Final = {link_tables.XHTML: names.HTML, link_tables.SVG: names.SVG, link_tables.MATHML: names.MATHML}
@@ -129,8 +127,6 @@ def _expanded(raw: bytes, default: str, bindings: Bindings) -> str:
     return f"{namespace}{SEPARATOR}{name}" if namespace else name
 
 
-@cython.final
-@cython.cclass
 class Written:
     """An element by its qualified name: the row for its text, and the rows of attributes by qualified name."""
 
@@ -206,8 +202,6 @@ def names_of(root: str = "", *, lazy: bool) -> Names:
     return found
 
 
-@cython.final
-@cython.cclass
 class Namespaces:
     """The namespaces in scope at the current position of a walk, and the cache of names there.
 
@@ -222,20 +216,16 @@ class Namespaces:
         # stack of elements with declarations: depth, the outer cache, the previous bindings of their prefixes
         self._outer: list[tuple[int, Names, list[tuple[bytes, str | None]]]] = []
 
-    @cython.cfunc
     def element(self, raw: bytes) -> Written:
         """Return the element of a qualified name."""
         found = self._known.get(raw)
         return self._names.element(raw, self.bindings) if found is None else found
 
-    @cython.cfunc
     def row(self, element: Written, raw: bytes) -> LinkSite | Choice | None:
         """Return the row of an attribute by its qualified name; None for an attribute without references."""
         found = element.rows.get(raw, _UNKNOWN)
         return element.row(raw, self.bindings) if found is _UNKNOWN else found
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def declare(self, declared: tuple, depth: cython.int) -> cython.int:  # type: ignore[type-arg]
         """Bring namespaces into scope, until the element at this depth ends."""
         if not declared:
@@ -245,14 +235,10 @@ class Namespaces:
         self.bindings.update(declared)
         return self._go_on(self._names.inside(declared))
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def begin(self, root: str) -> cython.int:
         """Switch to the vocabulary that the root element's name implies, for names without a namespace."""
         return self._go_on(names_of(root, lazy=self._lazy).inside(tuple(self.bindings.items())))
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def end(self, depth: cython.int) -> cython.int:
         """End the element at this depth: restore the bindings around it."""
         if self._outer and self._outer[-1][0] == depth:
@@ -265,8 +251,6 @@ class Namespaces:
             self._go_on(names)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _go_on(self, names: Names) -> cython.int:
         self._names = names
         self._known = names.known
@@ -294,7 +278,6 @@ def chosen(row: LinkSite | Choice | None, attributes: dict[str, str]) -> LinkSit
     return of_words(row, [attributes.get(name, "").strip().lower() for name in row.by])
 
 
-@cython.ccall
 def of_words(row: Choice, words: list[str]) -> LinkSite | None:
     """Return the link site of a `Choice` for these values of the attributes in `by`, or None."""
     key = words[0] if len(words) == 1 else " ".join(words)

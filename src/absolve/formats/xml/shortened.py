@@ -8,26 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
+
 if TYPE_CHECKING:
     import cython
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-else:
-    from absolve.core.byte_scan import find
-
-_LONG = cython.declare(cython.Py_ssize_t, 128)  # bytes of a value
-_SHARE = cython.declare(cython.Py_ssize_t, 4)  # a copy pays only if it omits at least 1 / _SHARE of the document
-_PLAIN = cython.declare(
-    bytes,
-    bytes(chr(byte).isascii() and (chr(byte).isalnum() or byte in b"\t\n\r #%()+,-./:;=_") for byte in range(256)),
-)
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
+_LONG = 128  # bytes of a value
+_SHARE = 4  # a copy pays only if it omits at least 1 / _SHARE of the document
+_PLAIN = bytes(chr(byte).isascii() and (chr(byte).isalnum() or byte in b"\t\n\r #%()+,-./:;=_") for byte in range(256))
+
+
 def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
     """Return the document with empty long values from this offset on, which must be behind all declarations.
 
@@ -39,7 +30,7 @@ def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
     p: cython.p_const_uchar = data
     plain: cython.p_const_uchar = _PLAIN
     n: cython.Py_ssize_t = len(data)
-    i: cython.Py_ssize_t = find(p, 34, start, n)
+    i: cython.Py_ssize_t = byte_scan.find(p, 34, start, n)
     at: cython.Py_ssize_t
     end: cython.Py_ssize_t
     kept: cython.Py_ssize_t = 0
@@ -47,9 +38,9 @@ def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
     short = bytearray()
     while i > 0:
         if p[i - 1] != 61:
-            i = find(p, 34, i + 1, n)
+            i = byte_scan.find(p, 34, i + 1, n)
             continue
-        end = find(p, 34, i + 1, n)
+        end = byte_scan.find(p, 34, i + 1, n)
         if end - i > _LONG:
             at = i + 1
             while plain[p[at]]:
@@ -60,23 +51,16 @@ def shortened(data: bytes, start: cython.Py_ssize_t) -> bytes | bytearray:
                 kept = end
         if end < 0:
             break
-        i = find(p, 34, end + 1, n)
+        i = byte_scan.find(p, 34, end + 1, n)
     if left_out < n // _SHARE:
         return data
     short += data[kept:]
     return short
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _has_hyphens(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether two adjacent hyphens are between these offsets, which are those of other bytes."""
-    k: cython.Py_ssize_t
-    found: cython.uchar = 0
-    if cython.compiled:
-        for k in range(start, end):  # without an early exit the compiler vectorizes the loop
-            found |= (p[k] == 45) & (p[k + 1] == 45)
-        return found != 0
-    return p.find(b"--", start, end) >= 0
+    i: cython.Py_ssize_t = byte_scan.find(p, 45, start, end)
+    while i >= 0 and p[i + 1] != 45:
+        i = byte_scan.find(p, 45, i + 1, end)
+    return i >= 0

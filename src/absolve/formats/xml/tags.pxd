@@ -2,7 +2,13 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
 from absolve.formats.xml.codings cimport CharacterData
+
+cdef int _DEEPEST
+
+cdef str _known(str namespace)
+cdef bint _is_called(const unsigned char* p, Py_ssize_t start, Py_ssize_t end, str name) noexcept
 
 
 @cython.final

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from absolve.core import byte_scan
 from absolve.formats.xml.codings import PREDEFINED, CharacterData
 from absolve.formats.xml.limits import ENTITY
 from absolve.formats.xml.link_tables import NAMESPACES, OTHER
@@ -21,15 +22,9 @@ if TYPE_CHECKING:
 
     from absolve.encodings.charsets import Charset
     from absolve.formats.xml.prolog import Prolog
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-else:
-    from absolve.core.byte_scan import find
 
-_DEEPEST = cython.declare(cython.int, 100)  # nested entities
+_DEEPEST = 100  # nested entities
 
 
 def _codings(charset: Charset, entities: Mapping[bytes, bytes]) -> tuple[CharacterData, ...]:
@@ -43,14 +38,11 @@ def _usual(charset: Charset) -> tuple[CharacterData, ...]:
     return _codings(charset, PREDEFINED)
 
 
-@cython.cfunc
 def _known(namespace: str) -> str:
     """Return a namespace of the tables, or the empty one, unchanged; `OTHER` for any other one."""
     return namespace if not namespace or namespace in NAMESPACES else OTHER
 
 
-@cython.final
-@cython.cclass
 class Tag:
     """The current start tag of a document, and an iterator over its attributes.
 
@@ -67,9 +59,6 @@ class Tag:
         self.text, self._double, self._single = codings
         self.start = self.end = -1
 
-    @cython.cfunc
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def read(self, start: cython.Py_ssize_t) -> bytes:
         """Read the tag at this offset (3.1, STag and EmptyElemTag) and return its name; then call `rewind`."""
         p: cython.p_const_uchar = self._data
@@ -88,17 +77,11 @@ class Tag:
         self.end = self._at + (2 if self.is_closed else 1)
         return p[start + 1 : i]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def rewind(self) -> cython.int:
         """Restart the iteration over attributes."""
         self._at = self._name_end
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def next(self) -> cython.bint:
         """Advance to the next attribute (3.1, Attribute); return False after the last one."""
         p: cython.p_const_uchar = self._data
@@ -115,14 +98,10 @@ class Tag:
         while p[i] != 34 and p[i] != 39:
             i += 1
         self.value_start = i + 1
-        self.value_end = find(p, p[i], i + 1, len(self._data))
+        self.value_end = byte_scan.find(p, p[i], i + 1, len(self._data))
         self._at = self.value_end + 1
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def _is_declaration(self) -> cython.bint:
         """Return whether the attribute declares a namespace (Namespaces in XML 1.0, section 3)."""
         p: cython.p_const_uchar = self._data
@@ -131,7 +110,6 @@ class Tag:
             return False
         return i + 5 == self.attribute_end or p[i + 5] == 58
 
-    @cython.cfunc
     def declared(self, defaults: Mapping[bytes, str], bindings: dict) -> tuple:  # type: ignore[type-arg]
         """Return the namespaces that the tag declares, as (prefix, namespace); `defaults` come from the DTD.
 
@@ -151,7 +129,6 @@ class Tag:
                     found[prefix] = namespace
         return tuple(found.items())
 
-    @cython.cfunc
     def keywords(self, names: tuple) -> list:  # type: ignore[type-arg]
         """Return the normalized values of the named attributes: stripped, in lower case, "" for an absent one.
 
@@ -167,7 +144,6 @@ class Tag:
                     found[index] = self._word().strip().lower()
         return found
 
-    @cython.cfunc
     def _word(self) -> str:
         """Return the normalized value of the current attribute (3.3.3), with all entities expanded."""
         p: cython.p_const_uchar = self._data
@@ -176,7 +152,6 @@ class Tag:
             raw = self._unfolded(raw, 0)
         return self._double.decode(raw).decode("utf-8", "surrogateescape")
 
-    @cython.cfunc
     def _unfolded(self, raw: bytes, depth: cython.int) -> bytes:
         """Expand the entities in `nested` in a value, recursively; `Expansion.check` has bounded the size."""
         pieces: list[bytes] = []
@@ -188,21 +163,15 @@ class Tag:
                 position = found.end()
         return b"".join((*pieces, raw[position:]))
 
-    @cython.cfunc
     def coding(self, start: cython.Py_ssize_t) -> CharacterData:
         """Return the coding of the value at this offset, by the quote before it."""
         return self._double if self._data[start - 1] == 34 else self._single
 
-    @cython.cfunc
     def decoded(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
         """Return the decoded value in this span."""
         return self.coding(start).decode(self._data[start:end])
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_called(
     p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: str
 ) -> cython.bint:

@@ -2,9 +2,14 @@
 
 cimport cython
 
+from absolve.core cimport byte_scan
+from absolve.core.byte_scan cimport word_start
 from absolve.core.model cimport LinkSite
 from absolve.formats.events cimport EventList
+from absolve.formats.xml.codings cimport is_plain
 from absolve.formats.xml.tags cimport Tag
+
+cdef bint _is_blank(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 
 
 @cython.final

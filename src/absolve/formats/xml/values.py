@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
+from absolve.core.byte_scan import word_start
 from absolve.core.errors import in_short
 from absolve.core.model import Finding, Part
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
-from absolve.formats.xml.codings import CData, CharacterData, Mixed, unknown_entity
+from absolve.formats.xml.codings import CData, CharacterData, Mixed, is_plain, unknown_entity
 
 if TYPE_CHECKING:
     import cython
@@ -26,17 +28,7 @@ if TYPE_CHECKING:
     from absolve.formats.events import EventList
     from absolve.formats.xml.prolog import Prolog
     from absolve.formats.xml.tags import Tag
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find, word_start
-    from cython.cimports.absolve.formats.events import EventList  # noqa: TC002 - the type of a C argument
-    from cython.cimports.absolve.formats.xml.codings import is_plain
-    from cython.cimports.absolve.formats.xml.tags import Tag  # noqa: TC002 - likewise
-else:
-    from absolve.core.byte_scan import find, word_start
-    from absolve.formats.xml.codings import is_plain
 
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?>(?:[^\]]++|\](?!\]>))*))\]\]>[\t\n\r ]*+")
 
@@ -44,8 +36,6 @@ _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?>(?:[^\]]++|\](?!\]>))*
 _TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, **rules.JSON_SCRIPTS}
 
 
-@cython.final
-@cython.cclass
 class Values:
     """Adds the events of values to `events`; `tag` is the current start tag.
 
@@ -61,8 +51,6 @@ class Values:
         self.under: BaseClaim | None = None
         self.stated: BaseClaim | None = None
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def value(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add the references, or the inner document, in one attribute value."""
         coding = self._tag.coding(start)
@@ -76,8 +64,6 @@ class Values:
             self.references(place, start, end, coding)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def text(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, scope: BaseClaim | None
     ) -> cython.int:
@@ -85,7 +71,7 @@ class Values:
         p: cython.p_const_uchar = self._data
         if _is_blank(p, start, end):
             return 0
-        has_markup: cython.bint = find(p, 60, start, end) >= 0
+        has_markup: cython.bint = byte_scan.find(p, 60, start, end) >= 0
         if self._prolog.expansion is not None:
             self._prolog.expansion.check(start, end, is_text=True)
         media_type = _TEXT_PARTS.get(place.syntax)
@@ -105,13 +91,11 @@ class Values:
                 self._events.append(Finding("pieces", words, start))
             else:
                 self.references(place, start, end, coding)
-        elif has_markup or find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else plain text
+        elif has_markup or byte_scan.find(p, 38, start, end) >= 0 or media_type != rules.MEDIA_TYPE:  # else plain text
             name = place.element if media_type == rules.MEDIA_TYPE else ""
             self._events.append(Part(media_type, start, end, coding, name, self.under))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def references(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
@@ -137,8 +121,6 @@ class Values:
             self._tell(place, first, start + offsets.end(other) if other > one else first, coding)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _tell(
         self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding
     ) -> cython.int:
@@ -147,10 +129,6 @@ class Values:
         return self._events.add_link(place, start, end, coding, self.under, tag.start, tag.end, self.stated)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-@cython.boundscheck(False)
-@cython.wraparound(False)
 def _is_blank(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
     """Return whether this span is empty or only white space."""
     return word_start(p, start, end) == end

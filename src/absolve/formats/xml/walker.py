@@ -14,17 +14,22 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import byte_scan
 from absolve.core.errors import WalkError, in_short
-from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer
+from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, LinkSite
 from absolve.formats.base_claims import base_claim, codebase_claim, xml_base_claim
+from absolve.formats.events import EventList
 from absolve.formats.html import rules
+from absolve.formats.html.filters import may_be_savers
 from absolve.formats.html.saved_from import retrieval_url
 from absolve.formats.xml import link_tables
 from absolve.formats.xml.codings import PseudoAttribute
 from absolve.formats.xml.limits import ENTITY
 from absolve.formats.xml.link_tables import Choice
-from absolve.formats.xml.names import of_tag
+from absolve.formats.xml.names import Namespaces, Written, of_tag, of_words
 from absolve.formats.xml.prolog import checked
+from absolve.formats.xml.tags import Tag
+from absolve.formats.xml.values import Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,34 +38,15 @@ if TYPE_CHECKING:
 
     from absolve.encodings.charsets import Charset
     from absolve.formats.protocols import WalkOptions
-    from absolve.formats.xml.limits import Expansion
     from absolve.formats.xml.page_facts import XMLFacts
     from absolve.formats.xml.prolog import Prolog
-else:
-    from absolve.core import _cython as cython
 
-if cython.compiled:
-    from cython.cimports.absolve.core.byte_scan import find
-    from cython.cimports.absolve.core.model import LinkSite
-    from cython.cimports.absolve.formats.events import EventList
-    from cython.cimports.absolve.formats.html.filters import may_be_savers
-    from cython.cimports.absolve.formats.xml.names import Namespaces, Written, of_words
-    from cython.cimports.absolve.formats.xml.tags import Tag
-    from cython.cimports.absolve.formats.xml.values import Values
-else:
-    from absolve.core.byte_scan import find
-    from absolve.core.model import LinkSite
-    from absolve.formats.events import EventList
-    from absolve.formats.html.filters import may_be_savers
-    from absolve.formats.xml.names import Namespaces, Written, of_words
-    from absolve.formats.xml.tags import Tag
-    from absolve.formats.xml.values import Values
 
 # 2.6, the pseudo-attributes of a processing instruction, which have the syntax of attributes
 _ATTRIBUTE: Final = re.compile(rb"[\t\n\r ]++([^\t\n\r =/>?]++)[\t\n\r ]*+=[\t\n\r ]*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _INSTRUCTION: Final = re.compile(rb"<\?([^\t\n\r ?]++)")
 _NO_DEFAULTS: Final[dict[bytes, str]] = {}
-_NESTED = cython.declare(cython.int, 100)  # nested xml:base: every link reports the whole chain
+_NESTED = 100  # nested xml:base: every link reports the whole chain
 
 
 @lru_cache(maxsize=64)
@@ -74,34 +60,8 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     return _Walk(data, charset, options, checked(data)).run()
 
 
-@cython.final
-@cython.cclass
 class _Walk:
     """One pass over one document."""
-
-    data: bytes
-    charset: Charset
-    events: EventList
-    prolog: Prolog
-    marked: set[str]
-    defaults: dict[bytes, dict[bytes, str]]
-    expansion: Expansion | None
-    last: Tag
-    names: Namespaces
-    has_root: cython.bint
-    is_page: cython.bint
-    has_base: cython.bint
-    has_retrieval: cython.bint
-    depth: cython.int
-    template: cython.int
-    scope: BaseClaim | None
-    outer: list[tuple[int, BaseClaim | None]]
-    values: Values
-    text: LinkSite | None
-    text_start: cython.Py_ssize_t
-    text_scope: BaseClaim | None
-    facts: XMLFacts | None
-    title_depth: cython.int
 
     def __init__(self, data: bytes, charset: Charset, options: WalkOptions, prolog: Prolog) -> None:
         self.data = data
@@ -116,29 +76,27 @@ class _Walk:
         self.has_root = self.is_page = self.has_base = self.has_retrieval = False
         self.depth = 0
         self.template = 0  # the depth of the outermost template element that is open
-        self.scope = None  # the claim of the innermost xml:base
-        self.outer = []  # stack of elements with xml:base: depth, the outer scope
+        self.scope: BaseClaim | None = None  # the claim of the innermost xml:base
+        self.outer: list[tuple[int, BaseClaim | None]] = []  # by element with xml:base: its depth, outer scope
         self.values = Values(data, charset, self.events, self.last, prolog)
-        self.text = None  # the link site of the current element's text, None after a child element
-        self.facts = None
+        self.text: LinkSite | None = None  # the link site of the current element's text, None after a child element
+        self.facts: XMLFacts | None = None
         if options.documents:
-            from absolve.formats.xml.page_facts import XMLFacts  # here, because few runs need it
+            from absolve.formats.xml import page_facts  # here, because few runs need it
 
-            self.facts = XMLFacts(data, charset, options.max_links)
+            self.facts = page_facts.XMLFacts(data, charset, options.max_links)
         self.title_depth = -1  # of the title element that is open, if its text is wanted
 
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def run(self) -> EventList:
         """Scan from one `<` to the next: in a well-formed document the next bytes determine the kind of markup."""
         p: cython.p_const_uchar = self.data
         n: cython.Py_ssize_t = len(self.data)
-        i: cython.Py_ssize_t = find(p, 60, 0, n)
+        i: cython.Py_ssize_t = byte_scan.find(p, 60, 0, n)
         end: cython.Py_ssize_t
         while i >= 0:
             if p[i + 1] == 47:
                 self.end_element(i)
-                end = find(p, 62, i, n) + 1
+                end = byte_scan.find(p, 62, i, n) + 1
             elif p[i + 1] == 63:
                 self.instruction(i)
                 end = self.data.find(b"?>", i + 2) + 2
@@ -151,7 +109,7 @@ class _Walk:
                 end = self.data.find(b"]]>", i + 9) + 3
             else:
                 end = self.declaration()
-            i = find(p, 60, end, n)
+            i = byte_scan.find(p, 60, end, n)
             if self.marked and self.depth:
                 self.unseen(end, i)
         if self.facts is not None:
@@ -160,8 +118,6 @@ class _Walk:
 
     # --- markup ---------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def declaration(self) -> cython.Py_ssize_t:
         """Read comments and instructions in the document type declaration, and return its end."""
         for start in self.prolog.inside:
@@ -171,8 +127,6 @@ class _Walk:
                 self.instruction(start)
         return self.prolog.end
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def instruction(self, start: cython.Py_ssize_t) -> cython.int:
         """Add the references of an instruction before the root element (xml-stylesheet 1.0); no claim is in scope."""
         target = None if self.has_root else _INSTRUCTION.match(self.data, start)
@@ -190,10 +144,6 @@ class _Walk:
                 self.values.references(place, first, last, _pseudo(self.charset, self.data[first - 1 : first]))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    @cython.boundscheck(False)
-    @cython.wraparound(False)
     def comment(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add the retrieval URL that a browser wrote into a comment when it saved the page; the first one counts."""
         if self.has_retrieval or not may_be_savers(self.data, start + 4, end):
@@ -204,8 +154,6 @@ class _Walk:
             self.events.append(BaseClaim(Layer.RETRIEVAL, claim[0], claim[1], start))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def unseen(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add a Finding for each entity with markup or references that this text refers to, once per entity."""
         for found in ENTITY.finditer(self.data, start, end):
@@ -216,8 +164,6 @@ class _Walk:
                 self.events.append(Finding("entity", words, found.start()))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def start_tag(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Process a start tag (3.1, STag and EmptyElemTag) and return its end."""
         tag: Tag = self.last
@@ -242,8 +188,6 @@ class _Walk:
             self.template = self.depth
         return tag.end
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def collect(self, facts: XMLFacts, element: Written, tag: Tag) -> cython.int:
         """Collect the facts of a start tag for the table of documents."""
         values: dict[bytes, bytes] = {}
@@ -258,7 +202,6 @@ class _Walk:
         self.title_depth = facts.title_depth
         return 0
 
-    @cython.cfunc
     def root(self, element: Written, raw: bytes) -> Written:
         """Process the root element: its name implies the vocabulary of elements without a namespace."""
         self.has_root = True
@@ -268,8 +211,6 @@ class _Walk:
             element = self.names.element(raw)
         return element
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def end_element(self, start: cython.Py_ssize_t) -> cython.int:
         if self.title_depth == self.depth:
             self.facts.end_title(start)  # type: ignore[union-attr]  # it has set the depth
@@ -287,8 +228,6 @@ class _Walk:
 
     # --- tags -----------------------------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def tag(self, element: Written, tag: Tag) -> cython.int:
         """Add the references of a start tag, and keep the link site of its text."""
         found: list[tuple[LinkSite | Choice, int, int]] = []
@@ -336,7 +275,6 @@ class _Walk:
             self.text_scope = scope
         return 0
 
-    @cython.cfunc
     def claim(
         self,
         read_base: Callable[[bytes, int], BaseClaim | None],
@@ -348,8 +286,6 @@ class _Walk:
         claim = read_base(self.last.decoded(start, end), start)
         return None if claim is None else self.events.scoped(claim, outer)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def states(
         self, claim: BaseClaim | None, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.int:
@@ -361,15 +297,12 @@ class _Walk:
 
     # --- XHTML: sites that depend on several attributes -----------------------------------------------------------
 
-    @cython.cfunc
     def codebase(self, found: list[tuple[LinkSite | Choice, int, int]], outer: BaseClaim | None) -> BaseClaim | None:
         for place, start, end in found:
             if type(place) is LinkSite and place.attribute == "codebase":
                 return self.claim(codebase_claim, start, end, outer)
         return None
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def of_html(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         if place.element == "base" and place.attribute == "href":
             return self.base(place, start, end)
@@ -384,8 +317,6 @@ class _Walk:
             self.values.under = None
         return self.values.value(place, start, end)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def base(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add a base element's href; the first one outside templates makes the claim, in XHTML and SVG documents only.
 

@@ -1,0 +1,62 @@
+"""C layout of walker.py."""
+
+cimport cython
+
+from absolve.core cimport byte_scan
+from absolve.core.model cimport LinkSite
+from absolve.formats.events cimport EventList
+from absolve.formats.html.filters cimport may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
+from absolve.formats.html.tag cimport Tag
+from absolve.formats.html.tokenizer cimport Tokenizer
+from absolve.formats.html.values cimport Values
+
+cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
+cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _PARENTHESIS, _AT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
+cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SVG, _SVG_ROW, _MATHML_ROW
+cdef Py_ssize_t _SMALL
+
+cdef object _decided(object kept, object keywords)
+
+
+@cython.final
+cdef class _Walk:
+    cdef bytes data
+    cdef object charset
+    cdef bint lazy
+    cdef object options
+    cdef list places
+    cdef bytes actions
+    cdef bytes interest
+    cdef Tokenizer scanner
+    cdef Tag tag
+    cdef Values values
+    cdef EventList events
+    cdef object meta_places
+    cdef object link_places
+    cdef object scripts
+    cdef bint has_base
+    cdef bint has_retrieval
+    cdef object ruled
+    cdef object facts  # a FactCollector, or None
+
+    cdef int prepare(self, object charset, bint lazy)
+    cdef int begin(self, bytes data, object charset, object options)
+    cdef int release(self)
+    cdef EventList run(self, bytes data, object charset, object options)
+    cdef int findings(self, Tokenizer scanner)
+    cdef int html_tag(self, Tokenizer scanner)
+    cdef int foreign_tag(self, Tokenizer scanner)
+    cdef str element_name(self, Tokenizer scanner)
+    cdef int url(self, int attribute, LinkSite place, object claim)
+    cdef int value(self, int attribute, LinkSite place)
+    cdef int declarations(self, int attribute)
+    cdef int add_link(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding, object claim)
+    cdef int base(self, LinkSite place)
+    cdef object codebase(self)
+    cdef int meta(self)
+    cdef LinkSite link_place(self)
+    cdef int style(self, Tokenizer scanner)
+    cdef int sheet(self, Py_ssize_t start, Py_ssize_t end, object coding)
+    cdef int foreign_style(self, Tokenizer scanner)
+    cdef int script(self)
+    cdef int comment(self, Py_ssize_t start, Py_ssize_t text, Py_ssize_t end)

@@ -1,0 +1,55 @@
+"""C layout of walker.py."""
+
+cimport cython
+
+from absolve.core cimport byte_scan
+from absolve.core.model cimport LinkSite
+from absolve.formats.events cimport EventList
+from absolve.formats.html.filters cimport may_be_savers
+from absolve.formats.xml.names cimport Namespaces, Written, of_words
+from absolve.formats.xml.tags cimport Tag
+from absolve.formats.xml.values cimport Values
+
+cdef int _NESTED
+
+
+@cython.final
+cdef class _Walk:
+    cdef bytes data
+    cdef object charset
+    cdef EventList events
+    cdef object prolog
+    cdef set marked
+    cdef dict defaults
+    cdef object expansion
+    cdef Tag last
+    cdef Namespaces names
+    cdef bint has_root
+    cdef bint is_page
+    cdef bint has_base
+    cdef bint has_retrieval
+    cdef int depth
+    cdef int template
+    cdef object scope
+    cdef list outer
+    cdef Values values
+    cdef LinkSite text
+    cdef Py_ssize_t text_start
+    cdef object text_scope
+    cdef object facts
+    cdef int title_depth
+
+    cdef Py_ssize_t declaration(self) except? -1
+    cdef int instruction(self, Py_ssize_t start) except? -1
+    cdef int comment(self, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int unseen(self, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef Py_ssize_t start_tag(self, Py_ssize_t start) except? -1
+    cdef int collect(self, object facts, Written element, Tag tag) except? -1
+    cdef Written root(self, Written element, bytes raw)
+    cdef int end_element(self, Py_ssize_t start) except? -1
+    cdef int tag(self, Written element, Tag tag) except? -1
+    cdef object claim(self, object read_base, Py_ssize_t start, Py_ssize_t end, object outer)
+    cdef int states(self, object claim, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef object codebase(self, list[tuple] found, object outer)
+    cdef int of_html(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
+    cdef int base(self, LinkSite place, Py_ssize_t start, Py_ssize_t end) except? -1
