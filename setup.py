@@ -2,17 +2,12 @@
 
 The sources are plain Python: without Cython or a compiler, and with ABSOLVE_PURE=1, they run interpreted.
 ABSOLVE_SANITIZE=1 compiles them with AddressSanitizer and UndefinedBehaviorSanitizer, for .ci/sanitize.
-
-Extensions are hardened as far as compiler and linker can: stack protector, checked string functions, relocations that
-are read-only once the extension is loaded. They search no library path of the build machine at run time.
 """
 
 import hashlib
 import os
 import sys
 import sysconfig
-import tempfile
-from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
@@ -24,7 +19,7 @@ from setuptools.errors import CompileError, LinkError, PlatformError
 # Compiled modules, and the optimization level of the C compiler: -O3 where -O2 costs a race 1 % more, -O2 where the
 # gain is largest for the compile time, else -O1. The comment is the possible gain, counted by valgrind (callgrind): the
 # module's own share (%) of the instructions of a race, where that is largest; interpreted, these are 3 to 60 times as
-# many. Modules below 0.5 are here because compiled ones need their C functions or classes. Missing ones are skipped.
+# many. Modules below 0.5 are here because compiled ones need their C functions or classes.
 COMPILED = {
     "absolve.api": 1,  # 1.87, tiny ones
     "absolve.core.byte_builder": 2,  # 0.90, tiny ones
@@ -94,23 +89,17 @@ COMPILED = {
 }
 SHARED = "absolve.core._cython_shared"  # Cython's own functions, compiled once for all modules
 
-PROTECTED = ["-fstack-protector-strong"]
-FORTIFIED = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
-READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # GNU ld, gold, lld and mold accept them; the linker of macOS does not
+# Hardened as far as compiler and linker can: stack protector, checked string functions, read-only relocations. Without
+# tables for debuggers and three optimizations that gain nothing, compiling takes a fifth less time.
+COMPILER = "-g0 -fstack-protector-strong -fno-asynchronous-unwind-tables -fno-gcse -fno-tree-pre -fno-schedule-insns2"
+LINUX = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
+READ_ONLY = ["-Wl,-z,relro", "-Wl,-z,now"]  # the linker of macOS does not accept them
+SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all".split()
 RPATH = ("-rpath", "--rpath", "-R")
-SMALL = ["-fno-asynchronous-unwind-tables"]  # saves a sixth of the compile time; only debuggers read those tables
-QUICK = ["-fno-gcse", "-fno-tree-pre", "-fno-schedule-insns2"]  # 7 % of the compile time, and no gain
-PROBE = "int probe(int number) { return number; }\n"
-PYTHON = "#include <Python.h>\n"
-UNFORTIFIED = "#if _FORTIFY_SOURCE > 1\n#error\n#endif\n"  # some distributions' compilers enable it by default
-SANITIZED = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 class Build(build_ext):
-    """Builds hardened extensions, without the library paths that Python's own build added.
-
-    The extensions need each other (C functions and classes), so either all of them are installed or none.
-    """
+    """Build all extensions or none, because they need each other (C functions and classes)."""
 
     def finalize_options(self) -> None:
         """Use the build folder of normal installations for editable ones too, to reuse up-to-date extensions."""
@@ -122,7 +111,11 @@ class Build(build_ext):
 
     def run(self) -> None:
         """Build, and delete extensions of earlier builds that are no longer built: Python would import them first."""
-        super().run()
+        try:
+            super().run()
+        except (CompileError, LinkError, PlatformError):
+            self.warn("no C compiler, or no headers of Python: absolve will run interpreted, which is slower")
+            self.extensions = []
         suffix = sysconfig.get_config_var("EXT_SUFFIX")
         built = {f"{extension.name.replace('.', '/')}{suffix}" for extension in self.extensions}
         for folder in [self.build_lib, *(["src"] if self.inplace else [])]:
@@ -131,52 +124,11 @@ class Build(build_ext):
                     file.unlink()
 
     def build_extensions(self) -> None:
-        """Add the supported flags to every extension, and build them all; build none without a compiler."""
-        if not self.works():
-            self.warn("no C compiler, or no headers of Python: absolve will run interpreted, which is slower")
-            self.extensions = []
-            return
-        if self.compiler.compiler_type == "unix" and os.environ.get("ABSOLVE_SANITIZE") != "1":
-            # The link command of pyenv's and conda's Pythons contains -rpath.
-            for name in ("linker_so", "linker_so_cxx"):
-                setattr(self.compiler, name, without_rpath(getattr(self.compiler, name, None) or []))
-            os.environ.pop("LD_RUN_PATH", None)
-            compiled = [flag for flag in (*PROTECTED, *SMALL, *QUICK) if self.takes(PROBE, [flag])]
-            compiled = compiled + FORTIFIED if self.takes(UNFORTIFIED + PROBE, []) else compiled
-            linked = READ_ONLY if self.takes(PROBE, [], READ_ONLY) else []
-            for extension in self.extensions:
-                extension.extra_compile_args = [*extension.extra_compile_args, *compiled]
-                extension.extra_link_args = [*extension.extra_link_args, *linked]
+        for name in ("linker_so", "linker_so_cxx"):  # the link command of pyenv's and conda's Pythons contains -rpath
+            setattr(self.compiler, name, without_rpath(getattr(self.compiler, name, None) or []))
+        os.environ.pop("LD_RUN_PATH", None)
         translate(self.extensions)
         super().build_extensions()
-        missing = [one.name for one in self.extensions if not Path(self.get_ext_fullpath(one.name)).is_file()]
-        if missing:
-            self.warn(f"not compiled: {', '.join(missing)}; absolve will run interpreted, which is slower")
-            self.extensions = []
-
-    def works(self) -> bool:
-        """Return whether a C program that includes Python.h compiles."""
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "probe.c")
-            source.write_text(PYTHON + PROBE, "utf-8")
-            try:
-                self.compiler.compile([str(source)], output_dir=folder)
-            except (CompileError, PlatformError):
-                return False
-        return True
-
-    def takes(self, code: str, compiled: list[str], linked: Sequence[str] = ()) -> bool:
-        """Return whether the compiler and linker accept these flags for this code."""
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "probe.c")
-            source.write_text(code, "utf-8")
-            try:
-                flags = ["-O3", "-Werror", *compiled]  # clang only warns of unknown flags
-                objects = self.compiler.compile([str(source)], output_dir=folder, extra_postargs=flags)
-                self.compiler.link_shared_object(objects, str(Path(folder, "probe.so")), extra_postargs=list(linked))
-            except (CompileError, LinkError):
-                return False
-        return True
 
 
 def without_rpath(words: list[str]) -> list[str]:
@@ -199,23 +151,22 @@ def without_rpath(words: list[str]) -> list[str]:
 
 
 def extensions() -> list[Extension]:
-    """Return the extensions to build, all of them optional: absolve runs interpreted where they cannot be compiled."""
+    """Return the extensions to build; none where absolve is to run interpreted."""
     if os.environ.get("ABSOLVE_PURE") == "1" or not has_cython():
         return []
-    watched = SANITIZED.split() if os.environ.get("ABSOLVE_SANITIZE") == "1" else []
-    modules = [(name, level, Path("src", *name.split(".")).with_suffix(".py")) for name, level in COMPILED.items()]
-    generated = (SHARED, 1, Path("src", *SHARED.split(".")).with_suffix(".c"))
-    return [
-        Extension(
-            name,
-            [source.as_posix()],
-            define_macros=[("CYTHON_CLINE_IN_TRACEBACK", "0")],  # tracebacks do not show lines of C anyway
-            extra_compile_args=watched or ([] if sys.platform == "win32" else [f"-O{level}", "-g0"]),
-            extra_link_args=watched,
-            optional=True,
-        )
-        for name, level, source in [generated, *(module for module in modules if module[2].is_file())]
-    ]
+    compiled = [] if sys.platform == "win32" else COMPILER.split() + (LINUX if sys.platform == "linux" else [])
+    linked = READ_ONLY if sys.platform == "linux" else []
+    sources = {name: (level, Path("src", *name.split(".")).with_suffix(".py")) for name, level in COMPILED.items()}
+    sources[SHARED] = 1, Path("src", *SHARED.split(".")).with_suffix(".c")
+    found = []
+    for name, (level, source) in sources.items():
+        extension = Extension(name, [source.as_posix()], extra_link_args=linked)
+        extension.extra_compile_args = [f"-O{level}", *compiled] if compiled else []
+        if os.environ.get("ABSOLVE_SANITIZE") == "1":
+            extension.extra_compile_args = extension.extra_link_args = SANITIZED
+        extension.define_macros = [("CYTHON_CLINE_IN_TRACEBACK", "0")]  # tracebacks do not show lines of C anyway
+        found.append(extension)
+    return found
 
 
 def has_cython() -> bool:
@@ -232,50 +183,31 @@ def translate(wanted: list[Extension]) -> None:
     Contents are compared, not times: pip installs a new Cython for each build, whose files are always newer.
     """
     import Cython
-
-    rules, sources = Path("build", "rules"), Path("build", "sources")
-    files = sorted(file for file in Path("src").rglob("*.p*") if file.suffix in {".py", ".pxd"})
-    by = digest([Cython.__version__.encode(), Path(__file__).read_bytes()])
-    of = digest([by.encode(), *(part for file in files for part in (file.as_posix().encode(), file.read_bytes()))])
-    made = [Path("build", next(iter(extension.sources))).with_suffix(".c") for extension in wanted]
-    if not (holds(sources, of) and all(file.is_file() for file in made)):
-        sources.unlink(missing_ok=True)
-        is_new = not holds(rules, by)
-        try:
-            cythonized(wanted, cores(), force=is_new)
-        except (BrokenExecutor, ImportError, NotImplementedError, OSError):  # where processes cannot be started
-            cythonized(wanted, 0, force=is_new)
-        if is_new:
-            rules.write_text(by, "ascii")
-        sources.write_text(of, "ascii")
-    for extension, file in zip(wanted, made, strict=True):
-        extension.sources = [str(file)]
-        extension.depends = [str(rules)]  # the flags are in this file
-
-
-def cythonized(wanted: list[Extension], processes: int, *, force: bool) -> None:
     from Cython.Build import cythonize
 
-    cythonize(
-        wanted,
-        build_dir="build",
-        # Without auto_pickle a unit is a tenth less C: what goes to another process has a __reduce__ of its own.
-        compiler_directives={"language_level": 3, "emit_code_comments": False, "auto_pickle": False},
-        force=force or None,
-        nthreads=processes,
-        shared_utility_qualified_name=SHARED,
-    )
-
-
-def digest(parts: Sequence[bytes]) -> str:
-    found = hashlib.sha256()
-    for part in parts:
-        found.update(b"%d " % len(part) + part)
-    return found.hexdigest()
-
-
-def holds(file: Path, text: str) -> bool:
-    return file.is_file() and file.read_text("ascii") == text
+    done, found = Path("build", "translated"), hashlib.sha256()
+    for file in [Path(__file__), *sorted(file for file in Path("src").rglob("*.p*") if file.suffix in {".py", ".pxd"})]:
+        found.update(f"{file.name} {file.stat().st_size} ".encode() + file.read_bytes())
+    stamp = f"{Cython.__version__} {found.hexdigest()}"
+    before = done.read_text("ascii") if done.is_file() else ""
+    made = [Path("build", next(iter(extension.sources))).with_suffix(".c") for extension in wanted]
+    if before != stamp or not all(file.is_file() for file in made):
+        done.unlink(missing_ok=True)
+        options = {
+            "build_dir": "build",
+            # Without auto_pickle a unit is a tenth less C: what goes to another process has a __reduce__ of its own.
+            "compiler_directives": {"language_level": 3, "emit_code_comments": False, "auto_pickle": False},
+            "force": before.split(" ")[0] != Cython.__version__ or None,
+            "shared_utility_qualified_name": SHARED,
+        }
+        try:
+            cythonize(wanted, nthreads=cores(), **options)
+        except (BrokenExecutor, ImportError, NotImplementedError, OSError):  # where processes cannot be started
+            cythonize(wanted, **options)
+        done.write_text(stamp, "ascii")
+    for extension, file in zip(wanted, made, strict=True):
+        extension.sources = [str(file)]
+        extension.depends = [__file__]  # the flags are in this file
 
 
 def cores() -> int:
