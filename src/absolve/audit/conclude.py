@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit import tables
+from absolve.audit import maps, tables
 from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near_misses import suggest
 from absolve.urls import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from absolve.audit.judge import Question
-
-    RuleText = Callable[[str, str, bool], str | None]
 
 _MOVED: Final = """
 SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
@@ -47,22 +46,8 @@ UNION ALL SELECT verdict, count(*) FROM ({tables.RULES_FOUND.format("rules")}) G
 """  # noqa: S608 - names of ours
 
 
-def as_csv(old: str, new: str, prefix: bool) -> str | None:
-    """Return a rule as a row of CSV."""
-    return f"{old},{new},prefix" if prefix else f"{old},{new}"
-
-
-def conclude(
-    connection: Any,
-    question: Question,
-    rules: Iterable[Sequence[Any]],
-    failing: Collection[str],
-    rule_text: RuleText = as_csv,
-) -> None:
-    """Create the result tables. `rules` are the rows of the table of rules; `failing` are reasons not to switch.
-
-    `rule_text` returns the text of a rule to add, in the form of the user's map.
-    """
+def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Collection[str]) -> None:
+    """Create the result tables. `failing` are reasons not to switch."""
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
     entries = [url for entry in question.entries if (url := identity.normal(entry)) is not None]
     insert(connection, "wanted", (("new", url) for url in entries))
@@ -71,6 +56,7 @@ def conclude(
     connection.execute("CREATE OR REPLACE TABLE common (folder VARCHAR, old_folder VARCHAR)")
     insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
     connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR, own VARCHAR)")
+    rule_text = partial(maps.rule_text, rules.form, rules)
     insert(connection, "folders", folders(connection.execute(_MOVED).fetchall(), rule_text))
     connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
     connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
@@ -80,7 +66,7 @@ def conclude(
     for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
         run(connection, name, question)
     connection.execute(tables.created("rules"))
-    insert(connection, "rules", rules)
+    insert(connection, "rules", maps.checked(rules))
     connection.execute(tables.created("summary"))
     insert(connection, "summary", _summary(connection, question, failing))
 
@@ -125,20 +111,20 @@ def _folders_above(url: str) -> Iterator[str]:
 
 
 def folders(
-    urls: Sequence[tuple[str, str]], rule_text: RuleText = as_csv
+    urls: Sequence[tuple[str, str]], rule_text: Callable[..., str | None]
 ) -> Iterator[tuple[str, str, str | None, str | None]]:
     """Yield for each URL that moved its cause, the rule of that cause, and its own rule.
 
-    A moved folder is one cause for all pages in it.
+    A moved folder is one cause for all pages in it. `rule_text` returns the text of the rule from one URL to another.
     """
     pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
     for old, new, above, below in pairs:
         if counts[above, below] > 1 and above.endswith("/"):
-            folder = rule_text(above, below, True)
-            yield old, f"moved:{_path(above)} -> {_path(below)}", folder, rule_text(old, new, False)
+            folder = rule_text(above, below, prefix=True)
+            yield old, f"moved:{_path(above)} -> {_path(below)}", folder, rule_text(old, new)
         else:
-            own = rule_text(old, new, False)
+            own = rule_text(old, new)
             yield old, f"moved:{_path(old)} -> {_path(new)}", own, own
 
 

@@ -12,6 +12,7 @@ from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.audit import maps
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
 from absolve.core.errors import UsageError, in_short
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from absolve.audit.content import Match, Pair
-    from absolve.audit.maps import Rules
+    from absolve.audit.maps import RuleSet
 
     Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair]]]
 
@@ -179,8 +180,9 @@ SELECT DISTINCT url FROM (
     UNION ALL SELECT old_url FROM counterparts
     UNION ALL SELECT url FROM old_urls UNION ALL SELECT file_url FROM old_urls)
 """
-# A refresh counts after any delay: search engines take an instant one for a permanent redirect, others for a temporary
-# one. A header precedes the elements, and only the first refresh counts (HTML 7.5.7). One to the page itself reloads.
+# The pages that a refresh moves on, by a meta element or a header. It counts after any delay: search engines take an
+# instant one for a permanent redirect, others for a temporary one. A header precedes the elements, and only the first
+# refresh counts (HTML 7.5.7). One to the page itself reloads.
 _STUBS: Final = """
 CREATE OR REPLACE TABLE stubs AS
 SELECT r.resource, l.target, l.document, l.line
@@ -192,7 +194,7 @@ AND l.target IS NOT NULL AND l.scope <> 'other'
 QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.element, l.start) = 1
 AND l.scope <> 'same-document' AND t.resource IS DISTINCT FROM r.resource
 """
-RECORDED: Final = """
+_RECORDED: Final = """
 SELECT d.url, l.target, d.status, d.document, l.line FROM new_documents d
 JOIN new_all_links l ON l.document = d.document AND l.entity = answer_of(d.entity)
     AND l.element = 'header' AND l.attribute = 'location'
@@ -202,32 +204,32 @@ JOIN answers a ON a.side = 'new' AND a.resource = s.resource
 """
 
 
-def find_stubs(connection: Any) -> None:
-    """Create the table of pages that a refresh moves on, by a meta element or a header."""
+def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> maps.Rules:
+    """Return the rules of maps, and of the redirects that the new site's captures recorded, if there are any."""
     connection.execute(_STUBS)
+    recorded = maps.recorded(each(connection, _RECORDED))
+    given = [*sets, recorded] if recorded.rules else sets
+    exists = Held(connection, fold=question.server.case == "ignore")
+    return maps.Rules(given, question.old_url, question.new_url, exists)
 
 
-def follow(connection: Any, question: Question, rules: Rules | None, *, forced: bool) -> None:
-    """Create the table `moves`: where the rules lead each URL that they move.
-
-    `forced`: some count though a file is there.
-    """
+def follow(connection: Any, rules: maps.Rules) -> None:
+    """Create the table `moves`: where the rules lead each URL that they move."""
     connection.execute(
         "CREATE OR REPLACE TABLE moves (url VARCHAR, final VARCHAR, hops BIGINT, loop BOOLEAN, gone BOOLEAN,"
         " served VARCHAR, rule VARCHAR, cause_rule VARCHAR, status BIGINT, is_sure BOOLEAN)"
     )
-    if rules is not None:
-        rules.exists = exists = Held(connection, fold=question.server.case == "ignore")
-        insert(connection, "moves", _moves(rules, exists, each(connection, _CANDIDATES, [forced])))
+    if rules.sets:
+        insert(connection, "moves", _moves(rules, each(connection, _CANDIDATES, [rules.is_forced])))
     connection.execute(
         "CREATE OR REPLACE TABLE wanted AS SELECT 'new' AS side, coalesce(served, bare(final)) AS url FROM moves"
         " WHERE final IS NOT NULL"
     )
 
 
-def _moves(rules: Rules, exists: Held, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]]:
+def _moves(rules: maps.Rules, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any, ...]]:
     for (url,) in urls:
-        found = rules.chain(url, exists)
+        found = rules.chain(url)
         if found.rules:
             first, last = found.rules[0], found.rules[-1]
             served = identity.normal(found.served) if found.served is not None else None
@@ -307,23 +309,16 @@ def compare(connection: Any, compared: Compare | None) -> None:
 
 
 def judge(
-    connection: Any,
-    question: Question,
-    rules_of: Callable[[Iterator[tuple[Any, ...]]], tuple[Rules | None, bool]],
-    compared: Compare | None = None,
-) -> None:
-    """Judge links and URLs: create `findings` and `judged_urls`.
-
-    `rules_of` gets the redirects that were recorded, and returns all rules, and whether one of them is forced.
-    """
+    connection: Any, question: Question, sets: Sequence[RuleSet], compared: Compare | None = None
+) -> maps.Rules:
+    """Judge links and URLs by the maps: create `findings` and `judged_urls`. Return all rules, which counted URLs."""
     run(connection, "15_asked.sql", question)
     run(connection, "12_old_urls.sql", question)
     locate(connection, question)
     run(connection, "25_counterparts.sql", question)
     locate(connection, question)
-    find_stubs(connection)
-    rules, forced = rules_of(each(connection, RECORDED))
-    follow(connection, question, rules, forced=forced)
+    rules = all_rules(connection, question, sets)
+    follow(connection, rules)
     locate(connection, question)
     run(connection, "30_led.sql", question)
     compare(connection, compared if question.old_url is not None else None)
@@ -336,6 +331,7 @@ def judge(
     for name in ("55_relocated.sql", "42_places.sql", "57_repaired.sql"):
         run(connection, name, question)
     _add_fixes(connection)
+    return rules
 
 
 _SURE: Final = """

@@ -25,9 +25,9 @@ from absolve.urls import identity
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
-    from absolve.audit.judge import Question
+    from absolve.audit.judge import Compare, Question
     from absolve.audit.maps import RuleSet
     from absolve.cli.audit_sites import Sites
     from absolve.cli.reporting import Report
@@ -68,15 +68,12 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             text = f"the site is taken to be {question.new_url} (--url gives another)"
             report.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
         judge.prepare(connection, question)
-        rules = _Maps(sets, question)
         roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
         compared = texts.comparing(connection, shared.reading(options), question.threshold, roots, report.aside)
-        _judge(connection, question, rules, compared, _names_of_links(found))
+        rules = _judged(connection, question, sets, compared, _names_of_links(found))
         for diagnostic in checks.oddities(connection, question):
             report.aside(diagnostic)
-        conclude.conclude(connection, question, rules.rows(), failing, rules.text)
-        for note in rules.all.notes:
-            report.aside(Diagnostic("map", note, "--map"))
+        conclude.conclude(connection, question, rules, failing)
         for diagnostic in checks.wrong_rules(connection):
             report.aside(diagnostic)
         if options.baseline is not None:
@@ -86,7 +83,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
                 print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
         wrote = _write(connection, options, failing, found)
         if options.write_map is not None:
-            wrote += _write_map(options.write_map, _form_of_map(options, sets), connection, rules.all, report)
+            wrote += _write_map(options.write_map, connection, rules, report)
         if options.sql is not None:
             _query(connection, options.sql)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
@@ -96,14 +93,14 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 
-def _judge(
-    connection: Any, question: Question, rules: _Maps, compared: Callable[..., Any], parquet: Collection[str]
-) -> None:
-    """Judge. Raise UsageError for a Parquet file that turns out to be damaged, or a changed query that fails."""
+def _judged(
+    connection: Any, question: Question, sets: Sequence[RuleSet], compared: Compare, parquet: Collection[str]
+) -> maps.Rules:
+    """Judge, and return all rules. Raise UsageError for a damaged Parquet file, or a changed query that fails."""
     import duckdb
 
     try:
-        judge.judge(connection, question, rules.of, compared)
+        return judge.judge(connection, question, sets, compared)
     except duckdb.Error as error:
         for wrong in load.unreadable_links(connection, parquet):
             raise UsageError(f"{wrong.name}: {wrong.text}: leave it out, or make it again") from error
@@ -202,41 +199,6 @@ def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
     return found
 
 
-class _Maps:
-    """The rules of all maps, with the redirects that were recorded."""
-
-    def __init__(self, sets: list[RuleSet], question: Question) -> None:
-        self._sets = sets
-        self._question = question
-        self.rules: maps.Rules | None = None
-
-    def of(self, recorded: Iterator[tuple[Any, ...]]) -> tuple[maps.Rules | None, bool]:
-        sets = [*self._sets]
-        found = maps.recorded(recorded)
-        if found.rules:
-            sets.append(found)
-        if not sets:
-            return None, False
-        self.rules = maps.Rules(sets, self._question.old_url, self._question.new_url)
-        return self.rules, self.rules.is_forced
-
-    @property
-    def all(self) -> maps.Rules:
-        """All rules; none without a map and without recorded redirects."""
-        return self.rules or maps.Rules([], self._question.old_url, self._question.new_url)
-
-    def text(self, old: str, new: str, prefix: bool) -> str | None:
-        """Return the text of a rule to add, in the form of the first map; else as a row of CSV."""
-        form = next((one.format for one in self._sets), "csv")
-        return maps.rule_text(form, self.all, old, new, prefix=prefix)
-
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of the table of rules: those of the maps, without the redirects that were recorded."""
-        if self.rules is not None:
-            files = {one.file for one in self._sets}
-            yield from (one for one in maps.checked(self.rules) if one.file in files)
-
-
 def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str, report: Report) -> bool:
     """Write the repairs, or print them; return whether they were written."""
     path = str(Path(folder) / "fixes.sqlite")
@@ -283,15 +245,12 @@ def _write(connection: Any, options: argparse.Namespace, failing: Collection[str
     return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
 
 
-def _form_of_map(options: argparse.Namespace, sets: Sequence[RuleSet]) -> str:
-    """Return the format of the map to be written: on the standard output that of the first map, else CSV."""
-    if options.write_map != special_files.STDOUT:
-        return maps.form_of(Path(options.write_map))
-    return next((one.format for one in sets), "csv")
+def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) -> list[Path]:
+    """Write the maps as one, with the rules that are sure: for content that is elsewhere now. Return its path.
 
-
-def _write_map(name: str, form: str, connection: Any, rules: maps.Rules, report: Report) -> list[Path]:
-    """Write the maps as one, with the rules that are sure: for content that is elsewhere now. Return its path."""
+    Its name decides its format, on the standard output that of the first map.
+    """
+    form = maps.form_of(Path(name)) if name != special_files.STDOUT else rules.form
     added = connection.execute("SELECT url, final FROM urls WHERE verdict = 'moved' ORDER BY url").fetchall()
     written = maps.written(form, rules, added)
     for rule, reason in written.left_out:

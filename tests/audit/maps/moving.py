@@ -25,8 +25,8 @@ def rules(text: str | bytes, name: str, *more: tuple[str, str], form: str | None
 
 def lead(given: maps.Rules, url: str, files: Collection[str] = ()) -> str | int | None:
     """Return where a URL leads: a URL or path, the status of a rule without target, `loop`, or None without a rule."""
-    there = {full(one) for one in files}
-    outcome = given.chain(full(url), there.__contains__)
+    given.exists = {full(one) for one in files}.__contains__
+    outcome = given.chain(full(url))
     if outcome.loop:
         return "loop"
     if not outcome.rules:

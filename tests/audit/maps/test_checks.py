@@ -8,15 +8,14 @@ import pytest
 from moving import NEW, OLD, full, rules
 
 from absolve.audit import maps
-from absolve.audit.maps import checks
 from tests.shapes.scale import scaled
 
 
 def findings(made: maps.Rules, asked: tuple[str, ...] = (), files: tuple[str, ...] = ()) -> list[str | None]:
-    there = {full(one) for one in files}
+    made.exists = {full(one) for one in files}.__contains__
     for url in asked:
-        made.chain(full(url), there.__contains__)
-    return [one.finding for one in maps.checked(made, there.__contains__)]
+        made.chain(full(url))
+    return [one.finding for one in maps.checked(made)]
 
 
 @pytest.mark.parametrize(
@@ -80,14 +79,6 @@ def test_rules_that_follow_each_other_are_judged_in_linear_time(name: str, line:
     assert steps(scaled(8_000)) < 12 * max(steps(scaled(2_000)), 0.05)
 
 
-def test_of_a_very_large_map_of_patterns_only_the_first_and_the_used_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "MOST_COMPARED", 2)
-    made = rules("/p.*,/x,regex\n/a,/no\n/b,/b\n/c,/c\n", "map.csv")
-    assert findings(made, ("/c",), ("/x",)) == ["unused", "leads to nothing", "unused", "loop"]
-    assert made.notes == ["map.csv: of 4 rules, the first 2 and those used are compared"]
-    assert findings(rules("/a,/no\n/b,/b\n/c,/c\n", "map.csv"), ()) == ["leads to nothing", "loop", "loop"]
-
-
 def test_a_map_says_whether_it_has_forced_rules() -> None:
     assert [rules(text, "_redirects").is_forced for text in ("/a /b\n", "/a /b\n/c /d 301!\n", "/a/* /b 301!\n", "/a b 301!\n")] == [False, True, True, False]
     assert rules("Redirect /a /b", ".htaccess").is_forced
@@ -100,15 +91,10 @@ def test_a_rule_of_another_map_is_named_with_its_file() -> None:
 
 def test_each_rule_has_its_text_the_urls_that_it_moved_and_why_it_could_not_be_read() -> None:
     made = rules("/a,/x\n/b/,/x,prefix\nnonsense\n", "map.csv")
+    made.exists = {NEW + "x"}.__contains__
     for url in ("a", "a#x", "b/1", "b/2"):
-        made.chain(NEW + url, {NEW + "x"}.__contains__)
+        made.chain(NEW + url)
     rows = list(maps.checked(made))
     assert rows[0] == maps.Checked("map.csv", 1, "/a,/x", 1, None, None)
     assert (rows[1].used, rows[2].used) == (2, 0)
     assert rows[2].problem == "it has no target"
-
-
-def test_the_predicate_of_the_last_chain_is_used_by_default() -> None:
-    made = rules("/a,/x\n", "map.csv")
-    made.chain(NEW + "a", {NEW + "x"}.__contains__)
-    assert [one.finding for one in maps.checked(made)] == [None]

@@ -267,7 +267,7 @@ def test_without_a_map_the_added_rules_are_the_map() -> None:
 @pytest.mark.parametrize(("form", "line"), [("csv", "/w,/n,301!"), ("netlify", "/w /n 301!")])
 def test_an_added_rule_is_forced_where_a_file_is_in_the_way(form: str, line: str) -> None:
     made = rules("/a,/b,301\n", "map.csv")
-    made.chain(OLD + "a", {NEW + "w"}.__contains__)
+    made.exists = {NEW + "w"}.__contains__
     text, back = written(made, form, (OLD + "w", NEW + "n"), (OLD + "v", NEW + "m"))
     assert text.splitlines()[:2] == [line, line.replace("w", "v").replace("/n", "/m").replace("!", "")]
     assert [lead(back, url, ["/w"]) for url in ("/w", "/v")] == ["/n", "/m"]

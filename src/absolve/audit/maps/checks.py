@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from absolve.audit.maps.model import Outcome, Rule
     from absolve.audit.maps.rules import Rules
 
-MOST_COMPARED: Final = 50_000  # rules of a map with patterns
 _PROBE: Final = "absolve-probe"
 HIDDEN: Final = "hidden by a file"
 
@@ -32,73 +31,60 @@ class Checked(NamedTuple):
     finding: str | None
 
 
-def checked(rules: Rules, exists: Callable[[str], bool] | None = None) -> Iterator[Checked]:
-    """Yield each rule of all maps with its finding. `exists` is that of the last `chain`, if it is not given.
-
-    Of a very large map with patterns only the rules at its beginning and those that moved a URL are compared with
-    others, which `Rules.notes` reports.
-    """
-    there = exists if exists is not None else rules.exists
-    for found in rules.sets:
-        is_limited = len(found.rules) > MOST_COMPARED and any(rule.how == REGEX for rule in found.rules)
-        for number, rule in enumerate(sorted(found.rules, key=lambda rule: rule.line)):
+def checked(rules: Rules) -> Iterator[Checked]:
+    """Yield each rule of all maps with its finding."""
+    for found in rules.maps:
+        for rule in sorted(found.rules, key=lambda rule: rule.line):
             used = rules.used[rule.file, rule.line]
-            finding = None
-            if rule.problem is None:
-                is_compared = used or number < MOST_COMPARED or not is_limited
-                finding = _finding(rules, rule, used, there) if is_compared else "unused"
+            finding = _finding(rules, rule, used) if rule.problem is None else None
             yield Checked(rule.file, rule.line, rule.text, used, rule.problem, finding)
-        if is_limited:
-            rules.notes.append(
-                f"{found.file}: of {len(found.rules)} rules, the first {MOST_COMPARED} and those used are compared"
-            )
 
 
-def _finding(rules: Rules, rule: Rule, used: int, exists: Callable[[str], bool]) -> str | None:
+def _finding(rules: Rules, rule: Rule, used: int) -> str | None:
     """Return what is wrong with a rule: a loop first, then what other rules do to it, then where it leads."""
     urls = list(samples(rules, rule))
     seen = rules.seen.get((rule.file, rule.line))
-    own = _outcomes(rules, rule, urls, exists)
+    own = _outcomes(rules, rule, urls)
     if any(outcome.loop for outcome in own) or (seen is not None and seen.loop):
         return "loop"
     other = _in_its_place(rules, rule, urls)
     if other is not None:
         return other
-    if _is_hidden(rules, rule, exists):
+    if _is_hidden(rules, rule):
         return HIDDEN
     ends = [] if _has_groups(rule) else own
-    if any(_leads_to_nothing(rules, outcome, exists) for outcome in ends) or (seen is not None and seen.nothing):
+    if any(map(rules.leads_to_nothing, ends)) or (seen is not None and seen.nothing):
         return "leads to nothing"
     if any(outcome.hops > 1 for outcome in own) or (seen is not None and seen.chain):
         return "chain"
     return "unused" if not used else None
 
 
-def _outcomes(rules: Rules, rule: Rule, urls: list[str], exists: Callable[[str], bool]) -> list[Outcome]:
+def _outcomes(rules: Rules, rule: Rule, urls: list[str]) -> list[Outcome]:
     """Return where a rule leads the URLs that it moves, as far as that does not depend on files that are not known.
 
     The target of a URL below a prefix may be a file, which only a forced rule moves on.
     """
     if rule.how == REGEX and rule.target and not rule.parameters and not _has_groups(rule):
         target = rules.absolute("".join(map(str, rule.target)))
-        outcome = rules.chain(target, exists, counts=False) if target is not None else None
+        outcome = rules.chain(target, counts=False) if target is not None else None
         return [outcome._replace(hops=outcome.hops + 1)] if outcome is not None and rule.status < 400 else []
     found = []
     for url in urls:
-        outcome = rules.chain(url, exists, counts=False)
+        outcome = rules.chain(url, counts=False)
         is_sure = not (_has_groups(rule) and url.endswith(_PROBE)) or all(one.forced for one in outcome.rules[1:])
         if outcome.rules[:1] == (rule,) and is_sure:
             found.append(outcome)
     return found
 
 
-def _is_hidden(rules: Rules, rule: Rule, exists: Callable[[str], bool]) -> bool:
+def _is_hidden(rules: Rules, rule: Rule) -> bool:
     """Return whether an exact rule never applies because a file is there, and leads elsewhere than to its folder."""
     if rule.how != EXACT or rule.forced or rule.parameters or not rule.target or "?" in rule.source:
         return False
     folder = rule.source[: rule.source.rfind("/") + 1]
     url = rules.url(rule, rule.source)
-    return url is not None and rule.target not in {(folder,), (rule.source,)} and exists(rules.counterpart(url))
+    return url is not None and rule.target not in {(folder,), (rule.source,)} and rules.exists(rules.counterpart(url))
 
 
 def samples(rules: Rules, rule: Rule) -> Iterator[str]:
@@ -144,11 +130,3 @@ def _of_two(other: Rule, rule: Rule, *, is_same: bool = False) -> str | None:
 def _has_groups(rule: Rule) -> bool:
     return rule.target is not None and any(isinstance(part, int) for part in rule.target)
 
-
-def _leads_to_nothing(rules: Rules, outcome: Outcome, exists: Callable[[str], bool]) -> bool:
-    if outcome.gone or outcome.loop:
-        return False
-    url = outcome.served or outcome.final
-    if url is None:
-        return True
-    return rules.is_new(url) and not exists(url.partition("#")[0])

@@ -33,7 +33,6 @@ class Flattening:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._exists = rules.exists
         self._chains = _PrefixChains(rules)
 
     def of_set(self, found: RuleSet) -> list[Flat]:
@@ -53,7 +52,7 @@ class Flattening:
         if all(move is not None and move.rule != rule for move in moves):
             return Flat(rule, "another rule applies before it")
         outcomes = [
-            self._rules.chain(url, self._exists, counts=False)
+            self._rules.chain(url, counts=False)
             for url, move in zip(urls, moves, strict=True)
             if move is not None and move.rule == rule
         ]
@@ -77,7 +76,7 @@ class Flattening:
         if rule.how not in {PREFIX, REGEX} or not all(isinstance(part, str) for part in rule.target or ()):
             return Flat(rule)
         target = self._rules.absolute("".join(str(part) for part in rule.target or ()))
-        outcome = self._rules.chain(target, self._exists, counts=False) if target is not None else None
+        outcome = self._rules.chain(target, counts=False) if target is not None else None
         if outcome is None or not outcome.hops or outcome.final is None or outcome.served is not None:
             return Flat(rule)
         if any(one.query != DROP for one in (rule, *outcome.rules)) and "?" in outcome.final:

@@ -33,6 +33,8 @@ APPEND: Final = "append"
 DROP: Final = "drop"
 NONE: Final = "none"
 
+RECORDED: Final = "recorded"  # the format of redirects that are in a capture, not in a map
+
 # RFC 9110 15.4 without 300 and 304, which do not lead to one other URL by themselves.
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 GONE: Final = frozenset({404, 410})

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import EXACT, NONE, PREFIX, REGEX, Rule, RuleSet
+from absolve.audit.maps.model import EXACT, NONE, PREFIX, RECORDED, REGEX, Rule, RuleSet
 from absolve.audit.maps.request import Source, placeholder, short, source, target_fault, to_https
 from absolve.audit.maps.text import Line, lines
 
@@ -245,4 +245,4 @@ def recorded(rows: Iterable[Recorded | tuple[str, str, int, str, int]], name: st
             path = found.path
             rule = Rule(document, line, text, source=path, target=(target,), status=status, host=found.host, query=NONE)
             rules.append(rule._replace(forced=False))
-    return RuleSet(name, "recorded", rules)
+    return RuleSet(name, RECORDED, rules)

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.matching import mover
-from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, SCHEME, Move, Outcome
+from absolve.audit.maps.model import EXACT, GONE, MOST_HOPS, MOST_TIMES, RECORDED, SCHEME, Move, Outcome
 from absolve.audit.maps.request import Request, encoded, request
 from absolve.core.bounded_cache import BoundedCache
 from absolve.urls import whatwg
@@ -37,13 +37,20 @@ class Seen(NamedTuple):
 
 
 class Rules:
-    """All maps of an audit. `used` counts the distinct URLs that each rule moved, by file and line."""
+    """All maps of an audit. `exists` returns whether the new site has a file for a URL.
 
-    def __init__(self, sets: Iterable[RuleSet], base_old: str | None, base_new: str) -> None:
+    `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
+    redirects that were recorded.
+    """
+
+    def __init__(
+        self, sets: Iterable[RuleSet], base_old: str | None, base_new: str, exists: Callable[[str], bool] = _never
+    ) -> None:
         self.sets = list(sets)
+        self.maps = [one for one in self.sets if one.format != RECORDED]
         self.used: Counter[tuple[str, int]] = Counter()
         self.seen: dict[tuple[str, int], Seen] = {}
-        self.exists: Callable[[str], bool] = _never
+        self.exists = exists
         self._base_new = base_new
         self._base_old = base_old
         self._home = _site(base_new)
@@ -58,8 +65,12 @@ class Rules:
             for rules in server.phases
             for rule in rules
         }
-        self.notes: list[str] = []
         self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
+
+    @property
+    def form(self) -> str:
+        """The format of the first map, in which rules to add are written: CSV without a map."""
+        return self.maps[0].format if self.maps else "csv"
 
     @property
     def is_forced(self) -> bool:
@@ -152,33 +163,36 @@ class Rules:
         asked = request(url)
         return asked is not None and asked.host == self._home
 
-    def chain(self, url: str, exists: Callable[[str], bool] = _never, *, counts: bool = True) -> Outcome:
+    def chain(self, url: str, *, counts: bool = True) -> Outcome:
         """Return where a URL leads in the end; its fragment goes along, unless a rule has one (Fetch 4.4).
 
-        `exists` must be the same in all calls: outcomes are cached. `counts`: rules that move it are used.
+        Outcomes are cached. `counts`: rules that move it are used.
         """
-        self.exists = exists
         bare, crosshatch, fragment = url.partition("#")
         outcome = self._known.entries.get(bare)
         if outcome is None:
-            outcome = self._followed(bare, exists, counts=counts)
+            outcome = self._followed(bare, counts=counts)
         if counts and outcome.rules:
-            self._see(outcome, exists)
+            self._see(outcome)
         if crosshatch and outcome.final is not None and "#" not in outcome.final:
             return outcome._replace(final=f"{outcome.final}#{fragment}")
         return outcome
 
-    def _see(self, outcome: Outcome, exists: Callable[[str], bool]) -> None:
+    def leads_to_nothing(self, outcome: Outcome) -> bool:
+        """Return whether nothing is where a chain ends: not where a rule has status 410, and not on another site."""
+        end = outcome.served or outcome.final
+        return not outcome.gone and (end is None or (self.is_new(end) and not self.exists(end.partition("#")[0])))
+
+    def _see(self, outcome: Outcome) -> None:
         """Keep what became of the URLs that a rule moved, for the findings about it."""
         rule = outcome.rules[0]
         seen = self.seen.get((rule.file, rule.line)) or Seen()
-        end = outcome.served or outcome.final
-        is_nothing = not outcome.gone and (end is None or (self.is_new(end) and not exists(end.partition("#")[0])))
+        is_nothing = self.leads_to_nothing(outcome)
         self.seen[rule.file, rule.line] = Seen(
             seen.loop or outcome.loop, seen.chain or outcome.hops > 1, seen.nothing and is_nothing
         )
 
-    def _followed(self, url: str, exists: Callable[[str], bool], *, counts: bool) -> Outcome:
+    def _followed(self, url: str, *, counts: bool) -> Outcome:
         """Follow a URL to its end, and store the outcome of every URL on the way."""
         way: list[tuple[str, Move]] = []
         places: dict[str, int] = {}
@@ -194,7 +208,7 @@ class Rules:
                 known = self._loop(way[start:])
                 way = way[:start]
                 break
-            move, is_sure = self._step(current, exists)
+            move, is_sure = self._step(current, self.exists)
             if move is None:
                 known = Outcome(0, current, is_sure=is_sure)
                 break
