@@ -29,8 +29,7 @@ from absolve.audit.maps.model import (
     RuleSet,
     Server,
 )
-from absolve.audit.maps.request import source, target_fault
-from absolve.core import patterns
+from absolve.audit.maps.request import check_pattern, source, target_fault, target_parts
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -244,22 +243,11 @@ def _alias(rule: Rule, directive: Directive) -> Rule:
 
 def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
     try:
-        patterns.matcher(pattern)
+        check_pattern(pattern)
     except UsageError as error:
-        problem = f"the regular expression cannot be used: {error.message}"
-        return rule._replace(problem=problem, how=PREFIX, source="/")
-    return rule._replace(how=REGEX, source=pattern, target=None if target is None else _dollars(target))
-
-
-def _dollars(text: str) -> tuple[str | int, ...]:
-    """Return a target with group numbers for `$1` to `$9`."""
-    parts: list[str | int] = []
-    place = 0
-    for found in _GROUP.finditer(text):
-        parts += [text[place : found.start()], "$" if found[1] else int(found[2])]
-        place = found.end()
-    parts.append(text[place:])
-    return tuple(part for part in parts if part != "")
+        return rule._replace(problem=error.message, how=PREFIX, source="/")
+    parts = target_parts(target, _GROUP, lambda one: "$" if one[1] else int(one[2])) if target is not None else None
+    return rule._replace(how=REGEX, source=pattern, target=parts)
 
 
 # --- mod_rewrite ------------------------------------------------------------------------------------------------------
@@ -281,15 +269,8 @@ def _condition(given: Sequence[str]) -> Condition:
         pattern = f"^{re.escape(text)}$"
     elif re.match(r"[<>]|-\w", pattern):
         raise UsageError(f"the comparison {pattern[:40]!r} is not supported")
-    _check(pattern)
+    check_pattern(pattern)
     return Condition(subject, pattern, "nc" in flags, is_negated, "or" in flags)
-
-
-def _check(pattern: str) -> None:
-    try:
-        patterns.matcher(pattern)
-    except UsageError as error:
-        raise UsageError(f"the regular expression cannot be used: {error.message}") from error
 
 
 def _flags(text: str) -> dict[str, str]:
@@ -321,7 +302,7 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
     pattern = given[0]
     if pattern.startswith("!"):
         raise UsageError("a pattern that must not match is not read")
-    _check(pattern)
+    check_pattern(pattern)
     rule = rule._replace(ignores_case=len(given) == 3 and _IGNORES_CASE.search(given[2]) is not None)
     start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
     if not pattern.startswith(start) or _is_alternative(pattern):

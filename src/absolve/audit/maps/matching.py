@@ -124,8 +124,8 @@ class _Index:
     def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool) -> None:
         self._rules = rules
         self._is_slash_ignored = is_slash_ignored
-        self._exact: dict[str, int | list[int]] = {}
-        self._prefixes: dict[int, int | list[int]] = {}
+        self._exact: dict[str, list[int]] = {}
+        self._prefixes: dict[int, list[int]] = {}
         self._has_parameters = self._has_folded = False
         self._hosts: set[str] = set()
         patterns: dict[str, list[int]] = {}
@@ -169,18 +169,12 @@ class _Index:
         path, mark, query = source.partition("?")
         return f"{path.rstrip('/') or '/'}{mark}{query}"
 
-    def _put(self, table: dict[Any, int | list[int]], key: str | int, number: int) -> None:
+    def _put(self, table: dict[Any, list[int]], key: str | int, number: int) -> None:
         """Add a rule, unless it can never apply: an earlier one with the same key applies wherever it would."""
-        known = table.get(key)
-        if known is None:
-            table[key] = number
-            return
-        numbers = [known] if isinstance(known, int) else known
+        numbers = table.setdefault(key, [])
         rule = self._rules[number]
-        if any(_covers(self._rules[other], rule) for other in (numbers[0], numbers[-1])):
-            return
-        numbers.append(number)
-        table[key] = numbers
+        if not any(_covers(self._rules[other], rule) for other in (*numbers[:1], *numbers[-1:])):
+            numbers.append(number)
 
     def _candidates(self, request: Request) -> Iterator[int]:
         hosts = [request.host] if request.host in self._hosts else []
@@ -189,10 +183,10 @@ class _Index:
         keys = self._keys(request)
         for host in hosts:
             for key in keys:
-                yield from _numbers(self._exact.get(_exact_key(host, key)))
+                yield from self._exact.get(_exact_key(host, key), ())
             if self._prefixes:
                 for hashed in _prefix_keys(host, request.decoded):
-                    yield from _numbers(self._prefixes.get(hashed))
+                    yield from self._prefixes.get(hashed, ())
         for name, (patterns, numbers) in self._sets.items():
             yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
 
@@ -277,12 +271,6 @@ def _parameter(rule: Rule) -> str:
 def _has_parameters(rule: Rule, request: Request) -> bool:
     given = _parameters(request.query)
     return all(name in given and (isinstance(value, int) or given[name] == value) for name, value in rule.parameters)
-
-
-def _numbers(found: int | list[int] | None) -> tuple[int, ...]:
-    if found is None:
-        return ()
-    return (found,) if isinstance(found, int) else tuple(found)
 
 
 def _exact_key(host: str, path: str) -> str:

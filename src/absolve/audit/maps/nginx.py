@@ -30,7 +30,7 @@ from absolve.audit.maps.model import (
     Server,
 )
 from absolve.audit.maps.nginx_config import Directive, directives
-from absolve.audit.maps.request import decoded
+from absolve.audit.maps.request import check_pattern, decoded, target_parts
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 
@@ -44,6 +44,7 @@ _ANSWERS: Final = frozenset({*_REWRITING, "include", "try_files", "error_page", 
 _USING: Final = frozenset({"return", "rewrite", "if", "try_files", "error_page", "map"})  # variables, that is
 _FLAGS: Final = frozenset({"last", "break", "redirect", "permanent", ""})
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\d|\w+))", re.ASCII)
+_REQUEST_URI: Final = re.compile(r"\$(?:\{request_uri\}|request_uri(?!\w))", re.ASCII)
 _PARTS: Final = {
     **dict.fromkeys(("request_uri", "uri", "document_uri"), WHOLE_PATH),
     **dict.fromkeys(("host", "http_host"), HOST),
@@ -260,7 +261,7 @@ class _Reader:
         pattern, text, flag = (*given, "")[:3]
         if flag not in _FLAGS:
             raise UsageError(f"{flag[:40]!r} is no flag of rewrite")
-        _check(pattern)
+        check_pattern(pattern)
         if flag not in {"redirect", "permanent"} and not text.startswith(("http://", "https://", "$scheme")):
             raise UsageError("it changes the path inside the server, which is not followed")
         status = 301 if flag == "permanent" else 302
@@ -310,13 +311,6 @@ def _inside(given: Sequence[Directive], name: str) -> list[Directive]:
     return found
 
 
-def _check(pattern: str, *, ignores_case: bool = False) -> None:
-    try:
-        patterns.matcher(pattern, ignores_case=ignores_case)
-    except UsageError as error:
-        raise UsageError(f"the regular expression cannot be used: {error.message}") from error
-
-
 # --- places -----------------------------------------------------------------------------------------------------------
 
 
@@ -325,7 +319,7 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
     if sign in {"~", "~*"}:
         if is_inside:
             raise UsageError("a location with a regular expression inside of another location is not read")
-        _check(text, ignores_case=sign == "~*")
+        check_pattern(text, ignores_case=sign == "~*")
         return _ANYWHERE._replace(how=REGEX, source=text, ignores_case=sign == "~*")
     if sign == "=":
         return _exact(text)
@@ -358,7 +352,7 @@ def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
     if directive.name.startswith("~"):
         ignores_case = directive.name.startswith("~*")
         pattern = directive.name[2 if ignores_case else 1 :]
-        _check(pattern, ignores_case=ignores_case)
+        check_pattern(pattern, ignores_case=ignores_case)
         return _ANYWHERE._replace(how=REGEX, source=pattern, subject=subject, ignores_case=ignores_case), 1
     text = directive.name.removeprefix("\\")
     place = _requested(text) if subject != PATH else _exact(text)
@@ -371,7 +365,7 @@ def _scope(directive: Directive, place: Rule) -> Rule:
         return place._replace(forced=False)
     if directive.name == "rewrite" and directive.arguments:
         try:
-            _check(directive.arguments[0])
+            check_pattern(directive.arguments[0])
         except UsageError:
             return place
         return _inside_of(place, _ANYWHERE._replace(how=REGEX, source=directive.arguments[0]))
@@ -408,18 +402,11 @@ def _target(text: str, place: Rule, query: str) -> tuple[tuple[str | int, ...], 
     if (found := _WITH_QUERY.search(text)) is not None and query == DROP:
         query = APPEND if found[1] == "?" else KEEP
         text = text[: found.start()] + ("?" if found[1] == "?" else "")
-    parts: list[str | int] = []
-    start = 0
-    for variable in _VARIABLE.finditer(text):
-        name = variable[1] or variable[2]
-        parts += [text[start : variable.start()], _part(name, names, place)]
-        start = variable.end()
-        if name == "request_uri":
-            if query != DROP or start < len(text):
-                raise UsageError("$request_uri has a query, which is read at the end of a target without another one")
-            query = KEEP
-    parts.append(text[start:])
-    return tuple(part for part in parts if part != ""), query
+    if (found := _REQUEST_URI.search(text)) is not None:
+        if query != DROP or found.end() < len(text):
+            raise UsageError("$request_uri has a query, which is read at the end of a target without another one")
+        query = KEEP
+    return target_parts(text, _VARIABLE, lambda one: _part(one[1] or one[2], names, place)), query
 
 
 def _part(name: str, names: Mapping[str, int], place: Rule) -> int:

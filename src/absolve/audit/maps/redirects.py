@@ -16,13 +16,12 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import EXACT, NONE, PREFIX, RECORDED, REGEX, Rule, RuleSet
-from absolve.audit.maps.request import Source, placeholder, short, source, target_fault, to_https
+from absolve.audit.maps.request import STATUS, Source, placeholder, short, source, target_fault, target_parts, to_https
 from absolve.audit.maps.text import Line, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
 _PLACEHOLDER: Final = re.compile(r":([A-Za-z]\w*)", re.ASCII)
 _PARAMETER: Final = re.compile(r"([^=\s:/?#]+)=(\S*)")
 _CONDITIONS: Final = frozenset({"country", "language", "role", "cookie"})
@@ -83,7 +82,7 @@ def _netlify(rule: Rule, words: list[str]) -> Rule:
         return rule._replace(problem="it has no target")
     new, *rest = rest
     status, forced = 301, False
-    if rest and (found := _STATUS.fullmatch(rest[0])):
+    if rest and (found := STATUS.fullmatch(rest[0])):
         status, forced = int(found[1]), bool(found[2])
         del rest[0]
     for word in rest:
@@ -108,7 +107,7 @@ def _cloudflare(rule: Rule, words: list[str]) -> Rule:
         return rule._replace(problem="a rule has a source, a target, and perhaps a status")
     status = 302
     if len(words) == 3:
-        found = _STATUS.fullmatch(words[2])
+        found = STATUS.fullmatch(words[2])
         if found is None or found[2] or int(found[1]) not in {200, 301, 302, 303, 307, 308}:
             return rule._replace(problem=f"{short(words[2])} is no status that Cloudflare knows")
         status = int(found[1])
@@ -143,7 +142,7 @@ def _matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], 
         if holder is not None:
             names.setdefault(holder[1], max(names.values(), default=0) + 1)
         given.append((name, names[holder[1]] if holder is not None else value))
-    target = _target(new, names)
+    target = target_parts(new, _PLACEHOLDER, lambda one: names.get(one[1])) or ("",)  # other names are text
     if isinstance(target[0], int):
         return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
     return rule._replace(target=target, parameters=tuple(given), conditions=to_https(old, new))
@@ -170,18 +169,6 @@ def _with_source(rule: Rule, path: str, *, is_netlify: bool) -> tuple[Rule, dict
         pattern = f"{pattern[:-5]}(?:/(.*))?"
     pattern += re.escape(path[place:].rstrip("/") if is_netlify else path[place:])
     return rule._replace(how=REGEX, source=f"^{pattern}{'/?' if is_netlify else ''}$"), names
-
-
-def _target(new: str, names: dict[str, int]) -> tuple[str | int, ...]:
-    """Return the target with the numbers of groups for its placeholders; those of other names are text."""
-    parts: list[str | int] = []
-    place = 0
-    for found in _PLACEHOLDER.finditer(new):
-        if found[1] in names:
-            parts += [new[place : found.start()], names[found[1]]]
-            place = found.end()
-    parts.append(new[place:])
-    return tuple(part for part in parts if part != "") or ("",)
 
 
 # --- RewriteMap -------------------------------------------------------------------------------------------------------

@@ -8,14 +8,20 @@ become an escape.
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import Condition
+from absolve.core import patterns
+from absolve.core.errors import UsageError
 from absolve.urls.identity import decoded, named
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["Request", "Source", "decoded", "encoded", "placeholder", "request", "source", "subject", "target_fault"]
 
+STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")  # of a rule, maybe a forced one
 _ESCAPED_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _RESERVED: Final = re.compile(r"[%?#]")
@@ -134,6 +140,28 @@ def target_fault(text: str) -> str | None:
     if parsed_scheme(full) not in {"http", "https"}:
         return f"the target {short(text)} is neither an http URL nor a path that begins with /"
     return f"the target {short(text)} is no URL" if is_malformed(full) else None
+
+
+def check_pattern(pattern: str, *, ignores_case: bool = False) -> None:
+    """Raise UsageError for a regular expression that cannot be used."""
+    try:
+        patterns.matcher(pattern, ignores_case=ignores_case)
+    except UsageError as error:
+        raise UsageError(f"the regular expression cannot be used: {error.message}") from error
+
+
+def target_parts(
+    text: str, variable: re.Pattern[str], part_of: Callable[[re.Match[str]], str | int | None]
+) -> tuple[str | int, ...]:
+    """Return the parts of a target: texts, and what `part_of` returns for each variable; None leaves it a text."""
+    parts: list[str | int] = []
+    place = 0
+    for found in variable.finditer(text):
+        if (part := part_of(found)) is not None:
+            parts += [text[place : found.start()], part]
+            place = found.end()
+    parts.append(text[place:])
+    return tuple(part for part in parts if part != "")
 
 
 def short(text: str, most: int = 80) -> str:

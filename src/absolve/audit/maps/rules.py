@@ -52,10 +52,9 @@ class Rules:
         self.seen: dict[tuple[str, int], Seen] = {}
         self.exists = exists
         self._base_new = base_new
-        self._base_old = base_old
-        self._home = _site(base_new)
-        self._old_site = _site(base_old) if base_old else None
-        self._hosts = {_site(base) for base in (base_old, base_new) if base}
+        self._new, self._old = request(base_new), request(base_old) if base_old else None
+        self._home = self._new.host if self._new is not None else ""
+        self._hosts = {one.host for one in (self._old, self._new) if one is not None}
         self._movers: list[Mover] = [mover(found) for found in self.sets]
         self._origins = {
             (rule.file, rule.line): origin
@@ -109,7 +108,9 @@ class Rules:
         That is so for `Redirect / https://new.example/`, in which only the target names a host.
         """
         rule, target = move.rule, move.target
-        if self._old_site in {None, self._home} or asked.host != self._home or target is None or rule.host is not None:
+        if self._old is None or self._home == self._old.host:
+            return False
+        if asked.host != self._home or target is None or rule.host is not None:
             return False
         following = request(target)
         if rule.how == EXACT or following is None or following.host != self._home or not _names_host(rule):
@@ -120,13 +121,10 @@ class Rules:
     def counterpart(self, url: str) -> str:
         """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
         asked = request(url)
-        if asked is None or asked.host == self._home or asked.host not in self._hosts or self._base_old is None:
-            return url
-        old, new = request(self._base_old), request(self._base_new)
-        if old is None or new is None:
+        if asked is None or asked.host == self._home or asked.host not in self._hosts:
             return url
         path = asked.path
-        folder_old, folder_new = (base.path[: base.path.rfind("/") + 1] for base in (old, new))
+        folder_old, folder_new = (one.path[: one.path.rfind("/") + 1] if one else "" for one in (self._old, self._new))
         if path.startswith(folder_old):
             path = folder_new + path[len(folder_old) :]
         query = "" if asked.query is None else f"?{asked.query}"
@@ -150,9 +148,9 @@ class Rules:
     def old(self, url: str) -> str | None:
         """Return the URL of the old site with the same path as one of the new site; None without another host."""
         asked = request(url)
-        if asked is None or self._base_old is None or _site(self._base_old) == asked.host:
+        if asked is None or self._old is None or self._old.host == asked.host:
             return None
-        return whatwg.parse(url[url.find("/", url.find("://") + 3) :], self._base_old)
+        return whatwg.parse(url[url.find("/", url.find("://") + 3) :], self._old.url)
 
     def absolute(self, target: str) -> str | None:
         """Return the absolute URL of a target."""
@@ -254,11 +252,6 @@ def _origin(server: Server) -> str | None:
         return None
     port = next(iter(server.ports), "443")
     return {"80": f"http://{name}", "443": f"https://{name}"}.get(port, f"http://{name}:{port}")
-
-
-def _site(base: str) -> str:
-    found = request(base)
-    return found.host if found is not None else ""
 
 
 def _ended(url: str, move: Move) -> Outcome:

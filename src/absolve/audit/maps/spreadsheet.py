@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps.model import EXACT, PATH, PREFIX, REGEX, URL, Rule, RuleSet
-from absolve.audit.maps.request import SHEET_ERROR, source, target_fault, to_https
+from absolve.audit.maps.request import SHEET_ERROR, STATUS, check_pattern, source, target_fault, to_https
 from absolve.audit.maps.text import cut, decoded, line
 from absolve.core import patterns
 from absolve.core.errors import UsageError
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
-_STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")
 _SNIFFED: Final = 1 << 16
 # Comments and quoted cells, whose characters separate nothing.
 _NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
@@ -171,7 +170,7 @@ def _extras(cells: Sequence[str]) -> tuple[str, int, bool, str | None]:
     for cell in cells:
         if cell.lower() in _HOW:
             how = cell.lower()
-        elif (found := _STATUS.fullmatch(cell)) is not None:
+        elif (found := STATUS.fullmatch(cell)) is not None:
             status, is_forced = int(found[1]), bool(found[2])
         elif cell:
             return how, status, False, f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex"
@@ -207,10 +206,7 @@ def _of_pattern(rule: Rule, old: str) -> Rule:
     r"""Return the rule of a regular expression for URLs, or for paths if it begins with /; `\1` is its first group."""
     whole = f"^(?:{old})$"
     try:
-        patterns.matcher(whole)
-    except UsageError as error:
-        return rule._replace(problem=f"the regular expression cannot be used: {error.message}")
-    try:
+        check_pattern(whole)
         target = None if rule.target is None else patterns.template(str(rule.target[0]), whole)
     except UsageError as error:
         return rule._replace(problem=error.message)
