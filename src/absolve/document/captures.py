@@ -173,5 +173,5 @@ def of_record(data: bytes, record: Record, settings: Settings) -> Entry:
 def _length(block: bytes, fields: list[Field]) -> int | None:
     """Return the Content-Length; None without one, or where the body has a coding that ends by itself."""
     text = headers.first(block, fields, "content-length")
-    is_alone = all(headers.first(block, fields, f"{word}-encoding") is None for word in ("transfer", "content"))
+    is_alone = not any(field.name in {"transfer-encoding", "content-encoding"} for field in fields)
     return int(text) if is_alone and text is not None and text.isdecimal() and len(text) < _LONGEST_NUMBER else None

@@ -14,7 +14,6 @@ from absolve.core.model import Document
 from absolve.document.walk import inners, walk
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
-from absolve.inventory.dates import in_iso
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, digits_of, judged, redirect_of
 from absolve.urls.identity import normal
@@ -88,18 +87,20 @@ def media_type_of(declared: str, data: bytes, name: str = "", fields: str = "") 
     return browsers.sniffed(fields, data) or ("" if browsers.is_active(found) else found)
 
 
-def payload_of(one: Entry) -> Payload:
+def payload_of(one: Entry, kept: str | None = None) -> Payload:
     """Return the content of a document. Text is encoded again as its page declares, where that loses nothing.
 
-    A header counts for the media type: what a browser noted beside it may be what it guessed. Raise CodingError.
+    A header counts for the media type: what a browser noted beside it may be what it guessed. `kept` are its
+    `browsers.kept_fields`, if they are known. Raise CodingError.
     """
     content, facts = one.content, one.facts
+    kept = browsers.kept_fields(facts.fields) if kept is None else kept
     declared = browsers.stated_type(value for name, value in facts.fields if name == "content-type")
     if facts.status is None and not facts.kind:  # of a message
         essence, parameters = registry.essence_of(one.media_type)
         charset = parameters.get("charset", "").lower()
         declared = f"{essence}; charset={charset}" if charset and essence.startswith("text/") else essence
-    media_type = media_type_of(declared or one.media_type, content, one.url, browsers.kept_fields(facts.fields))
+    media_type = media_type_of(declared or one.media_type, content, one.url, kept)
     if not one.is_text:
         return Payload(content, media_type, message=_with_bases(one, media_type, content) if facts.kind else None)
     label = registry.essence_of(media_type)[1].get("charset")
@@ -144,7 +145,7 @@ def captured(one: Entry, url: str, where: Where, settings: Settings) -> Captured
     found = Captured(
         url,
         status,
-        digits_of(facts.date if facts.date[:4].isdecimal() else in_iso(facts.date) or ""),
+        _digits(facts.date),
         media_type,
         where,
         location,
@@ -170,10 +171,18 @@ def captured(one: Entry, url: str, where: Where, settings: Settings) -> Captured
     return found._replace(lack=CUT) if facts.length > size and not one.is_text else found
 
 
+def _digits(date: str) -> str:
+    if not date or date[:4].isdecimal():
+        return digits_of(date)
+    from absolve.inventory.dates import in_iso  # imports email, which no record of a WARC file needs
+
+    return digits_of(in_iso(date) or "")
+
+
 def _read(one: Entry, fields: str, *, must_decode: bool) -> tuple[bytes, str]:
     """Return the content of a document and its media type. Raise CodingError where it must be decoded, and cannot."""
     try:
-        payload = payload_of(one)
+        payload = payload_of(one, fields)
     except CodingError:
         if must_decode:
             raise
