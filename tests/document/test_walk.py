@@ -114,11 +114,6 @@ def test_url_sources_beside_a_file_follow_those_in_the_file() -> None:
 # --- inner documents --------------------------------------------------------------------------------------------------
 
 
-def test_a_saved_from_comment_in_a_srcdoc_follows_the_encapsulating_base() -> None:
-    (one,) = inner(walked(f"<iframe srcdoc='{SAVED}'></iframe>"))
-    assert one.bases.base.url == URL
-
-
 def test_the_path_of_an_entity_has_the_numbers_of_nested_srcdocs() -> None:
     entity = walked("<style>@import 'x'</style><iframe srcdoc='&lt;iframe srcdoc=&lt;p&gt;&gt;'></iframe><iframe srcdoc=x>")
     _, one, two = inner(entity)
@@ -173,9 +168,11 @@ def test_inner_documents_under_different_bases_have_their_own_link_contexts() ->
 
 
 def test_an_encapsulating_base_overrides_the_saved_from_comment_of_an_inner_document() -> None:
-    (one,) = inner(walked(f"<base href=/b/><iframe srcdoc='{SAVED}<a href=x>'></iframe>"))
-    assert chain(one.bases.base)[0][2] == "won"
-    assert chain(one.bases.base)[-1] == ("retrieval", "http://saved.example/", "overruled", 1)
+    for outer, base in (("", URL), ("<base href=/b/>", "http://doc.example/b/")):
+        (one,) = inner(walked(f"{outer}<iframe srcdoc='{SAVED}<a href=x>'></iframe>"))
+        assert one.bases.base.url == base
+        assert chain(one.bases.base)[0][2] == "won"
+        assert chain(one.bases.base)[-1] == ("retrieval", "http://saved.example/", "overruled", 1)
 
 
 # --- many inner documents ---------------------------------------------------------------------------------------------
