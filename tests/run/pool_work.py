@@ -1,16 +1,12 @@
 """Work functions for the tests of the pool: its processes must be able to import them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from typing import Any
 
 
 def twice(number: int) -> Iterator[int]:

@@ -1,10 +1,10 @@
 """Archives cut into ranges of records give the same results as the whole archive."""
 
-from __future__ import annotations
-
 import gzip
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -21,10 +21,6 @@ from absolve.run.inputs import WHOLE, Input
 from absolve.run.links_task import ListOptions, Unique, listed
 from absolve.run.load import ReadOptions, cut, spread
 from absolve.run.results import BytesRead, Failure, LinkCounts, RowChunk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 
 def record(page: bytes, kind: bytes = b"response", *, body: bytes = b"text/html") -> bytes:

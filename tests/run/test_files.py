@@ -1,20 +1,16 @@
 """`absolve.rewrite_file`, `absolve.walk_links`, `absolve.only` and `absolve.remap`: the functions that work on files."""
 
-from __future__ import annotations
-
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import absolve
 from absolve import Diagnostic, DocumentError, UsageError
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 PAGE = b"<a href=x><img src=y><a href=http://other.example/>"

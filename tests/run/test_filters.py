@@ -1,7 +1,5 @@
 """Filters of links by the values of their rows."""
 
-from __future__ import annotations
-
 import pytest
 
 import absolve

@@ -1,7 +1,5 @@
 """Globs: selection of the files of a folder."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

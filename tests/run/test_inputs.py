@@ -1,22 +1,16 @@
 """Inputs: folders, lists, and the URLs known for their files."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from absolve import DocumentError, UsageError
+from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 from absolve.run.globs import Globs
-from absolve.run.inputs import Origins
-
-if TYPE_CHECKING:
-    from absolve.core.errors import Diagnostic
-    from absolve.run.inputs import Input
+from absolve.run.inputs import Input, Origins
 
 ROOT = "http://h/r/"
 EVERYTHING, NOTHING_KNOWN = Globs(), Origins()

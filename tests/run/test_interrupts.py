@@ -1,21 +1,16 @@
 """Signals that end a run raise one exception; later signals do not interrupt clean-up."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
 from absolve.run import interrupts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NAMES = [name for name in interrupts.SIGNALS if hasattr(signal, name)]
 

@@ -1,7 +1,5 @@
 """The journal of a rewrite: which entries are valid, and behaviour where it cannot be written."""
 
-from __future__ import annotations
-
 import sqlite3
 from functools import partial
 from pathlib import Path

@@ -1,11 +1,10 @@
 """Large results are written while they are built, and the file appears completely or not at all."""
 
-from __future__ import annotations
-
 import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,10 +21,6 @@ from absolve.run.plan import Job, RewriteOptions
 from absolve.run.rewrite_task import _Spill
 from tests.shapes.memory import peak
 from tests.shapes.scale import COMPILED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 LONG = b"<base href=http://h/" + b"d/" * 20_000 + b">"
 PAGE = LONG + b"<a href=../x>" * 400 + b"z" * 1000  # becomes 16 MB

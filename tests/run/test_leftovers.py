@@ -1,7 +1,5 @@
 """Temporary files of runs that have ended are removed by the next run in their folder, never those of a run that is alive."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

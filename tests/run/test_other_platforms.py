@@ -1,7 +1,5 @@
 """The code for Windows and macOS, on this system: Python without what they lack, which fails where they fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,21 +1,15 @@
 """Output folders: files below one are opened by directory descriptors, never through a link."""
 
-from __future__ import annotations
-
 import pickle
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from absolve.run import leftovers, output_folder, outputs
 from absolve.run.output_folder import Below, LinkError, OutputFolder, created
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from absolve.run.outputs import Made
+from absolve.run.outputs import Made
 
 HAS_DESCRIPTORS = output_folder._HAS_DESCRIPTORS
 RUN = "t"

@@ -1,7 +1,5 @@
 """Output files are written completely or stay unchanged."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

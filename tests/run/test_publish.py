@@ -1,13 +1,14 @@
 """Files are put on the disk before they are renamed, in their order: many at once."""
 
-from __future__ import annotations
-
 import threading
 import time
+from collections.abc import Iterator
 from concurrent import futures
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from absolve.core.errors import DocumentError
 from absolve.run import outputs, publish
@@ -16,11 +17,6 @@ from absolve.run.outputs import Made
 from absolve.run.plan import Job
 from absolve.run.publish import Publisher, flushed
 from absolve.run.results import BytesRead, Failure, FilesReady
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pytest
 
 
 def ready(folder: Path, number: int) -> FilesReady:

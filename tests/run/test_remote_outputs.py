@@ -1,9 +1,7 @@
 """Remote stores: a file appears completely or not at all, and Hadoop's settings of S3 are passed to Arrow."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ pytest.importorskip("pyarrow")
 
 from absolve.core.errors import UsageError
 from absolve.run import remote_outputs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def nothing(_: str) -> None:

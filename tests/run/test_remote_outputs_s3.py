@@ -1,12 +1,12 @@
 """Remote stores with an S3 server: moto's, in a subprocess."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +15,6 @@ pytest.importorskip("pyarrow")
 from pyarrow import fs
 
 from absolve.run import remote_outputs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

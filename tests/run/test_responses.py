@@ -1,19 +1,15 @@
 """Responses of httpx, requests, Scrapy and urllib as documents; tables for pandas and polars: each by the real package."""
 
-from __future__ import annotations
-
 import http.server
 import threading
 import urllib.request
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import absolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGE = "<title>п</title><a href=п>".encode("koi8-r")
 FIELDS = {"Content-Type": "text/html; charset=koi8-r", "Link": "<s.css>; rel=preload"}

@@ -1,15 +1,16 @@
 """Archives processed record by record: the same results as for the whole archive, in little memory."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random
 import tracemalloc
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats import registry
@@ -18,15 +19,7 @@ from absolve.formats.warc.walker import bare
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
-from absolve.run.load import ReadOptions, is_archive, ranges, stretches
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from absolve.core.errors import Diagnostic
-    from absolve.run.load import Segment
-
+from absolve.run.load import ReadOptions, Segment, is_archive, ranges, stretches
 
 DEFAULTS = Settings()
 PAGE = b'<a href="x">'

@@ -1,14 +1,14 @@
 """Sources: reading inputs, and the claims of a file system about their URLs."""
 
-from __future__ import annotations
-
 import errno
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from absolve import DocumentError
+from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.run import sources
 from absolve.run.inputs import Input
@@ -16,12 +16,6 @@ from absolve.run.load import ReadOptions
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.results import Failure
 from absolve.run.rewrite_task import rewritten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from absolve.core.model import Document
 
 PAGE = b"<a href=x>"
 COMMENT = b"<!-- saved from url=(0015)http://comment/ -->"

@@ -1,25 +1,21 @@
 """The pool: results arrive in the order of the items, whatever happens to the processes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pool_work
 import pytest
 
 from absolve.run import workers
 from absolve.run.results import End, in_order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def results_of(work: Callable[[int], Any], items: int, jobs: int) -> list[tuple[int, Any]]:
