@@ -1,11 +1,10 @@
 """Sinks: the choice by suffix, and the output for every kind of value."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ from absolve.inventory import columns as inventory
 from absolve.tables import FORMATS, by_name, name_of
 from absolve.tables.csv import literal
 from absolve.tables.inventory import typed_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 COLUMNS = ("name", "number", "nothing", "list")
 ROWS: list[tuple[Any, ...]] = [

@@ -1,16 +1,16 @@
 """Sinks for databases and Parquet: their files as other programs read them."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +19,6 @@ from absolve import api
 from absolve.inventory.columns import COLUMNS, Row
 from absolve.tables import FORMATS, by_name
 from absolve.tables.inventory import typed_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 PAGE = """<base href="http://User@Example.com:8080/d/"><a href='x?//y'> a  b </a><a href="http://[">é</a>
 <img src=" HTTP://Other.example#f "><a href=mailto:a@b.example?x=http://c/><a href=../../z>"""

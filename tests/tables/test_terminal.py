@@ -1,7 +1,5 @@
 """The formats for people (table, Markdown, HTML) and TSV and JSON: layout, widths, and nothing of a document as markup."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
