@@ -1,7 +1,5 @@
 """The table of documents: which documents have a row, and the columns of each kind of container."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

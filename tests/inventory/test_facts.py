@@ -1,23 +1,18 @@
 """The fast path of rows gives what the full computation gives."""
 
-from __future__ import annotations
-
 from html import escape
-from typing import TYPE_CHECKING
 
 import pytest
 from resolver_strategies import references_of_parts
 
 from absolve import Document, links
 from absolve.core.model import Link
+from absolve.core.options import Profile
+from absolve.document.entity import Entity
 from absolve.document.resolved import Resolved
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.inventory.problems import WHITE_SPACE, is_never, problems, scope
-
-if TYPE_CHECKING:
-    from absolve.core.options import Profile
-    from absolve.document.entity import Entity
 
 OWN = (
     *("https://h/a/b.html?q", "http://a.b", "http://a.b/", "file:///a/b", "https://a-1.example/x#y", "http://h/é/a?é", "http://h/%C3%A9"),

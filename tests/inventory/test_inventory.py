@@ -1,7 +1,5 @@
 """The inventory, column by column and code by code (docs/decisions.md, I1 to I7)."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from typing import Any
