@@ -20,8 +20,6 @@ DOCS: Final = [page for page in PAGES if page.startswith("docs/") or page == "CO
 OF_USERS: Final = {"absolve.toml", "datapackage.json", "datapackage-digest.json"}  # files of the users of absolve
 CODE: Final = re.compile(r"^ {4}.*$|`[^`]*`", re.MULTILINE)
 DECISION: Final = re.compile(r"^(?:<a id=\"\w+\"></a>)?\*\*([A-Z]\d+)\. (.+?)(?=^(?:<a id|\*\*[A-Z]\d)|^## |\Z)", re.MULTILINE | re.DOTALL)
-REFERRED: Final = re.compile(r"decisions\.md, ([A-Z]\d+(?:(?: to | and |, )[A-Z]\d+)*)")
-NUMBER: Final = re.compile(r"[A-Z]\d+")
 CONCEPT: Final = re.compile(r"^\| ([^|]+) \| [^|]+ \| (`[^|]+`) \|$", re.MULTILINE)
 
 
@@ -79,36 +77,6 @@ def test_every_file_named_by_a_page_exists(page: str) -> None:
         assert any((folder / name).is_file() for folder in folders), name
 
 
-# --- decisions --------------------------------------------------------------------------------------------------------
-
-DECISIONS: Final = dict(DECISION.findall(text("docs/decisions.md")))
-
-
-def test_decisions_are_numbered_in_each_part_and_have_a_clause() -> None:
-    parts = list(dict.fromkeys(number[0] for number in DECISIONS))
-    assert list(DECISIONS) == [
-        f"{part}{count}" for part in parts for count in range(1, sum(number[0] == part for number in DECISIONS) + 1)
-    ]
-    assert [number for number, body in DECISIONS.items() if not re.search(r"\bStandard:\s+\S", body)] == []
-
-
-@cache
-def sources() -> tuple[Path, ...]:
-    found = [path for folder in ("src", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
-    return *found, *(ROOT / "src").rglob("*.pxd"), *(ROOT / "tests").rglob("*.json")
-
-
-def test_every_decision_that_the_code_refers_to_exists() -> None:
-    referred = {
-        number
-        for path in sources()
-        for found in REFERRED.findall(" ".join(path.read_text("utf-8").split()))
-        for number in NUMBER.findall(found)
-    }
-    assert referred <= DECISIONS.keys()
-    assert len(referred) > 5
-
-
 # --- glossary, tasks, versions ----------------------------------------------------------------------------------------
 
 
@@ -134,8 +102,6 @@ def test_pre_commit_uses_the_ruff_version_of_ci() -> None:
     assert re.findall(r"ruff-pre-commit\n +rev: v([\d.]+)$", text(".pre-commit-config.yaml"), re.MULTILINE) == pinned
 
 
-# --- lists that pages repeat ------------------------------------------------------------------------------------------
-
-
 def test_the_problem_codes_in_the_decisions_are_those_of_the_rows() -> None:
-    assert re.findall(r"`([a-z-]+)`", DECISIONS["I2"])[: len(PROBLEMS)] == list(PROBLEMS)
+    decisions = dict(DECISION.findall(text("docs/decisions.md")))
+    assert re.findall(r"`([a-z-]+)`", decisions["I2"])[: len(PROBLEMS)] == list(PROBLEMS)
