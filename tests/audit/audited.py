@@ -1,16 +1,12 @@
 """Audit small sites in tests: folders made of a dict, options, and the result tables as rows."""
 
-from __future__ import annotations
-
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 NEW = "https://new.example/"
 OLD = "http://old.example/"

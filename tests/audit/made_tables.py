@@ -1,18 +1,14 @@
 """Result tables of an audit as of a real site, made by a seeded generator, of any size."""
 
-from __future__ import annotations
-
 import json
 import random
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
 
 from absolve.audit import tables
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NEW: Final = "https://docs.example.org"
 OLD: Final = "https://www.example.com"

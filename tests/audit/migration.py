@@ -3,15 +3,11 @@
 In: a tree of pages. Out: two folders, old and new, a redirect map, and what was planted.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import shutil
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import NamedTuple
 
 OLD = "http://old.example/"
 NEW = "https://new.example/"

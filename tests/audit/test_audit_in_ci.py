@@ -1,7 +1,5 @@
 """The pre-commit hook and the GitHub action: their commands run here as their hosts run them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Keys of URLs, servers, and references in the form of the old ones."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,16 +1,11 @@
 """Verdicts of links: what a browser would do, the first that holds."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:

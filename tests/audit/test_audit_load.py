@@ -1,11 +1,9 @@
 """Inputs of an audit: inventories of each format, lists, archives, packages; and what is wrong with them."""
 
-from __future__ import annotations
-
 import gzip
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -13,9 +11,6 @@ from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import load
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = {"index.html": links("a.html", "no.html", "a.html#no"), "a.html": page("a")}
 WANTED = {"no.html": "broken", "a.html#no": "fragment"}

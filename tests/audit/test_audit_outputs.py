@@ -1,15 +1,14 @@
 """Outputs of an audit: each is read by another program, hostile texts do no harm, files are whole or as they were."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import duckdb
@@ -23,9 +22,6 @@ from pyarrow import parquet
 from absolve.audit import outputs, tables
 from absolve.audit.outputs import baseline
 from absolve.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCHEMAS = Path(__file__).parent / "schemas"
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

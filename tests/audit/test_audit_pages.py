@@ -1,13 +1,8 @@
 """Findings on pages of the new site: orphans, canonical links, languages, sitemaps, duplicates."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from audited import NEW, OLD, audited, links, page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_page_without_links_to_it_is_an_orphan(tmp_path: Path) -> None:

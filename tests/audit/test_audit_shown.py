@@ -1,12 +1,10 @@
 """What an audit prints on a terminal: findings by page, cut to its width, without a control character of a document."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from audited import NEW, OLD, links, page, written
@@ -14,9 +12,6 @@ from audited import NEW, OLD, links, page, written
 from absolve.cli import audit_shown
 from absolve.core.printable import width
 from tests.terminals import in_terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SITE = {
     "index.html": links("no.html", "A.html", "http://old.example/a.html", "n\x1b]0;x\x07\u202e.html", "a.html"),

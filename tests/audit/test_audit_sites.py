@@ -6,19 +6,14 @@ links with `rel=nofollow`, at `link rev=made` with an address, and at URLs in CS
 LinkChecker 10.6 finds the same 2 missing files in the tree of git; Chromium agrees about each of its 3,005 links.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FOUND = """\
 SELECT DISTINCT document, substr(target, 1, instr(target || '#', '#') - 1), CASE

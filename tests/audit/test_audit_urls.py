@@ -1,14 +1,9 @@
 """Verdicts of the URLs of the old site."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from audited import NEW, OLD, audited, links, page, run, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORDS = "river stone lantern copper orchard velvet harbour pencil winter meadow thunder saddle anchor cotton feather silver".split()
 

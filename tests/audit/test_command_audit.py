@@ -1,12 +1,10 @@
 """The command: outputs, repairs, exit status, messages about odd sites."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -14,9 +12,6 @@ from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import judge
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: object, status: int | None = None) -> tuple[str, str]:

@@ -1,19 +1,14 @@
 """What was given to an audit and could not be read never ends in "no findings"."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SITE = {"index.html": links("about/"), "about/index.html": links("../")}
 

@@ -1,7 +1,5 @@
 """Hostile inventories, queries and baselines: an audit opens no file that nobody named, and reports what it cannot read."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

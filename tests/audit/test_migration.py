@@ -1,16 +1,11 @@
 """A documentation tree that was moved with planted faults: each is found, and nothing else."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from audited import run
 from migration import NEW, OLD, moved
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.slow

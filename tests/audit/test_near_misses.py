@@ -1,7 +1,5 @@
 """Suggestions for URLs that are not there."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.audit.near_misses import Asked, NearMisses, Suggestion

@@ -1,12 +1,12 @@
 """The report of an audit in a real Chromium: quick, without errors or requests, accessible, and safe from its contents."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from importlib import resources
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import pytest
 from made_tables import made
@@ -14,10 +14,6 @@ from made_tables import made
 from absolve.audit import outputs
 from absolve.verifying.chromium import Chromium
 from tests import browser_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 READY = """new Promise((done, failed) => {

@@ -1,21 +1,15 @@
 """Old pages found among new ones by their content."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from absolve.audit.content import Match, PageText, match
-from absolve.audit.content.matching import Score, Scorer
-
-if TYPE_CHECKING:
-    from absolve.audit.content.matching import Page
+from absolve.audit.content.matching import Page, Score, Scorer
 
 WORDS = "pencil copper candle mountain quiet turnip harbour river garden orchard winter button silver feather velvet letter lantern cotton pepper stone market saddle anchor lamp window thunder ladder meadow bread yellow".split()
 

@@ -1,18 +1,14 @@
 """Content matching on real documentation: pages renamed and edited, deleted, merged, swapped, under a new template."""
 
-from __future__ import annotations
-
 import random
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from absolve.audit.content import PageText, blocks, match
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TAG = re.compile(rb"<[^>]*>")
 BODY = re.compile(rb"<body[^>]*>(.*)</body>", re.DOTALL | re.IGNORECASE)

@@ -1,7 +1,5 @@
 """The blocks of text of a document."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,14 +1,9 @@
 """What the tests of maps share: a map of one text, and where URLs lead by it."""
 
-from __future__ import annotations
-
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from absolve.audit import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 OLD = "http://old.example/"
 NEW = "https://new.example/"

@@ -1,7 +1,5 @@
 """What is wrong with the rules of a map: unused, shadowed, contradicting, chains, circles, dead ends."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

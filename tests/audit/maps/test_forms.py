@@ -1,7 +1,5 @@
 """Rules in the form of each server, and rules that a form cannot express."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.audit.maps import Rule, forms

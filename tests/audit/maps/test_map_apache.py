@@ -1,7 +1,5 @@
 """Apache configurations: mod_alias and mod_rewrite."""
 
-from __future__ import annotations
-
 import pytest
 from moving import NEW, OLD, lead, problems, rules
 

@@ -1,7 +1,5 @@
 """Maps in CSV: old, new, status, exact, prefix or regex."""
 
-from __future__ import annotations
-
 import pytest
 from moving import NEW, OLD, lead, problems, rules
 

@@ -1,7 +1,5 @@
 """nginx configurations: return, rewrite, map, location; what is named as unread."""
 
-from __future__ import annotations
-
 import pytest
 from moving import NEW, OLD, lead, problems, rules
 

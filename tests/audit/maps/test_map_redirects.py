@@ -1,7 +1,5 @@
 """`_redirects` files of Netlify and Cloudflare Pages."""
 
-from __future__ import annotations
-
 import pytest
 from moving import OLD, lead, problems, rules
 

@@ -1,23 +1,18 @@
 """What a real Apache answers, for each directive that the reader applies. Skipped where no Apache is installed."""
 
-from __future__ import annotations
-
 import http.client
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from absolve.audit import maps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 APACHE = shutil.which("apache2", path="/usr/sbin:/usr/bin") or shutil.which("httpd")
 MODULES = Path("/usr/lib/apache2/modules")

@@ -1,7 +1,5 @@
 """Where URLs lead by all maps: chains, circles, several maps, recorded redirects."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import quote
 

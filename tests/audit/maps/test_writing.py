@@ -1,7 +1,5 @@
 """Written maps: chains flattened, rules added, in every form; read back they lead to the same places."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import quote
 

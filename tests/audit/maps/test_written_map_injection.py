@@ -1,7 +1,5 @@
 """URLs of hostile sites, written into maps: no line and no argument ends where it should not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import quote
 
