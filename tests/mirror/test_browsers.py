@@ -1,7 +1,5 @@
 """What browsers do with a file from a disk, by its name, and what a response allowed."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.mirror import browsers

@@ -1,7 +1,5 @@
 """What is held of a capture: the capture that counts, and the end of redirects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

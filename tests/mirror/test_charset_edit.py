@@ -1,7 +1,5 @@
 """The charset that only a header stated is declared in the document."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

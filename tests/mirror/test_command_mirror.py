@@ -1,7 +1,5 @@
 """`absolve mirror` on small captures: files, links, edits, a second run, what stays."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

@@ -1,14 +1,14 @@
 """Hostile files in the folder of a mirror: links, pipes, databases that somebody else made."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from packed import mirrored
@@ -23,10 +23,6 @@ from absolve.mirror.origins import Origins
 from absolve.mirror.serve import content_type
 from absolve.mirror.survey import _Candidates
 from tests.shapes.captures import entry, har
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS url, n AS path, n AS media_type FROM r"
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -1,21 +1,16 @@
 """Hostile captures: nothing leaves the folder, nothing reaches the terminal or the entry page as markup."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from absolve.cli import main
 from tests.shapes import captures
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRAPS = [
     "../../../up",

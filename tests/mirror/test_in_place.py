@@ -1,17 +1,12 @@
 """`absolve mirror --relative-only`: links of a folder of pages become relative in place, and nothing else changes."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from absolve.cli import main
 from tests.shapes.captures import files_below
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://h/"
 SAFE = b"<link rel=stylesheet crossorigin integrity=sha256-x href=http://h/s.css><base href=>"

@@ -1,10 +1,8 @@
 """The entry page of a mirror."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from test_map import finished, row
@@ -13,9 +11,6 @@ from absolve.mirror import index
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
 from absolve.mirror.paths import Placed, folder_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

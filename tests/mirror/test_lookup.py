@@ -1,10 +1,8 @@
 """The file for a URL, by the map, in memory or row by row."""
 
-from __future__ import annotations
-
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +10,6 @@ from absolve.mirror import lookup as lookup_
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.policy import Target
 from absolve.mirror.urls import Equivalences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROWS = [
     ("http://h/~a", "h/a.html", None),

@@ -1,19 +1,15 @@
 """The map of a mirror, and its working copy."""
 
-from __future__ import annotations
-
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from absolve.mirror.capture import Captured, Where
 from absolve.mirror.map import BESIDE, WORKING, Finished, Row, Working, foreign, iso, opened, removed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 DATE = "20240501123059"
 

@@ -1,13 +1,12 @@
 """Mirrors again and again: into folders with files, after a kill, with other options; and errors of use."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from gzip import compress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from packed import mirrored, tree
@@ -17,9 +16,6 @@ from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.mirror import map as maps
 from tests.shapes.captures import entry, har, page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = "<meta charset=utf-8>"
 CAPTURE = har(

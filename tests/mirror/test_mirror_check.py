@@ -1,7 +1,5 @@
 """`absolve mirror --check`: what is wrong in a mirror of any tool, and nothing that is right."""
 
-from __future__ import annotations
-
 import html
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The edits of a mirror that are no links, each with its note."""
 
-from __future__ import annotations
-
 from html import escape, unescape
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Extensions by media type, and media types by content."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.mirror.extensions import by_name, lacking, of_file, sniffed, suffix

@@ -1,17 +1,12 @@
 """Plain files as a capture: their URLs as options, the pages or their savers give them; and files without one."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from packed import tree
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAVED = b"<!-- saved from url=(0014)http://h/a/pg -->\n<meta charset=utf-8>"
 

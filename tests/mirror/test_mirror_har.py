@@ -1,19 +1,15 @@
 """HAR as a capture: entries that answer a GET, their contents, and what of them cannot be read."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from packed import mirrored
 
 import absolve
 from tests.shapes.captures import entry, har
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://h/p.html"
 PAGE = "<meta charset=utf-8><p>p"

@@ -1,19 +1,13 @@
 """Messages as a capture: MHTML, mail and mailboxes, by the URLs of their parts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from packed import mirrored
 
 import absolve
+from absolve.mirror.plan import MirrorPlan
 from tests.shapes.captures import mhtml
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from absolve.mirror.plan import MirrorPlan
 
 PAGE = b'<meta charset=utf-8><link rel=stylesheet href="cid:css-1@x"><a href="b">b</a><img src="http://h/p.png">'
 PNG = b"\x89PNG\r\n\x1a\n0"

@@ -1,9 +1,7 @@
 """Packages as a capture: the files of an EPUB or a ZIP, the records of a WACZ, and what of them cannot be read."""
 
-from __future__ import annotations
-
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from packed import mirrored, tree
@@ -13,9 +11,6 @@ from absolve.cli import main
 from absolve.core.errors import DocumentError
 from absolve.mirror.warc import opened_member
 from tests.shapes.captures import epub, page, zipped
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = b"<meta charset=utf-8><a href=/x>x</a><a href=b.html#t>b</a>"
 XHTML = b'<?xml version="1.0" encoding="utf-8"?><html xmlns="http://www.w3.org/1999/xhtml"><body><a href="b.xhtml#x">b</a></body></html>'

@@ -1,17 +1,12 @@
 """WARC and ARC as a capture: which records are documents, which payload each has, and what is reported."""
 
-from __future__ import annotations
-
 from gzip import compress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from packed import mirrored
 
 import absolve
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://h/p.html"
 BODY = b"<meta charset=utf-8>"

@@ -1,7 +1,5 @@
 """`absolve mirror --zip`: the bytes of the folder in one file, the same for the same capture."""
 
-from __future__ import annotations
-
 import io
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Names that Linux, macOS and Windows accept."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

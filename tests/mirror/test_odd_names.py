@@ -1,20 +1,15 @@
 """Files with odd names in a folder or a package: each link that a browser would follow to one leads to its file."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
 
 from absolve.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAMES = [
     *(

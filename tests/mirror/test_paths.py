@@ -1,7 +1,5 @@
 """Paths of a mirror: one URL, one file; names that every file system accepts; a further URL renames little."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

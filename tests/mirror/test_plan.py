@@ -1,7 +1,5 @@
 """The plan of a mirror in the library: a path for each URL that is held, and a policy for each document."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The policy of a mirror: which links lead to files, which to the web, and which stay."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,11 +1,10 @@
 """Documents that were captured in pieces (206), cut off, or not at all: what is held of them."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from gzip import compress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from packed import mirrored, tree
@@ -13,9 +12,6 @@ from packed import mirrored, tree
 from absolve.cli import main
 from absolve.mirror.capture import Captured, Piece, Pieces, Version, Where
 from tests.shapes.captures import DATE, block, entry, har, page, record, zipped
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://h/m.mp4"
 ALL = b"0123456789"

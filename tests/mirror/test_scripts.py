@@ -1,7 +1,5 @@
 """Scripts that work from a server only."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.mirror.tags import may_need_server, needs_server

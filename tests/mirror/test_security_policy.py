@@ -1,7 +1,5 @@
 """Content Security Policies: of a header as meta elements, with the sources of a local copy, and what they allow."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.mirror import security_policy

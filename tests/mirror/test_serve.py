@@ -1,16 +1,16 @@
 """A served mirror: an origin for each host, the files of the map with their media types, nothing else, to this machine."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import socket
 import sqlite3
 import struct
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from packed import mirrored
@@ -20,10 +20,6 @@ from absolve.core.errors import UsageError
 from absolve.mirror import lookup, serve
 from absolve.mirror.origins import name_of
 from tests.shapes.captures import entry, har, page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 PAGE = b"<meta charset=utf-8><p>a"
 MODULE = b"import './x.js'"

@@ -1,12 +1,11 @@
 """A served mirror in Chromium: hosts are apart, scripts find what the capture holds, nothing leaves, nothing stays."""
 
-from __future__ import annotations
-
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from struct import pack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from packed import mirrored
@@ -14,9 +13,6 @@ from packed import mirrored
 from tests.browser_online import Online, served
 from tests.browser_page import Page
 from tests.shapes.captures import page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OUT = "evil.test"
 

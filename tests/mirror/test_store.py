@@ -1,7 +1,5 @@
 """The captures of a survey: the same in memory and in a database."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

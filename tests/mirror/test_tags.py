@@ -1,7 +1,5 @@
 """Attributes and anchors of start tags."""
 
-from __future__ import annotations
-
 import pytest
 
 from absolve.encodings.charsets import Charset, lookup

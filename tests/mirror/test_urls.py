@@ -1,7 +1,5 @@
 """URLs as browsers send them, and equivalent ones."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

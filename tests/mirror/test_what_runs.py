@@ -6,28 +6,22 @@ files, or ran on the web, or would run from a static server, may run in its mirr
 where its name has no ending.
 """
 
-from __future__ import annotations
-
 import mimetypes
 import re
 import sqlite3
 from base64 import b64encode
+from collections.abc import Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import pytest
 
 from absolve.cli import main
 from tests.browser_online import Online, Tab, served
-from tests.shapes.active import HOST, KINDS, SHAPES
+from tests.shapes.active import HOST, KINDS, SHAPES, Response, Shape
 from tests.shapes.captures import har, record, zipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from tests.shapes.active import Response, Shape
 
 Shapes = dict[int, "Shape"]
 SAMPLE: Final = dict(list(enumerate(SHAPES))[3::23])  # of every kind some, for the default run
