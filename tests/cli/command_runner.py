@@ -1,21 +1,18 @@
 """Run commands in tests: in this process, or in a subprocess where the test needs one."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pytest
 
 from absolve.cli import main
 from absolve.urls import PROFILES
 from tests.terminals import in_terminal
-
-if TYPE_CHECKING:
-    import pytest
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PAGE = b"""<!-- saved from url=(0017)http://h/d/p.html -->

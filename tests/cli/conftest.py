@@ -1,14 +1,9 @@
 """Fixtures of the tests of commands."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from command_runner import PAGE, Runner
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,20 +1,15 @@
 """Broken records in archives stay unchanged and are reported with offset and URL; the other records are rewritten."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib
+from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from command_runner import Runner
+from command_runner import Runner
 
 GOOD, BAD = "http://good.example/d/p.html", "http://bad.example/d/p.html"
 PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://good.example/d/x">x</a>'

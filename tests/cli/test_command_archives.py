@@ -1,27 +1,21 @@
 """WARC and ARC files on the command line: record by record, in little memory, written completely or not at all."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import zstandard
+from command_runner import Runner
 
 import absolve as library
 from absolve.cli import many, progress
+from absolve.document.entity import Entity
 from absolve.rewriting import rewriter
 from absolve.run import load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from command_runner import Runner
-
-    from absolve.document.entity import Entity
 
 URL = "http://w.example/d/p.html"
 PAGE, ABSOLUTE = b'<a href="x">x</a>', b'<a href="http://w.example/d/x">x</a>'

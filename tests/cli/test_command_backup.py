@@ -1,17 +1,12 @@
 """Backups are written to unused names; an earlier backup is never replaced."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from command_runner import ABSOLUTE, PAGE, Runner
 
 from absolve.run import outputs
 from tests.shapes.scale import not_traced
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 IN_PLACE = ("rewrite", "--in-place", "--backup", ".orig")
 WARC = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h/d/p.html\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"

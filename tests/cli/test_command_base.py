@@ -1,9 +1,7 @@
 """`absolve base`: the nested boxes of RFC 1808 section 3."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from command_runner import FIXTURES, Runner
@@ -15,9 +13,6 @@ from absolve.core.model import VERDICTS
 from absolve.core.printable import width
 from absolve.document.settings import Settings
 from absolve.document.walk import inners, walk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BOXES = r"""
 .------------------------------------------------------------------------.

@@ -1,24 +1,16 @@
 """`absolve browser`: with a fake browser, and with a real one where one is installed."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from command_runner import PAGE
+from command_runner import PAGE, Runner
 
 from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.model import Document
+from absolve.document.entity import Entity
 from absolve.verifying.browser import Browser, View
 from absolve.verifying.chromium import NoBrowserError, find
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from command_runner import Runner
-
-    from absolve.core.model import Document
-    from absolve.document.entity import Entity
 
 LINKS = [("a", "href", "x.html?a&b", "http://h/d/x.html?a&b"), ("a", "href", "http://g/", "http://g/")]
 

@@ -1,18 +1,12 @@
 """`--engine`: incompatible options are rejected before any input is read."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from command_runner import Runner
 
 from absolve.tables import FORMATS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from command_runner import Runner
 
 STREAMS = " or ".join(name for name, form in FORMATS.items() if form.cluster)
 MASTER = "--engine", "local[2]"

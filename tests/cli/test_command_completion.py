@@ -1,24 +1,18 @@
 """`absolve completion`: scripts for shells."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import shtab
+from command_runner import Runner
 
 from absolve.cli.option_table import SHELLS
 from absolve.cli.parsing import parser
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.urls import PROFILES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from command_runner import Runner
 
 
 @pytest.mark.parametrize("shell", SHELLS)

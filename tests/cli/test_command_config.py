@@ -1,19 +1,13 @@
 """The configuration file: options under their own names, which the command line overrides."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import PROFILE_WORDS
+from command_runner import PROFILE_WORDS, Runner
 
 from absolve.cli.configuration import configure, found_for
 from absolve.cli.parsing import parser
-
-if TYPE_CHECKING:
-    from command_runner import Runner
 
 PAGE = b"<a href=';x'>x</a><img data-src=y.png><a href=/z>z</a>"
 

@@ -1,21 +1,16 @@
 """A discovered configuration file sets only options that cannot write, run or connect; a named one sets all."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from command_runner import Runner
 
 from absolve.cli import configuration
 from absolve.cli.parsing import parser
 from tests.shapes.captures import files_below
-
-if TYPE_CHECKING:
-    from command_runner import Runner
 
 PAGE = b"<a href=';x'>x</a>"
 ABSOLUTE = b"<a href='http://h/;x'>x</a>"

@@ -1,25 +1,19 @@
 """`absolve documents`, and the table of documents beside that of links."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 import sqlite3
 from contextlib import closing
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from command_runner import Runner
 
 import absolve as library
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.tables import FORMATS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from command_runner import Runner
 
 PAGE = b"<title>t</title><p id='=1+1'><a name='a b' href=x>"
 IMAGE = b"\x89PNG\r\n\x1a\n\0"

@@ -3,20 +3,14 @@
 Commands and options come from the parser. A new option whose value the table below does not know fails the test.
 """
 
-from __future__ import annotations
-
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
-from command_runner import PAGE
+from command_runner import PAGE, Runner
 
 from absolve.cli.parsing import parser
-
-if TYPE_CHECKING:
-    import argparse
-
-    from command_runner import Runner
 
 HTTP: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE
 WARC: Final = (

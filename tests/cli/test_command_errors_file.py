@@ -1,22 +1,16 @@
 """`--errors FILE` never replaces an input or output of the run, and is written completely or not at all."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import PAGE
+from command_runner import PAGE, Runner
 
 from tests.shapes.captures import files_below
-
-if TYPE_CHECKING:
-    from command_runner import Runner
 
 BROKEN = b"<a href='//[x'>"
 

@@ -1,20 +1,15 @@
 """A full disk is one line on the standard error: no traceback, nothing torn, the old file kept, no temporary file."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from test_command_kills import capture, temporary
 
 from absolve.cli.parsing import parser
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 resource = pytest.importorskip("resource")
 pytest.importorskip("duckdb")

@@ -1,20 +1,15 @@
 """Help: `-h`, `--help`, `absolve help`, short names of options."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from command_runner import ABSOLUTE, Runner
 
 from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import MOST, parser
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIRST = ["arguments", "folders and lists", "facts about the inputs", "output"]
 LAST = ["finding and resolving links", "limits", "run", "help"]

@@ -4,8 +4,6 @@ $ABSOLVE_KILLS is the number of kills at random moments of each test, over all c
 kind of inputs, one process or the whole job. `-s` prints the figures.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random
@@ -16,16 +14,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 
 from tests.shapes.captures import files_below, page, zipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KILLS: Final = int(os.environ.get("ABSOLVE_KILLS", "4"))
 PAGE: Final = b"<!-- saved from url=(0017)http://h/d/p.html -->" + b"<a href='x.html'>text</a><p>text</p>" * 40

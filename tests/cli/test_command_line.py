@@ -1,7 +1,5 @@
 """Behaviour common to all commands: --version, --help, exit status."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

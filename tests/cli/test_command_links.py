@@ -1,23 +1,17 @@
 """`absolve links`: the inventory, to stdout or a file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from command_runner import FIXTURES, PAGE, PROFILE_WORDS, Runner
 
 import absolve as library
-from absolve.document.walk import walk
+from absolve.document.entity import Entity
+from absolve.document.walk import Settings, walk
 from absolve.inventory.columns import COLUMNS
-
-if TYPE_CHECKING:
-    from absolve.document.entity import Entity
-    from absolve.document.walk import Settings
 
 
 def test_an_empty_file_has_no_rows_and_its_table_is_a_header(absolve: Runner, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Whole folders and lists: which files are processed, where results go, and the same results with several processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

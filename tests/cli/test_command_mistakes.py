@@ -1,7 +1,5 @@
 """Common mistakes, and what is printed: the blocks of mistakes.txt, each run as a command."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import NamedTuple

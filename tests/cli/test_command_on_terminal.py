@@ -3,13 +3,14 @@
 Commands and options come from the parser. Names, pages, records, maps, lists, configuration and option values are hostile.
 """
 
-from __future__ import annotations
-
+import argparse
 import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -17,11 +18,6 @@ from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import parser
 from absolve.core.drawing import SEQUENCES
 from tests.terminals import in_terminal
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-    from pathlib import Path
 
 if not hasattr(os, "fork"):
     pytest.skip("there is no fork here", allow_module_level=True)

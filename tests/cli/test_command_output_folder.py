@@ -1,23 +1,17 @@
 """Nothing is written outside the output folder, whatever links it contains, even if they are created meanwhile."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from command_runner import Runner
 
 from absolve.cli import many
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from command_runner import Runner
 
 URL = "--url=http://h/"
 LINK = b"<a href=x.html>"

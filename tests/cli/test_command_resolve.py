@@ -1,13 +1,8 @@
 """`absolve resolve`: resolve references without a document."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from command_runner import Runner
+from command_runner import Runner
 
 
 def test_an_absolute_reference_needs_no_base(absolve: Runner) -> None:

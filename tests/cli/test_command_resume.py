@@ -1,7 +1,5 @@
 """`--resume` continues a killed run: files that are done and unchanged since are skipped."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
@@ -9,16 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from command_runner import Runner
 
 from absolve.cli import many
 from absolve.run.journal import Journal
 from tests.shapes.captures import files_below
-
-if TYPE_CHECKING:
-    from command_runner import Runner
 
 URL = "--url=http://h/"
 PAGE = b"<a href='%d.html'>x</a>" + b"<p>text</p>" * 200

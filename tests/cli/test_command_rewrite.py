@@ -1,7 +1,5 @@
 """`absolve rewrite`: where results go, which inputs and outputs are refused, and which bytes and metadata are kept."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

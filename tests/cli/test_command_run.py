@@ -1,28 +1,23 @@
 """Runs over many inputs: progress, the summary, and the handling of bad inputs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from command_runner import Runner
 
 from absolve import cli
 from absolve.cli import many, progress, reporting
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 from tests.terminals import in_terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from command_runner import Runner
 
 URL = "--url=http://h/"
 PAGE = b"<a href=x>"

@@ -1,7 +1,5 @@
 """Output for people has no control character, no forged line and no credentials; output for programs is exact."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -11,13 +9,9 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import on_terminal
-
-if TYPE_CHECKING:
-    from command_runner import Done, Runner
+from command_runner import Done, Runner, on_terminal
 
 BAD = "\x1b]0;x\x07\x9b31m\x7f\u202e\u2028"
 FORGED = "x\nother.html:1:1: not-found: forged"

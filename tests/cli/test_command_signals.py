@@ -1,23 +1,18 @@
 """SIGINT, SIGTERM and SIGHUP end a run quietly, with whole files and no temporary ones."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from command_runner import ABSOLUTE, PAGE
 
 from tests.shapes.scale import not_traced
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 if not hasattr(os, "killpg"):
     pytest.skip("there are no process groups here", allow_module_level=True)

@@ -3,20 +3,15 @@
 `benchmarks/start.py` measures that time.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from absolve.core import lazy_regex
 from tests.shapes.scale import not_traced
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = b"<title>&uuml;</title><a href='b?c&amp;d'><a href=\"e?f&g=h\"><img src=//i.example/>"
 ABSOLUTE = (

@@ -1,21 +1,15 @@
 """What a person sees: tables on a terminal, colours, hyperlinks, widths, and the line that ends a run."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import FIXTURES, on_terminal
+from command_runner import FIXTURES, Runner, on_terminal
 
-if TYPE_CHECKING:
-    from command_runner import Runner
-
-    from absolve.run.inputs import Input
+from absolve.run.inputs import Input
 
 URL = "--url=http://h/d/"
 PAGE = b"<a href=x>x</a><a href=http://[>y</a><a href='#z'>z</a>"

@@ -1,19 +1,14 @@
 """File names that are not UTF-8, in every mode of every command."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from command_runner import ABSOLUTE, PAGE, SUMMARY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER = os.fsdecode(b"d\xff")
 NAME = os.fsdecode(b"caf\xe9.html")

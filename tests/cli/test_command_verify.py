@@ -1,8 +1,7 @@
 """`absolve verify` and `absolve rewrite --verify`: reported differences, and files that are not written."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from command_runner import ABSOLUTE, FIXTURES, PAGE, Runner
@@ -11,9 +10,6 @@ from absolve.core.model import Finding
 from absolve.document.entity import AMBIGUOUS
 from absolve.formats.html import walker
 from absolve.rewriting import rewriter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def spoilt(monkeypatch: pytest.MonkeyPatch) -> None:

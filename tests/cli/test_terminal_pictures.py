@@ -1,7 +1,5 @@
 """The pictures of the terminal (.ci/terminal_pictures.py): each shows the whole output, and loads nothing from elsewhere."""
 
-from __future__ import annotations
-
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
