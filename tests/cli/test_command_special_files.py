@@ -1,19 +1,13 @@
 """Folders with pipes, sockets, devices, dangling links and links to themselves."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from command_runner import SUMMARY
-
-if TYPE_CHECKING:
-    from command_runner import Runner
+from command_runner import SUMMARY, Runner
 
 URL = "--url=http://h/"
 LINK = b"<a href=x.html>"
@@ -55,22 +49,15 @@ def test_a_pipe_in_a_folder_is_skipped_with_a_diagnostic(site: Path, command: tu
         assert files(Path("out")) == ["a.html", "z.html"]
 
 
-def test_a_socket_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site: Path) -> None:
+@pytest.mark.parametrize("kind", ["socket", "device"])
+def test_a_socket_or_a_device_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site: Path, kind: str) -> None:
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(site / "s.html"))
+        try:
+            server.bind(str(site / "s.html")) if kind == "socket" else os.mknod(site / "s.html", 0o20666, os.makedev(1, 5))
+        except OSError:
+            pytest.skip(f"no {kind} can be made here")  # a device only by root
         done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "note: site/s.html: special-file: skipped: a socket, not a regular file\n")
-    assert files(Path("out")) == ["a.html", "z.html"]
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may make devices")
-def test_a_device_in_a_folder_is_skipped_with_a_diagnostic(absolve: Runner, site: Path) -> None:
-    try:
-        os.mknod(site / "zero.html", 0o20666, os.makedev(1, 5))  # endless
-    except OSError:
-        pytest.skip("no devices can be made here")
-    done = absolve("rewrite", "site", URL, "-o", "out")
-    assert done == (0, b"", "note: site/zero.html: special-file: skipped: a device, not a regular file\n")
+    assert done == (0, b"", f"note: site/s.html: special-file: skipped: a {kind}, not a regular file\n")
     assert files(Path("out")) == ["a.html", "z.html"]
 
 
@@ -88,28 +75,24 @@ def test_excluded_special_files_are_skipped_silently(absolve: Runner, site: Path
     assert absolve("rewrite", "site", URL, "-o", "out", "--include", "*.html") == (0, b"", "")
 
 
-@pytest.mark.parametrize("command", [WHERE[0], WHERE[2], WHERE[3]], ids=" ".join)
-@pytest.mark.parametrize("name", ["n", "n.html", "n.warc"])
-def test_a_dangling_link_is_reported_and_the_run_continues(
-    absolve: Runner, site: Path, command: tuple[str, ...], name: str
-) -> None:
-    (site / name).symlink_to("none")
-    done = absolve(command[0], "site", URL, *command[1:])
-    assert (done.status, done.err) == (0, f"warning: site/{name}: not-found: skipped: a symbolic link without a target\n")
-    if "-o" in command:
-        assert files(Path("out")) == ["a.html", "z.html"]
+NOWHERE = "not-found: skipped: a symbolic link without a target"
+IN_A_LOOP = "unreadable: skipped: a symbolic link in a loop of links"
+LINKS = [  # their targets, and what each is reported as
+    *({name: ("none", NOWHERE)} for name in ("n", "n.html", "n.warc")),
+    *({"m": ("m", IN_A_LOOP), "n.html": (to, IN_A_LOOP)} for to in ("n.html", "m/n.html")),
+]
 
 
 @pytest.mark.parametrize("command", [WHERE[0], WHERE[2], WHERE[3]], ids=" ".join)
-@pytest.mark.parametrize("to", ["n.html", "m/n.html"])
-def test_a_link_to_itself_is_reported_and_the_run_continues(
-    absolve: Runner, site: Path, command: tuple[str, ...], to: str
+@pytest.mark.parametrize("links", LINKS, ids=str)
+def test_a_link_to_nowhere_or_itself_is_reported_and_the_run_continues(
+    absolve: Runner, site: Path, command: tuple[str, ...], links: dict[str, tuple[str, str]]
 ) -> None:
-    (site / "n.html").symlink_to(to)
-    (site / "m").symlink_to("m")
+    for name, (to, _) in links.items():
+        (site / name).symlink_to(to)
     done = absolve(command[0], "site", URL, *command[1:])
-    text = "unreadable: skipped: a symbolic link in a loop of links"
-    assert (done.status, done.err.splitlines()) == (0, [f"warning: site/m: {text}", f"warning: site/n.html: {text}"])
+    reported = [f"warning: site/{name}: {text}" for name, (_, text) in links.items()]
+    assert (done.status, done.err.splitlines()) == (0, reported)
     if "-o" in command:
         assert files(Path("out")) == ["a.html", "z.html"]
 
