@@ -209,8 +209,10 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     connection.execute(_STUBS)
     recorded = maps.recorded(each(connection, _RECORDED))
     given = [*sets, recorded] if recorded.rules else sets
-    exists = Held(connection, fold=question.server.case == "ignore")
-    return maps.Rules(given, question.old_url, question.new_url, exists)
+    rules = maps.Rules(given, question.old_url, question.new_url)
+    if given:  # else no file is in the way of a rule to add
+        rules.exists = Held(connection, fold=question.server.case == "ignore")
+    return rules
 
 
 def follow(connection: Any, rules: maps.Rules) -> None:

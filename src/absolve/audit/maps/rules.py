@@ -37,20 +37,18 @@ class Seen(NamedTuple):
 
 
 class Rules:
-    """All maps of an audit. `exists` returns whether the new site has a file for a URL.
+    """All maps of an audit. `exists` returns whether the new site has a file for a URL; set it before the first chain.
 
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
     redirects that were recorded.
     """
 
-    def __init__(
-        self, sets: Iterable[RuleSet], base_old: str | None, base_new: str, exists: Callable[[str], bool] = _never
-    ) -> None:
+    def __init__(self, sets: Iterable[RuleSet], base_old: str | None, base_new: str) -> None:
         self.sets = list(sets)
         self.maps = [one for one in self.sets if one.format != RECORDED]
         self.used: Counter[tuple[str, int]] = Counter()
         self.seen: dict[tuple[str, int], Seen] = {}
-        self.exists = exists
+        self.exists: Callable[[str], bool] = _never
         self._base_new = base_new
         self._new, self._old = request(base_new), request(base_old) if base_old else None
         self._home = self._new.host if self._new is not None else ""

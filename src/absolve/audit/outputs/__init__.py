@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from absolve.audit.outputs.source import Source
 
 
-REPORTS: Final = {  # formats for the findings of an audit alone, each with its module
-    "html": "absolve.audit.report",
-    **{name: f"absolve.audit.outputs.{name}" for name in ("sarif", "junit", "github", "gitlab", "markdown")},
+REPORTS: Final = {  # formats for the findings of an audit alone, each with the module and the function that writes it
+    "html": "report.page.write",
+    "sarif": "outputs.sarif.write",
+    **{name: f"outputs.build_servers.{name}" for name in ("junit", "github", "gitlab")},
+    "markdown": "outputs.markdown.write",
 }
 TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in {TABLE, "md", "html"}}
 FORMATS: Final = (*TABLES, *REPORTS)
@@ -61,8 +63,11 @@ def format_of(name: str) -> str:
 
 
 def load(name: str) -> Any:
-    """Return the module of a report, or the sink of a table. Raise UsageError if a package is missing."""
-    return import_module(REPORTS[name]) if name in REPORTS else by_name(name)
+    """Return the function that writes a report, or the sink of a table. Raise UsageError if a package is missing."""
+    if name not in REPORTS:
+        return by_name(name)
+    module, _, function = REPORTS[name].rpartition(".")
+    return getattr(import_module(f"absolve.audit.{module}"), function)
 
 
 def is_split(name: str) -> bool:
@@ -92,7 +97,7 @@ def write(connection: duckdb.DuckDBPyConnection, path: Path, options: Options | 
     if is_split(name):
         return _write_each(source, name, path)
     with outputs.opened(str(path)) if is_stream(name) else outputs.replacing(path) as file:
-        load(name).write(source, file) if name in REPORTS else source.write(source.tables, name, file)
+        load(name)(source, file) if name in REPORTS else source.write(source.tables, name, file)
     return [] if to_stdout else [path]
 
 

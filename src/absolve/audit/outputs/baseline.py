@@ -27,7 +27,6 @@ from absolve.audit.tables import FINE, QUIET, RULES_FOUND, SCHEMA_VERSION
 from absolve.audit.tables import TABLES as RESULTS
 from absolve.core.errors import UsageError, in_short
 from absolve.core.printable import masked, printable
-from absolve.inventory import arrow_batches
 from absolve.tables.csv import literal
 from absolve.tables.duckdb import CLOSED
 
@@ -84,7 +83,7 @@ _WRONG: Final = (
 _DOCUMENTS_NOW: Final = """
 CREATE OR REPLACE TABLE documents_now AS SELECT DISTINCT document FROM links WHERE document IS NOT NULL
 """
-_PLACE: Final = "subject VARCHAR, line BIGINT, start BIGINT, is_sure BOOLEAN"
+_PLACES: Final = ("subject VARCHAR", "line BIGINT", "start BIGINT", "is_sure BOOLEAN")
 _LISTED: Final = ", ".join(("table_name", *COLUMNS))
 _RESULTS: Final = f"""
 CREATE OR REPLACE TABLE baseline AS
@@ -103,7 +102,7 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
     source = Source(connection, Options())
     connection = connection.cursor()
     for name in ("current", "earlier"):
-        connection.execute(f"CREATE OR REPLACE TABLE {name} ({_TEXTS}, {_PLACE}, is_known BOOLEAN)")
+        connection.execute(f"CREATE OR REPLACE TABLE {name} ({_TEXTS}, {', '.join(_PLACES)}, is_known BOOLEAN)")
     connection.execute("CREATE OR REPLACE TABLE earlier_documents (document VARCHAR)")
     connection.execute(_DOCUMENTS_NOW)
     try:
@@ -141,20 +140,12 @@ def _normal(cell: Any) -> Any:
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, *, first: int) -> None:
     """Insert findings. Raise TypeError with the place of a cell that is no text; `first` is the number of row one."""
-    import pyarrow as pa
-
-    names = COLUMNS if table else (*COLUMNS, *PRINTS)
-    schema = pa.schema([pa.field(column, pa.string()) for column in names])
+    rest = [None] * (len(_PLACES) + len(PRINTS) * bool(table))
     try:
-        batch = arrow_batches.typed(schema, [tuple(map(_normal, row)) for row in rows])
+        insert(connection, "earlier", ((table, *map(_normal, row), *rest, False) for row in rows))
     except (TypeError, ValueError, OverflowError) as error:
         wrong = (number for number, row in enumerate(rows, first) if not all(map(_is_text, row)))
         raise TypeError(f"table {table}, finding {next(wrong, first)}: {error}") from error
-    connection.register("more", pa.Table.from_batches([batch]))
-    connection.execute(
-        f"INSERT INTO earlier BY NAME SELECT '{table}' AS table_name, false AS is_known, * FROM more"  # noqa: S608 - names of ours
-    )
-    connection.unregister("more")
 
 
 def _is_text(cell: object) -> bool:

@@ -19,22 +19,20 @@ MOST_CAUSES: Final = 25
 _CONDITION: Final = f"verdict NOT IN {(*QUIET, *FINE)}"
 
 
-def reasons(source: Source) -> list[str]:
-    """Return the reasons of the answer as sentences, the verdict that has most findings first."""
+def reasons(source: Source) -> list[tuple[str, str, str]]:
+    """Return the reasons of the answer, most findings first: a verdict, how many findings it has, what it means."""
     try:
         found = json.loads(source.summary.get("reasons") or "[]")
         counts = sorted(((str(one["verdict"]), int(one["count"])) for one in found), key=lambda pair: -pair[1])
     except (ValueError, TypeError, KeyError):
         return []
-    return [reason(verdict, count) for verdict, count in counts]
+    return [(verdict, _number(verdict, count), words(verdict).meaning) for verdict, count in counts]
 
 
-def reason(verdict: str, count: int) -> str:
-    """Return a sentence about so many findings with a verdict."""
+def _number(verdict: str, count: int) -> str:
     kinds = ((URL_VERDICTS, "old URL"), (PAGE_VERDICTS, "page"), (RULE_VERDICTS, "rule"))
     what = next((name for verdicts, name in kinds if verdict in verdicts), "link")
-    found = words(verdict)
-    return f"{count:,} {what}{'s' if count > 1 else ''}: {found.name.lower()}. {found.meaning}"
+    return f"{count:,} {what}{'s' if count > 1 else ''}: {words(verdict).name.lower()}"
 
 
 def can_switch(source: Source) -> bool:
@@ -68,7 +66,7 @@ def _lines(source: Source) -> Iterator[str]:
         parts.append(f"**{source.number('lost'):,}** of {source.number('urls'):,} old URLs lost")
     yield f"{', '.join(parts)}."
     yield ""
-    yield from [f"- {reason}" for reason in reasons(source)]
+    yield from [f"- {number}. {meaning}" for _, number, meaning in reasons(source)]
     yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))
     yield from _table("Largest causes", source.rows(_causes(source)), ("cause", "verdict", "links", "pages", "example"))
     if "baseline" in source.tables:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.audit.judge import batched, each, one
 from absolve.audit.tables import QUIET, TABLES
 from absolve.core import printable
 from absolve.core.printable import visible_json
@@ -15,7 +16,7 @@ from absolve.run.safe_cells import Cells
 from absolve.tables import FORMATS, Table, by_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import duckdb
 
@@ -104,16 +105,16 @@ class Source:
                 yield from ((name, batch) for batch in self.arrow(select))
                 continue
             columns = tuple(self._columns[name])
-            for rows in self.rows(select).batches():
+            for rows in batched(self.rows(select), AT_ONCE):
                 if is_json:
                     chunk = sink.encode(("table", *columns), [(name, *row) for row in rows])
                     yield name, visible_json(chunk)
                 else:
                     yield name, sink.encode(columns, cells.of(columns, rows))
 
-    def rows(self, statement: str, parameters: list[Any] | None = None) -> Rows:
-        """Return the rows of a statement, read in batches. Several may be open at once."""
-        return Rows(self.connection.cursor().execute(statement, parameters or []))
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a statement. Several may be open at once."""
+        return each(self.connection, statement, parameters)
 
     def arrow(self, statement: str) -> Any:
         """Return a reader of Arrow batches with the rows of a statement."""
@@ -121,32 +122,16 @@ class Source:
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # before DuckDB 2
         return reader(1 << 16)
 
-    def value(self, statement: str, parameters: list[Any] | None = None) -> Any:
-        """Return the first value of a statement that has one."""
-        return self.connection.cursor().execute(statement, parameters or []).fetchall()[0][0]
+    def value(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
+        """Return the first value of a statement that has one row."""
+        return one(self.connection, statement, parameters)[0]
 
     @cached_property
     def news(self) -> frozenset[str] | None:
         """The identities of the findings that the baseline lacks; None without a baseline."""
-        return frozenset(one for (one,) in self.rows("SELECT identity FROM news")) if self.has("news") else None
+        return frozenset(row[0] for row in self.rows("SELECT identity FROM news")) if self.has("news") else None
 
     def number(self, name: str) -> int:
         """Return a number of the summary; 0 where it has none."""
         value = self.summary.get(name) or ""
         return int(value) if value.isdecimal() else 0
-
-
-class Rows:
-    """The rows of an executed statement: iterate, or take one."""
-
-    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        self._cursor = cursor
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        while found := self._cursor.fetchmany(AT_ONCE):
-            yield from found
-
-    def batches(self) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield lists of at most AT_ONCE rows."""
-        while found := self._cursor.fetchmany(AT_ONCE):
-            yield found

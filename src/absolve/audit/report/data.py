@@ -20,7 +20,7 @@ from absolve.core.printable import MASK, masked, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.audit.outputs.source import Rows, Source
+    from absolve.audit.outputs.source import Source
 
 REPAIRS: Final = ("final", "fix", "suggestion", "rule")  # columns of causes
 KINDS: Final = ("links", "old URLs", "pages", "map")
@@ -128,7 +128,7 @@ def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     return {row[:2]: row[2:] for row in rows}
 
 
-def _listed(source: Source, select: str, order: str) -> Rows:
+def _listed(source: Source, select: str, order: str) -> Iterator[tuple[Any, ...]]:
     """Return rows sorted by their cause and verdict, the most frequent first, with the number of that last.
 
     Of each cause as many are listed as all causes can have, if there are more than MOST_FINDINGS.

@@ -1,6 +1,6 @@
 """Render the page of the report: the template, styles and scripts with their hashes, the compressed data.
 
-In: a `Source`, the data. Out: the bytes of the HTML document.
+In: a `Source`, the data. Out: the HTML document.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import gzip
 import json
 from hashlib import sha256
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import jinja2
 
 from absolve.audit.outputs.findings import news_of
-from absolve.audit.outputs.markdown import can_switch, reason
-from absolve.audit.report.data import MOST_FINDINGS, largest, shown
+from absolve.audit.outputs.markdown import can_switch, reasons
+from absolve.audit.report.data import MOST_FINDINGS, collected, largest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,8 +48,9 @@ class Picture(NamedTuple):
     filters: tuple[str, ...] = ()
 
 
-def rendered(source: Source, data: dict[str, Any]) -> bytes:
-    """Return the report in UTF-8."""
+def write(source: Source, file: IO[bytes]) -> None:
+    """Write the report, in UTF-8, to an open file."""
+    data = collected(source)
     files = resources.files(__package__)
     styles = [files.joinpath(name).read_text("utf-8").strip() for name in STYLES]
     scripts = [files.joinpath(name).read_text("utf-8").strip() for name in SCRIPTS]
@@ -68,7 +69,7 @@ def rendered(source: Source, data: dict[str, Any]) -> bytes:
         made_by=shown(source.summary.get("created_by")),
         headline=headline(source),
         is_fine=can_switch(source),
-        reasons=list(_reasons(source)),
+        reasons=[dict(zip(("verdict", "what", "meaning"), found, strict=True)) for found in reasons(source)],
         numbers=list(_numbers(source)),
         baseline=_baseline(source),
         news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
@@ -81,7 +82,7 @@ def rendered(source: Source, data: dict[str, Any]) -> bytes:
         sections=sorted(filter(None, data["sections"])),
         layers=sorted(filter(None, data["layers"])),
     )
-    return text.encode()
+    file.write(text.encode())
 
 
 def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
@@ -133,16 +134,6 @@ def _baseline(source: Source) -> dict[str, int] | None:
         return None
     counts: dict[str, int] = dict(source.rows("SELECT change, count(*) FROM baseline GROUP BY change"))
     return {"new": counts.get("new", 0), "healed": counts.get("healed", 0)}
-
-
-def _reasons(source: Source) -> Iterable[dict[str, Any]]:
-    try:
-        found = [(str(one["verdict"]), int(one["count"])) for one in json.loads(source.summary.get("reasons") or "[]")]
-    except (ValueError, TypeError, KeyError):
-        return
-    for verdict, count in sorted(found, key=lambda pair: -pair[1]):
-        what, _, meaning = reason(verdict, count).partition(". ")
-        yield {"what": what, "meaning": meaning, "verdict": verdict}
 
 
 def _pictures(data: dict[str, Any]) -> Iterable[Picture]:

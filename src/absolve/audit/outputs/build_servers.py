@@ -1,0 +1,172 @@
+"""Findings for build servers: workflow commands of GitHub, a code quality report of GitLab, and JUnit XML.
+
+In: a `Source`. Out: annotations of GitHub, one for each cause at the place of its first finding; an array of all
+findings in the format of Code Climate that GitLab reads; a suite of JUnit for each section of the site.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import IO, TYPE_CHECKING, Any, Final
+from xml.sax.saxutils import escape, quoteattr
+
+from absolve.audit.outputs.findings import fingerprint, found, level, uri_of
+from absolve.audit.outputs.words import of_rule, words
+from absolve.audit.tables import FINE, QUIET, RULES_FOUND, VERDICTS
+from absolve.core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.audit.outputs.source import Source
+
+# --- GitHub -----------------------------------------------------------------------------------------------------------
+
+COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_SELECT: Final = (
+    "SELECT verdict, title, links, pages, example_document, example_line, example_column, fix, suggestion, rule, news,"
+    " subject, n.line FROM ({}) c {} WHERE verdict NOT IN {} ORDER BY news DESC, links DESC, cause"
+)
+# How many findings of each cause are new, with the place of one.
+_NEWS: Final = """
+LEFT JOIN (
+    SELECT cause, verdict, count(*) AS news, min(subject) AS subject, arg_min(line, (subject, line)) AS line FROM (
+        SELECT l.cause, l.verdict, n.subject, n.line FROM links l JOIN news n
+            ON n.subject = l.document AND n.entity = l.entity AND n.start = l.start AND n.verdict = l.verdict
+        UNION ALL SELECT u.cause, u.verdict, n.subject, 0 FROM urls u JOIN news n
+            ON n.subject = u.url AND n.verdict = u.verdict AND n.table_name = 'urls')
+    GROUP BY ALL) n USING (cause, verdict)
+"""
+_NO_NEWS: Final = "CROSS JOIN (SELECT NULL::BIGINT AS news, NULL AS subject, NULL AS line) n"
+_NEW_RULES: Final = "SELECT subject, line FROM news WHERE table_name = 'rules'"
+
+
+def github(source: Source, file: IO[bytes]) -> None:
+    """Write a line for each cause, and for each rule with a verdict.
+
+    GitHub shows ten errors and ten warnings of a step, so the causes with most links come first.
+    """
+    compared = source.news is not None
+    rows = source.rows(_SELECT.format(source.select("causes"), _NEWS if compared else _NO_NEWS, (*QUIET, *FINE)))
+    for verdict, title, links, pages, document, line, column, fix, suggestion, rule, news, *place in rows:
+        some = f", {news or 0} new" if compared else ""
+        message = f"{printable(title or '')} ({links or 0} links on {pages or 0} pages{some})"
+        for name, value in (("write", fix), ("perhaps", suggestion), ("a rule to add", rule)):
+            message += f"; {name}: {printable(value)}" if value else ""
+        where = (*place, None) if news else (document, line, column)
+        _line(file, level(verdict, source, is_new=bool(news) if compared else None), verdict, where, message)
+    new_rules = set(source.rows(_NEW_RULES)) if compared else None
+    for verdict, path, line, text, *why in source.rows(RULES_FOUND.format(f"({source.select('rules')})")):
+        known = level(verdict, source, is_new=None if new_rules is None else (path, line) in new_rules)
+        _line(file, known, verdict, (path, line, None), f"{printable(of_rule(*why))}: {printable(text or '')}")
+
+
+def _line(file: IO[bytes], how: str, verdict: str, place: tuple[Any, ...], message: str) -> None:
+    document, line, column = place
+    found = {"file": uri_of(document) if document else None, "line": line, "col": column, "title": words(verdict).name}
+    properties = ",".join(f"{name}={_property(str(value))}" for name, value in found.items() if value)
+    file.write(f"::{COMMANDS[how]} {properties}::{_data(message)}\n".encode())
+
+
+def _data(text: str) -> str:
+    """Escape as @actions/core does."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# --- GitLab -----------------------------------------------------------------------------------------------------------
+
+SEVERITIES: Final = {"error": "major", "warning": "minor", "note": "info"}
+
+
+def gitlab(source: Source, file: IO[bytes]) -> None:
+    """Write the array, a finding a line."""
+    separator = "["
+    for finding in found(source):
+        issue = {
+            "description": finding.message,
+            "check_name": finding.verdict,
+            "fingerprint": fingerprint(finding),
+            "severity": SEVERITIES[level(finding.verdict, source, is_new=finding.is_new)],
+            "location": {"path": uri_of(finding.document), "lines": {"begin": max(finding.line, 1)}},
+        }
+        file.write(f"{separator}\n{json.dumps(issue, ensure_ascii=False)}".encode())
+        separator = ","
+    file.write(b"[]\n" if separator == "[" else b"\n]\n")
+
+
+# --- JUnit ------------------------------------------------------------------------------------------------------------
+
+SHOWN: Final = 50  # findings of a test case that are listed
+_CASES: Final = tuple(verdict for verdict in VERDICTS if verdict not in {*QUIET, *FINE})
+
+
+class Suite:
+    """The findings of one section: their number by verdict, how many are new, and the first of each."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = defaultdict(int)
+        self.news: dict[str, int] = defaultdict(int)  # all without a baseline
+        self.lines: dict[str, list[str]] = defaultdict(list)
+
+    def failures(self, source: Source) -> int:
+        return sum(1 for verdict, count in self.news.items() if count and level(verdict, source) == "error")
+
+
+def junit(source: Source, file: IO[bytes]) -> None:
+    """Write the suites, with a test case for each verdict that would be a finding.
+
+    A verdict fails its test case if the run fails on it; else it is written as output. The names of the test cases are
+    the same in every run, so that a build server can draw their history.
+    """
+    suites: dict[str, Suite] = defaultdict(Suite)
+    for (section,) in source.rows("SELECT DISTINCT section FROM sections WHERE section IS NOT NULL ORDER BY section"):
+        suites[_section(section)]  # a section without findings, too
+    for finding in found(source):
+        suite = suites[_section(finding.section)]
+        suite.counts[finding.verdict] += 1
+        suite.news[finding.verdict] += finding.is_new is not False
+        if len(suite.lines[finding.verdict]) < SHOWN:
+            place = f":{finding.line}:{finding.column}" if finding.line else ""
+            known = "known: " if finding.is_new is False else ""
+            suite.lines[finding.verdict].append(printable(f"{known}{finding.document}{place}: {finding.message}"))
+    file.write("".join(_document(source, suites)).encode())
+
+
+def _section(section: str) -> str:
+    return printable(section) or "/"
+
+
+def _document(source: Source, suites: dict[str, Suite]) -> Iterator[str]:
+    tests, failures = len(suites) * len(_CASES), sum(suite.failures(source) for suite in suites.values())
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f'<testsuites name="absolve audit" tests="{tests}" failures="{failures}" errors="0">\n'
+    for name, suite in sorted(suites.items()):
+        counts = f'tests="{len(_CASES)}" failures="{suite.failures(source)}" errors="0"'
+        yield f"<testsuite name={quoteattr(name)} {counts}>\n"
+        for verdict in _CASES:
+            yield from _case(source, name, suite, verdict)
+        yield "</testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _case(source: Source, name: str, suite: Suite, verdict: str) -> Iterator[str]:
+    head = f'<testcase classname={quoteattr(f"absolve {name}")} name={quoteattr(verdict)} time="0"'
+    count = suite.counts.get(verdict, 0)
+    if not count:
+        yield f"{head}/>\n"
+        return
+    lines = suite.lines[verdict]
+    more = [f"and {count - len(lines)} more"] if count > len(lines) else []
+    text = escape("\n".join([*lines, *more]))
+    news = suite.news[verdict]
+    if news and level(verdict, source) == "error":
+        what = "findings" if source.news is None else "new findings"
+        message = quoteattr(f"{news:,} {what}. {words(verdict).meaning}")
+        yield f"{head}><failure type={quoteattr(verdict)} message={message}>{text}</failure></testcase>\n"
+    else:
+        yield f"{head}><system-out>{text}</system-out></testcase>\n"
