@@ -39,10 +39,15 @@ SELECT min(r.path), max(r.path) FROM resources r JOIN scopes s
 WHERE r.side = ? AND r.is_page
 """
 
+# How many rows of each table have each verdict, and how many of them have a repair.
 _COUNTS: Final = f"""
-SELECT verdict, sum(links)::BIGINT + sum(urls)::BIGINT FROM sections WHERE links + urls > 0 GROUP BY verdict
-UNION ALL SELECT verdict, count(*) FROM pages GROUP BY verdict
-UNION ALL SELECT verdict, count(*) FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
+CREATE OR REPLACE TABLE counts AS
+SELECT 'links' AS table_name, verdict, sum(links)::BIGINT AS number, coalesce(any_value(fixes), 0) AS fixes
+FROM sections LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
+WHERE links > 0 GROUP BY verdict
+UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
+UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
+UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
 """  # noqa: S608 - names of ours
 
 
@@ -67,6 +72,7 @@ def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Co
         run(connection, name, question)
     connection.execute(tables.created("rules"))
     insert(connection, "rules", maps.checked(rules))
+    connection.execute(_COUNTS)
     connection.execute(tables.created("summary"))
     insert(connection, "summary", _summary(connection, question, failing))
 
@@ -144,7 +150,7 @@ def _path(url: str) -> str:
 
 
 def _summary(connection: Any, question: Question, failing: Collection[str]) -> Iterator[tuple[str, str]]:
-    by_verdict = dict(connection.execute(_COUNTS).fetchall())
+    by_verdict = dict(connection.execute("SELECT verdict, number FROM counts").fetchall())
     numbers = {"links": one(connection, "SELECT coalesce(sum(links), 0)::BIGINT FROM tallies")[0]} | {
         name: one(connection, f"SELECT count(*) FROM {query}")[0]  # noqa: S608 - queries of ours
         for name, query in {

@@ -32,14 +32,7 @@ if TYPE_CHECKING:
     from absolve.cli.audit_sites import Sites
     from absolve.cli.reporting import Report
 
-_COUNTS: Final = f"""
-SELECT 'links', verdict, sum(links)::BIGINT, coalesce(any_value(fixes), 0) FROM sections
-LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
-WHERE links > 0 GROUP BY verdict
-UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
-UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
-UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
-"""  # noqa: S608 - names of ours
+_COUNTS: Final = "SELECT table_name, verdict, number, fixes FROM counts ORDER BY table_name, verdict"
 _NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) FROM news GROUP BY ALL"
 _ROWS: Final = 1000
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
@@ -306,7 +299,7 @@ def _finish(
         if on_terminal and not options.outputs:
             for line in audit_shown.lines(connection, how, view, fixed=fixed):
                 say(line, sys.stdout)
-        for table, verdict, count, _ in sorted(counts):
+        for table, verdict, count, _ in counts:
             word = f"{verdict:12}"
             word = audit_shown.painted(verdict, word, how, view) if on_terminal else word
             some = f", {fresh[table, verdict]:,} new" if (table, verdict) in fresh else ""
