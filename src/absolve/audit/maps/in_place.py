@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps.apache_config import words
 from absolve.audit.maps.forms import escaped
 from absolve.audit.maps.nginx_config import block_starts
-from absolve.audit.maps.spreadsheet import delimiter_of, fitting, lines_before_rules, lines_of_row, recognisable
+from absolve.audit.maps.spreadsheet import delimiter_of, fitting, lines_before_rules, recognisable, rows
 from absolve.audit.maps.text import decoded
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ def _changed(
     found: RuleSet, text: str, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None]
 ) -> str:
     """Return the text of a map of lines with its changed rules."""
-    delimiter = delimiter_of(text) if found.format == "csv" else ""
     lines = list(io.StringIO(text, newline=""))
+    ends = {row.first: row.last for row in rows(text, delimiter_of(text))} if found.format == "csv" else {}
     for one in flat:
         rule = one.rule
         is_circle = one.left_out == "it goes in a circle"
         if not (one.is_changed or is_circle) or not 0 < rule.line <= len(lines):
             continue
-        own = slice(rule.line - 1, _last_line(lines, rule.line, found.format, delimiter))
+        own = slice(rule.line - 1, ends[rule.line] if ends else _last_line(lines, rule.line, found.format))
         old = "".join(lines[own])
         if one.is_changed:
             made = _apache(one) if found.format == "apache" else lines_of(rule)
@@ -81,10 +81,8 @@ def _changed(
     return "".join(lines)
 
 
-def _last_line(lines: Sequence[str], line: int, form: str, delimiter: str) -> int:
-    """Return the number of the last line of a rule: a directive may be continued, a cell have several lines."""
-    if form == "csv":
-        return line - 1 + lines_of_row((lines[number] for number in range(line - 1, len(lines))), delimiter)
+def _last_line(lines: Sequence[str], line: int, form: str) -> int:
+    """Return the number of the last line of a rule: a directive of Apache may be continued."""
     while form == "apache" and line < len(lines) and lines[line - 1].rstrip("\r\n").endswith("\\"):
         line += 1
     return line

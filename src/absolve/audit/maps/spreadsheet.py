@@ -10,9 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import deque
-from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import EXACT, PATH, PREFIX, REGEX, URL, Rule, RuleSet
 from absolve.audit.maps.request import SHEET_ERROR, STATUS, check_pattern, source, target_fault, to_https
@@ -22,7 +20,7 @@ from absolve.core.errors import UsageError
 from absolve.tables.csv import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _HOW: Final = frozenset({EXACT, PREFIX, REGEX})
 _SNIFFED: Final = 1 << 16
@@ -38,36 +36,64 @@ def read(name: str, data: bytes) -> RuleSet:
     return RuleSet(name, "csv", rules)
 
 
-def _rules(name: str, text: str) -> Iterator[Rule]:
-    delimiter = delimiter_of(text)
-    rows = csv.reader(io.StringIO(text, newline="") if "\r" in text else cut(text), delimiter=delimiter)
-    is_first = True
+class Row(NamedTuple):
+    """A row: the numbers of its first and last line, its cells, and why it cannot be read, or None.
+
+    Its cells have no white space around them, and no empty one is at the end.
+    """
+
+    first: int
+    last: int
+    cells: list[str]
+    problem: str | None = None
+
+    @property
+    def is_comment(self) -> bool:
+        """Whether a row is empty or a comment: `#N/A` in a cell before others is what a spreadsheet left."""
+        if self.problem is not None:
+            return False
+        first, *others = self.cells or ("#",)
+        return first.startswith("#") and not (others and re.fullmatch(SHEET_ERROR, first))
+
+    @property
+    def is_header(self) -> bool:
+        return len(self.cells) > 1 and all(re.fullmatch(r"[^/:]+", cell) for cell in self.cells[:2])
+
+
+def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
+    """Yield the rows of a table. `strict`: a quote that is not closed makes a row that cannot be read."""
+    lines = io.StringIO(text, newline="") if "\r" in text else cut(text)
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     while True:
-        number = rows.line_num + 1
+        first = reader.line_num + 1
         try:
-            row = next(rows)
+            cells = [cell.strip() for cell in next(reader)]
         except StopIteration:
             return
         except csv.Error as error:
-            yield Rule(name, number, "", f"it is no CSV: {error}")
+            yield Row(first, reader.line_num, [], f"it is no CSV: {error}")
             continue
-        row = _cells(row)
-        if not row or (row[0].startswith("#") and not (row[1:] and re.fullmatch(SHEET_ERROR, row[0]))):
-            continue
-        if is_first and _is_header(row):
-            is_first = False
-            continue
-        is_first = False
-        yield _rule(name, number, row, delimiter)
+        while cells and not cells[-1]:
+            cells.pop()
+        yield Row(first, reader.line_num, cells)
+
+
+def _rules(name: str, text: str) -> Iterator[Rule]:
+    delimiter = delimiter_of(text)
+    may_be_header = True
+    for row in rows(text, delimiter):
+        if row.problem is not None:
+            yield Rule(name, row.first, "", row.problem)
+        elif not row.is_comment:
+            if not (may_be_header and row.is_header):
+                yield _rule(name, row.first, row.cells, delimiter)
+            may_be_header = False
 
 
 def fitting(text: str) -> Callable[[str], str]:
     """Return a function that gives a row the separator of a map, and no status if its first row has two columns."""
     delimiter = delimiter_of(text)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    width = 0
-    with suppress(csv.Error):
-        width = next((len(cells) for row in rows if (cells := _cells(row)) and not cells[0].startswith("#")), 0)
+    width = next((len(row.cells) for row in rows(text, delimiter) if not row.is_comment), 0)
 
     def fitted(row: str) -> str:
         cells = next(csv.reader([row]))
@@ -83,35 +109,17 @@ def may_be_joined(text: str, *, is_first: bool) -> bool:
     """
     if delimiter_of(text) != ",":
         return False
-    rows = map(_cells, csv.reader(io.StringIO(text, newline=""), strict=True))
-    try:
-        first = next((row for row in rows if row and not row[0].startswith("#")), [])
-        deque(rows, 0)  # to the end, where a quote may be open
-    except csv.Error:
-        return False
-    return is_first or not _is_header(first)
-
-
-def lines_of_row(lines: Iterable[str], delimiter: str) -> int:
-    """Return the number of lines of the row with which they begin; one if it cannot be read."""
-    rows = csv.reader(lines, delimiter=delimiter)
-    try:
-        next(rows, None)
-    except csv.Error:
-        return 1
-    return rows.line_num
+    found = [row for row in rows(text, ",", strict=True) if not row.is_comment]
+    return not any(row.problem for row in found) and (is_first or not (found and found[0].is_header))
 
 
 def lines_before_rules(text: str, delimiter: str) -> int:
     """Return the number of lines before the first rule: comments, empty rows, and the header, which ends them."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     before = 0
-    with suppress(csv.Error):  # a row that cannot be read is a rule
-        for row in rows:
-            cells = _cells(row)
-            if cells and not cells[0].startswith("#"):
-                return rows.line_num if _is_header(cells) else before
-            before = rows.line_num
+    for row in rows(text, delimiter):
+        if not row.is_comment:
+            return row.last if row.is_header else before
+        before = row.last
     return before
 
 
@@ -131,22 +139,10 @@ def csv_row(*cells: str, delimiter: str = ",") -> str:
     return delimiter.join(quoted(cell) if _TO_QUOTE.search(cell) else cell for cell in cells)
 
 
-def _cells(row: Sequence[str]) -> list[str]:
-    """Return the cells of a row without white space around them, and without empty ones at the end."""
-    found = [cell.strip() for cell in row]
-    while found and not found[-1]:
-        found.pop()
-    return found
-
-
 def delimiter_of(text: str) -> str:
     """Return the separator of the first rows: the one of which there are most, outside of comments and quotes."""
     head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
     return max(",;\t", key=head.count)
-
-
-def _is_header(row: Sequence[str]) -> bool:
-    return len(row) > 1 and all(re.fullmatch(r"[^/:]+", cell) for cell in row[:2])
 
 
 def _rule(name: str, number: int, row: Sequence[str], delimiter: str) -> Rule:
