@@ -6,33 +6,19 @@ parent process renames the files (`publish`).
 
 from __future__ import annotations
 
-import io
 import sys
-from contextlib import ExitStack
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import outputs, sources, special_files
+from absolve.run import outputs, sources
 from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
-from absolve.run.rewritten_files import (
-    backups,
-    copied,
-    is_device,
-    made_file,
-    made_in_place,
-    prepared,
-    real_path,
-    target_of,
-    unwritable,
-)
+from absolve.run.rewritten_files import Output, copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -67,7 +53,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     if head is not None and not is_document(job.input.name, head, how.reading):
         yield not_read(job.input)
         if job.target is not None:
-            yield copied(how, job)
+            yield from copied(how, job)
         return
     if is_archive(job.input, how.reading, head):
         yield from _archive(how, job)
@@ -75,15 +61,18 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     found = walked(job.input, how.reading)
     yield from found.diagnostics
     tally = rewriter.Tally()
-    if how.verify or found.entity.is_ambiguous:
-        data, faults = new_bytes(how, found, tally)
-        yield from faults
-        if faults:
-            return
-        yield from _result(how, job, found.document.data, data)
-        yield from elsewhere(found, how.policy, tally)
-    else:
-        yield from _spilled(how, job, found, tally)
+    output = Output(how, job, found.document.data)
+    with output.written():
+        if how.verify or found.entity.is_ambiguous:
+            data, faults = new_bytes(how, found, tally)
+            yield from faults
+            if faults:
+                return
+        else:
+            data = rewriter.rewrite(found.entity, how.policy, output.write, tally)
+        yield from output.end(data)
+    yield from output.ready()
+    yield from elsewhere(found, how.policy, tally)
     yield from _late(how, found.entity, found.diagnostics)
     yield from logged(how, found.entity, job.input.name)
     yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
@@ -104,116 +93,6 @@ def logged(how: RewriteOptions, entity: Entity, name: str) -> Iterator[LogRows]:
 
         for rows in change_log.chunks(entity, how.policy, name):
             yield LogRows(how.log.of(change_log.COLUMNS, rows))
-
-
-def _result(how: RewriteOptions, job: Job, old: bytes, data: bytes) -> Iterator[TaskResult]:
-    """Yield the new bytes of a document as a file or for the standard output; nothing if unchanged in place."""
-    if how.in_place:
-        if data != old:
-            yield made_in_place(how, Path(job.input.name), old, data)
-    elif job.target is None:
-        yield StdoutBytes(data)
-    else:
-        yield made_file(how, job, data)
-
-
-def _spilled(how: RewriteOptions, job: Job, found: Walked, tally: rewriter.Tally) -> Iterator[TaskResult]:
-    """Rewrite a document, spilling a large result to a temporary file; nothing is printed before all is complete."""
-    old = found.document.data
-    spill = _Spill(how, job, old)
-    try:
-        with spill.stack:
-            data = rewriter.rewrite(found.entity, how.policy, spill.write, tally)
-            if spill.file is not None:
-                spill.write(data)
-                if spill.made is None:
-                    yield from spill.shown()
-        if spill.file is None:
-            yield from _result(how, job, old, data)
-        elif spill.made is not None:
-            yield from spill.ready(spill.made)
-        yield from elsewhere(found, how.policy, tally)
-    except OSError as error:
-        raise unwritable(spill.path, error) from error
-
-
-class _Spill:
-    """A temporary file for a large result, created when its first bytes come.
-
-    For a device or the standard output the file is unnamed, and `made` is None.
-    """
-
-    def __init__(self, how: RewriteOptions, job: Job, old: bytes) -> None:
-        self.stack = ExitStack()
-        self.file: IO[bytes] | None = None
-        self.made: outputs.Made | None = None
-        self._how = how
-        self._job = job
-        self._old = old
-        self._size = 0
-        self._is_same = True
-
-    @property
-    def path(self) -> Path:
-        """The path of the result, for messages and for a large result."""
-        return Path(self._job.input.name if self._how.in_place else self._job.target or special_files.STDOUT)
-
-    def write(self, piece: bytes) -> None:
-        """Append bytes. Raise OSError or DocumentError if they cannot be written."""
-        file = self.file
-        if file is None:
-            file = self.file = self._opened()
-        self._is_same = self._is_same and self._old.startswith(piece, self._size)
-        self._size += len(piece)
-        file.write(piece)
-
-    def _opened(self) -> IO[bytes]:
-        how, job = self._how, self._job
-        output: AbstractContextManager[tuple[IO[bytes], outputs.Made]]
-        if how.in_place:
-            real = real_path(self.path)
-            output = outputs.preparing(real, like=real, token=how.token)
-        elif job.target is None or is_device(how, job):
-            import tempfile  # imported here: only large documents need it
-
-            return self.stack.enter_context(tempfile.TemporaryFile())
-        else:
-            output = prepared(how, job)
-        file, self.made = self.stack.enter_context(output)
-        return file
-
-    def shown(self) -> Iterator[TaskResult]:
-        """Yield the bytes for the standard output, or copy them to a device."""
-        file = self.file
-        if file is None:
-            return
-        file.seek(0)
-        if self._job.target is None:
-            while piece := file.read(_AT_ONCE):
-                yield StdoutBytes(piece)
-            return
-        from shutil import copyfileobj
-
-        with outputs.writing(self.path) as device:
-            copyfileobj(file, device, _AT_ONCE)
-        yield FilesReady(())
-
-    def ready(self, made: outputs.Made) -> Iterator[TaskResult]:
-        """Yield the file, in place with its backup; nothing if it is unchanged in place."""
-        if self._how.in_place and self._is_same and self._size == len(self._old):
-            outputs.discard(made)
-        elif self._how.in_place and self._how.backup is not None:
-            try:
-                kept = backups(self._how, Path(made.target), io.BytesIO(self._old))
-            except OSError:
-                outputs.discard(made)
-                raise
-            yield FilesReady((*kept, made))
-        else:
-            yield FilesReady((made,))
-
-
-_AT_ONCE = 1 << 20
 
 
 def new_bytes(
@@ -301,13 +180,21 @@ class _Written(NamedTuple):
 
 def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Rewrite an archive record by record; a record that fails verification is left unchanged."""
-    if how.in_place:
-        yield from _archive_in_place(how, Path(job.input.name), _segments(how, job))
-    elif job.target is None:
+    output = Output(how, job, streams=True)
+    changed = False
+    with output.written():
         for piece in _segments(how, job):
-            yield StdoutBytes(piece.data) if isinstance(piece, _Written) else piece
+            if not isinstance(piece, _Written):
+                yield piece
+            elif output.is_stdout:
+                yield StdoutBytes(piece.data)
+            else:
+                output.write(piece.data)
+                changed = changed or piece.changed
+    if how.in_place and not changed and output.made is not None:
+        outputs.discard(output.made)
     else:
-        yield from _archive_to(how, job, _segments(how, job))
+        yield from output.ready()
 
 
 def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
@@ -329,53 +216,3 @@ def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
         yield _Written(data, data is not segment.raw)
     yield ChangeCounts(links, changed, documents, met_by(how.policy))
     yield BytesRead(size, number)
-
-
-class _Filling:
-    """Write the segments of an archive to a file, and note whether any changed."""
-
-    def __init__(self) -> None:
-        self.changed = False
-
-    def fill(self, file: IO[bytes], pieces: Iterator[TaskResult | _Written]) -> Iterator[TaskResult]:
-        for piece in pieces:
-            if isinstance(piece, _Written):
-                file.write(piece.data)
-                self.changed = self.changed or piece.changed
-            else:
-                yield piece
-
-
-def _archive_to(how: RewriteOptions, job: Job, pieces: Iterator[TaskResult | _Written]) -> Iterator[TaskResult]:
-    filling = _Filling()
-    try:
-        if is_device(how, job):
-            with outputs.writing(target_of(job)) as file:
-                yield from filling.fill(file, pieces)
-            return
-        with prepared(how, job) as (file, made):
-            yield from filling.fill(file, pieces)
-    except OSError as error:
-        raise unwritable(target_of(job), error) from error
-    yield FilesReady((made,))
-
-
-def _archive_in_place(how: RewriteOptions, path: Path, pieces: Iterator[TaskResult | _Written]) -> Iterator[TaskResult]:
-    filling = _Filling()
-    ready: list[outputs.Made] = []
-    try:
-        real = real_path(path)
-        with outputs.preparing(real, like=real, token=how.token) as (file, made):
-            yield from filling.fill(file, pieces)
-        ready.append(made)
-        if not filling.changed:
-            outputs.discard(made)
-            return
-        if how.backup is not None:
-            with real.open("rb") as old:
-                ready[:0] = backups(how, real, old)
-    except OSError as error:
-        for one in ready:
-            outputs.discard(one)
-        raise unwritable(path, error) from error
-    yield FilesReady(tuple(ready))

@@ -1,19 +1,19 @@
-"""The output files of a rewrite: temporary files for targets, replacements in place, backups, copies.
+"""The output of a rewrite: a temporary file for a target or in place, with a backup, or the standard output.
 
 Input: `RewriteOptions`, a `Job` and bytes. Output: `FilesReady`: complete temporary files, which the parent renames.
 """
 
 from __future__ import annotations
 
-import io
 import os
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.run import outputs, special_files
 from absolve.run.output_folder import Below, LinkError
-from absolve.run.results import FilesReady
+from absolve.run.results import FilesReady, StdoutBytes
 from absolve.run.sources import STDIN, opened
 
 if TYPE_CHECKING:
@@ -21,60 +21,133 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from absolve.run.plan import Job, RewriteOptions
+    from absolve.run.results import TaskResult
+
+_AT_ONCE: Final = 1 << 20
 
 
-def target_of(job: Job) -> Path:
-    """Return the path of a job's output, for messages."""
-    return Path(job.target or special_files.STDOUT)
+class Output:
+    """The output of a job. A temporary file is created when its first bytes come.
+
+    A device and the standard output, for which `made` is None, get nothing before all is complete; with `streams` a
+    device gets the bytes as they come. `old` are the bytes of a document in place: it is not written if they stay.
+    """
+
+    def __init__(self, how: RewriteOptions, job: Job, old: bytes | None = None, *, streams: bool = False) -> None:
+        self.stack = ExitStack()
+        self.file: IO[bytes] | None = None
+        self.made: outputs.Made | None = None
+        self.is_same = old is not None
+        self._how = how
+        self._job = job
+        self._old = old or b""
+        self._size = 0
+        self._streams = streams
+
+    @property
+    def path(self) -> Path:
+        """The path of the result, for messages and for a large result."""
+        return Path(self._job.input.name if self._how.in_place else self._job.target or special_files.STDOUT)
+
+    @property
+    def is_stdout(self) -> bool:
+        return self._job.target is None and not self._how.in_place
+
+    @contextmanager
+    def written(self) -> Iterator[None]:
+        """Complete the file at the end of the block. Raise DocumentError, which names the output."""
+        try:
+            with self.stack:
+                yield
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def write(self, piece: bytes) -> None:
+        """Append bytes. Raise OSError or DocumentError if they cannot be written."""
+        if self.file is None:
+            self.file = self._opened()
+        self.is_same = self.is_same and self._old.startswith(piece, self._size)
+        self._size += len(piece)
+        self.file.write(piece)
+
+    def _opened(self) -> IO[bytes]:
+        how = self._how
+        output: AbstractContextManager[tuple[IO[bytes], outputs.Made]]
+        if how.in_place:
+            real = _real_path(self.path)
+            output = outputs.preparing(real, like=real, token=how.token)
+        elif self.is_stdout or self._is_device:
+            if self._streams:
+                return self.stack.enter_context(outputs.writing(self.path))
+            import tempfile  # imported here: only large documents need it
+
+            return self.stack.enter_context(tempfile.TemporaryFile())
+        else:
+            output = self._prepared()
+        file, self.made = self.stack.enter_context(output)
+        return file
+
+    @property
+    def _is_device(self) -> bool:
+        """Whether the output is a device or a pipe, which is written only if the user named it as OUT."""
+        return self._how.inside is None and special_files.is_device(self.path)
+
+    def _prepared(self) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
+        how, job = self._how, self._job
+        like = job.input.name if job.input.name != STDIN else None
+        below = Below(how.inside, job.input.place) if how.inside is not None else None
+        if below is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        return outputs.preparing(job.target or special_files.STDOUT, like=like, token=how.token, below=below)
+
+    def end(self, data: bytes) -> Iterator[StdoutBytes]:
+        """Append the last bytes of a document; nothing in place if none changed. Yield what is for the standard output.
+
+        What is not there before all is complete is copied now to a device.
+        """
+        if self.file is None and (self.is_stdout or (self._how.in_place and data == self._old)):
+            yield from [StdoutBytes(data)] if self.is_stdout else []
+            return
+        self.write(data)
+        if self.made is None and self.file is not None:
+            self.file.seek(0)
+            if self.is_stdout:
+                yield from map(StdoutBytes, _pieces(self.file))
+                return
+            with outputs.writing(self.path) as device:
+                device.writelines(_pieces(self.file))
+
+    def ready(self) -> Iterator[FilesReady]:
+        """Yield the complete files, in place with the backup; nothing for a document in place that is the same."""
+        made = self.made
+        if made is None:
+            yield from [FilesReady(())] if self.file is not None and not self.is_stdout else []
+        elif self._how.in_place and self.is_same and self._size == len(self._old):
+            outputs.discard(made)
+        else:
+            try:
+                kept = [*self._backups(Path(made.target))] if self._how.backup is not None else []
+            except OSError as error:
+                outputs.discard(made)
+                raise unwritable(self.path, error) from error
+            yield FilesReady((*kept, made))
+
+    def _backups(self, real: Path) -> Iterator[outputs.Made]:
+        """Yield a new backup of the file in place; nothing if a backup of an earlier run has the same bytes."""
+        path = real.with_name(f"{real.name}{self._how.backup}")
+        with real.open("rb") as old:
+            for name in outputs.numbered(str(path)):
+                if outputs.has(name, old):
+                    return
+                if not os.path.lexists(name):
+                    break
+            old.seek(0)
+            with outputs.preparing(path, like=real, token=self._how.token, is_new=True) as (file, made):
+                file.writelines(_pieces(old))
+        yield made
 
 
-def is_device(how: RewriteOptions, job: Job) -> bool:
-    """Return whether a job's output is a device or a pipe, which is written only if the user named it as OUT."""
-    return how.inside is None and special_files.is_device(target_of(job))
-
-
-def prepared(how: RewriteOptions, job: Job) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
-    """Return `outputs.preparing` for a job's output: a temporary file in the target's folder."""
-    like = job.input.name if job.input.name != STDIN else None
-    if how.inside is not None:
-        target = job.target or special_files.STDOUT
-        return outputs.preparing(target, like=like, token=how.token, below=Below(how.inside, job.input.place))
-    path = target_of(job)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return outputs.preparing(path, like=like, token=how.token)
-
-
-def made_file(how: RewriteOptions, job: Job, data: bytes) -> FilesReady:
-    """Write the output of a job. Raise DocumentError, which names the output."""
-    try:
-        if is_device(how, job):
-            outputs.write(target_of(job), data)
-            return FilesReady(())
-        with prepared(how, job) as (file, made):
-            file.write(data)
-    except OSError as error:
-        raise unwritable(target_of(job), error) from error
-    return FilesReady((made,))
-
-
-def made_in_place(how: RewriteOptions, path: Path, old: bytes, data: bytes) -> FilesReady:
-    """Write a file in place: the target of a symbolic link is replaced; other hard links keep the old bytes."""
-    made: list[outputs.Made] = []
-    try:
-        real = real_path(path)
-        if how.backup is not None:
-            made += backups(how, real, io.BytesIO(old))
-        with outputs.preparing(real, like=real, token=how.token) as (file, new):
-            file.write(data)
-        made.append(new)
-    except OSError as error:
-        for one in made:
-            outputs.discard(one)
-        raise unwritable(path, error) from error
-    return FilesReady(tuple(made))
-
-
-def real_path(path: Path) -> Path:
+def _real_path(path: Path) -> Path:
     """Return the file to replace in place, with links resolved. Raise OSError if it is special or read-only."""
     real = path.resolve()
     if not real.is_file():
@@ -83,33 +156,19 @@ def real_path(path: Path) -> Path:
     return real
 
 
-def backups(how: RewriteOptions, real: Path, old: IO[bytes]) -> Iterator[outputs.Made]:
-    """Yield a new backup of a file with these bytes; nothing if a backup of an earlier run has the same bytes."""
-    from shutil import copyfileobj
-
-    path = real.with_name(f"{real.name}{how.backup}")
-    for name in outputs.numbered(str(path)):
-        if outputs.has(name, old):
-            return
-        if not os.path.lexists(name):
-            break
-    old.seek(0)
-    with outputs.preparing(path, like=real, token=how.token, is_new=True) as (file, made):
-        copyfileobj(old, file)
-    yield made
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(_AT_ONCE):
+        yield piece
 
 
-def copied(how: RewriteOptions, job: Job) -> FilesReady:
+def copied(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Copy a file that is not a document. Raise DocumentError, which names the file or its output."""
-    from shutil import copyfileobj
-
-    with opened(job.input.name) as old:
-        try:
-            with prepared(how, job) as (file, made):
-                copyfileobj(old, file)
-        except OSError as error:
-            raise unwritable(target_of(job), error) from error
-    return FilesReady((made,))
+    output = Output(how, job)
+    with opened(job.input.name) as old, output.written():
+        output.write(b"")
+        for piece in _pieces(old):
+            output.write(piece)
+    yield from output.ready()
 
 
 def unwritable(path: Path, error: OSError) -> DocumentError:
