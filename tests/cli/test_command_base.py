@@ -7,7 +7,7 @@ import pytest
 from command_runner import FIXTURES, Runner
 
 from absolve import Document
-from absolve.cli.base_drawing import layers
+from absolve.cli.base import layers
 from absolve.core.drawing import Screen
 from absolve.core.model import VERDICTS
 from absolve.core.printable import width

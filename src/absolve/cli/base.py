@@ -1,7 +1,8 @@
 """`absolve base` and `absolve resolve`: the four layers of RFC 1808 section 3 with their claims, and section 4 alone.
 
-Input: documents, each with its base URL already established. Output: a drawing for people, or JSON, on the standard
-output. A container (an archive, a message) has no links of its own: its documents are listed.
+Input: documents, each with its base URL already established. Output: a drawing for people, folded to the width of the
+terminal, or JSON, on the standard output. A container (an archive, a message) has no links of its own: its documents
+are listed. A screen that is too narrow for the four boxes of the figure in section 3 gets the same texts without them.
 """
 
 from __future__ import annotations
@@ -9,28 +10,33 @@ from __future__ import annotations
 import sys
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve import urls
 from absolve.cli import options as shared
 from absolve.cli import terminal
-from absolve.cli.base_drawing import contents, heading, picture
 from absolve.core import printable
+from absolve.core.drawing import folded, padded
 from absolve.core.errors import Diagnostic, DocumentError, in_short
+from absolve.core.model import VERDICTS, Layer
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
 from absolve.formats import registry
 from absolve.run import load, outputs
+from absolve.urls.base import TOO_LONG
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from absolve.cli.reporting import Report
-    from absolve.core.model import BaseURL
+    from absolve.core.drawing import Screen
+    from absolve.core.model import BaseURL, ClaimOutcome
     from absolve.document.entity import Entity
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
+
+    Show = Callable[[str], str]
 
 _LISTED: Final = 20  # documents of a container
 
@@ -167,3 +173,156 @@ def resolve(options: argparse.Namespace, report: Report) -> None:
                 against = repr(in_short(options.base)) if options.base else "an empty base URL"
                 text = f"{in_short(reference)!r} cannot be resolved against {against}"
                 report.failure(DocumentError(Diagnostic("unresolved", text, "resolve")))
+
+
+# --- the drawing ------------------------------------------------------------------------------------------------------
+
+# RFC 1808 section 3, its figure
+TITLES: Final = {
+    Layer.EMBEDDED: "(3.1) Base URL embedded in the document's content",
+    Layer.ENCAPSULATING: "(3.2) Base URL of the encapsulating entity (message, document, or none)",
+    Layer.RETRIEVAL: "(3.3) URL used to retrieve the entity",
+    Layer.DEFAULT: '(3.4) Base URL = "" (undefined)',
+}
+WIDTH: Final = 80  # columns of a drawing in a file
+WINS: Final = "=> "
+_INDENT: Final = " " * 6
+_NARROW: Final = 60  # columns below which there are no boxes
+_EDGES: Final = len("|  |")  # columns that a box adds to its content
+_LEAST: Final = 12  # columns of a text, however narrow the screen is
+
+
+class Line(NamedTuple):
+    """A text with its indentation, and whether it is about the claim that wins."""
+
+    text: str
+    indent: str = ""
+    wins: bool = False
+
+
+def picture(entity: Entity, screen: Screen, show: Show) -> Iterator[str]:
+    """Yield the lines of one document: its layers, and below them its base URL and its own URL in full."""
+    base, own = entity.bases.base, entity.bases.own
+    yield heading(entity, screen, show)
+    yield from layers(base, screen, show)
+    yield from _summary("base URL", base, screen, show)
+    if own.url != base.url:
+        if own.layer is Layer.DEFAULT:  # a base element rules without it
+            yield "document's own URL: none is known"
+        else:
+            yield from _summary("document's own URL", own, screen, show)
+
+
+def heading(entity: Entity, screen: Screen, show: Show) -> str:
+    """Return the line that names a document."""
+    return screen.paint(show(f"{entity.name} {entity.path}".rstrip()), "bold")
+
+
+def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
+    """Return the lines of the four layers, innermost first, each with its claims: nested boxes if there is room."""
+    claims: dict[Layer, list[ClaimOutcome]] = {layer: [] for layer in Layer}
+    layer = Layer.EMBEDDED
+    for claim in base.chain:  # a claim embedded in the document around this one belongs to the encapsulating layer
+        layer = max(layer, claim.base.layer)
+        claims[layer].append(claim)
+    columns = screen.width or WIDTH
+    is_narrow = columns < _NARROW
+    content = []
+    for at, layer in enumerate(reversed(Layer)):
+        room = columns if is_narrow else columns - _EDGES * (at + 1)
+        lines = _content(layer, claims[layer], base, show)
+        content.append([part for line in lines for part in _folded(line, max(_LEAST, room), is_narrow=is_narrow)])
+    content.reverse()
+    if is_narrow:
+        return [_painted(line, screen) for lines in content for line in lines]
+    return _boxes(content, screen)
+
+
+def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[Line]:
+    yield Line(TITLES[layer])
+    for claim in claims:
+        wins = claim.verdict in {"won", TOO_LONG}
+        where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
+        yield Line(f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}", _INDENT)
+        if claim.url and claim.url != claim.base.reference:
+            yield Line(f"resolved: {show(in_short(claim.url))}", _INDENT)
+        yield Line(f"{WINS if wins else '-- '}{VERDICTS[claim.verdict]}", _INDENT, wins)
+    if layer is Layer.DEFAULT:
+        if base.layer is layer:
+            yield Line(f"{WINS}{VERDICTS['won']}: relative links are left unchanged", _INDENT, wins=True)
+    elif not claims:
+        yield Line("none", _INDENT)
+
+
+def _folded(line: Line, room: int, *, is_narrow: bool) -> Iterator[Line]:
+    """Yield the lines into which a text is folded; the second and later ones are indented like claims."""
+    indent = line.indent[:2] if is_narrow else line.indent
+    below = indent + "  " if line.indent else _INDENT
+    first = True
+    for part in folded(line.text, max(_LEAST, room - len(below))):
+        yield Line(part, indent if first else below, line.wins)
+        first = False
+
+
+def _painted(line: Line, screen: Screen, columns: int = 0) -> str:
+    text = screen.paint(line.text, "green") if line.wins else line.text
+    return f"{line.indent}{text}{' ' * (columns - len(line.indent) - printable.width(line.text))}"
+
+
+def _boxes(content: list[list[Line]], screen: Screen) -> list[str]:
+    """Return nested boxes, the first one innermost, no wider than their content."""
+    sizes = [[len(line.indent) + printable.width(line.text) for line in lines] for lines in content]
+    width = max(size - _EDGES * at for at, lines in enumerate(sizes) for size in lines)
+    drawn: list[str] = []
+    for at, lines in enumerate(content):
+        columns = width + _EDGES * at
+        rule = "-" * (columns + 2)
+        inside = [*drawn, *(_painted(line, screen, columns) for line in lines)]
+        drawn = [f".{rule}.", *(f"| {line} |" for line in inside), f"`{rule}'"]
+    return drawn
+
+
+def _summary(name: str, base: BaseURL, screen: Screen, show: Show) -> Iterator[str]:
+    """Yield the line about a URL, in two parts if it is wider than the screen; the URL is never cut or folded."""
+    url, source = described(base, show)
+    shown = screen.linked(url, url) if base.url else url
+    if screen.width is None or len(name) + printable.width(url) + len(source) + 3 <= screen.width:
+        yield f"{name}: {shown} {source}".rstrip()
+        return
+    yield f"{name}: {shown}"
+    yield from (f"  {part}" for part in folded(source, max(_LEAST, screen.width - 2)) if source)
+
+
+def described(base: BaseURL, show: Show) -> tuple[str, str]:
+    """Return the URL of a base as text, and its layer and source in parentheses, "" if no claim gave it."""
+    source = f"({base.layer.label}: {show(base.source)})"
+    if base.layer is Layer.DEFAULT:
+        return "none: relative links are left unchanged", ""
+    if not base.url:
+        return "none: longer than --max-url allows", source
+    return show(base.url), source
+
+
+def contents(documents: Iterable[Entity], more: bool, screen: Screen, show: Show) -> Iterator[str]:
+    """Yield a line for each document in a container, with its base URL and the layer that gave it."""
+    found = list(documents)
+    if not found:
+        yield "  no documents with links of their own"
+        return
+    width = min(max(printable.width(show(entity.path)) for entity in found), 40)
+    for entity in found:
+        url, source = described(entity.bases.base, show)
+        path = padded(screen.visible(entity.path), width)
+        if screen.width is None:
+            yield f"  {path}  {url} {source}".rstrip()
+            continue
+        room = screen.width - width - 4
+        if room < _NARROW // 2:
+            yield f"  {screen.cut(path.rstrip(), screen.width - 2)}"
+            yield f"    {screen.linked(screen.cut(url, screen.width - 4), entity.bases.base.url)}"
+        else:
+            cut = screen.cut(url, room)
+            rest = f" {screen.paint(source, 'dim')}" if printable.width(f"{cut} {source}") <= room else ""
+            yield f"  {screen.cut(path, width)}  {screen.linked(cut, entity.bases.base.url)}{rest}"
+    if more:
+        yield "  ... and more (--all shows every document)"

@@ -11,11 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.cli import cluster, failures, many, resuming, terminal
+from absolve.cli import failures, many, progress, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import of_links
-from absolve.core.errors import UsageError
+from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.core.printable import visible_json
 from absolve.run import special_files
 from absolve.run.filters import Selection
@@ -23,6 +23,7 @@ from absolve.run.links_task import COUNT, DOCUMENTS, LINKS, Counted, ListOptions
 from absolve.run.load import spread
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
@@ -43,10 +44,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
     fatal = shared.fail_on(options) if table == LINKS else frozenset()
     sink = tables.by_name(how.format)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
-    if cluster.is_wanted(options):
+    if _on_spark(options):
         if fatal or how.counts:
             raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")
-        cluster.run(options, how._replace(beside=False), found, report)
+        _run_on_spark(options, how._replace(beside=False), found, report)
         return
     keeps_bytes = tables.FORMATS[how.format].text and how.format != tables.TABLE and not how.unique
     if table != LINKS:
@@ -209,3 +210,47 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
             raise UsageError(f"--where: the condition is not UTF-8: {how.where!r}")
         where.check(how.where, columns_of(table))
     return how
+
+
+# --- `--engine spark` -------------------------------------------------------------------------------------------------
+
+_LOCAL: Final = "local"
+_CLUSTERS: Final = ("spark://", "k8s://", "local[")
+_CONFIGURED: Final = "spark"  # the cluster of Spark's own configuration
+_FORMATS: Final = tuple(name for name, form in tables.FORMATS.items() if form.cluster)  # that tasks write
+
+
+def _on_spark(options: argparse.Namespace) -> bool:
+    """Return whether to run on Spark. Raise UsageError if another option excludes the engine."""
+    if options.engine == _LOCAL:
+        return False
+    if options.engine not in {_CONFIGURED, "yarn"} and not options.engine.startswith(_CLUSTERS):
+        raise UsageError(f"--engine takes local, spark or the URL of a Spark cluster, not {in_short(options.engine)!r}")
+    if options.jobs is not None:
+        raise UsageError("--jobs needs --engine local: the cluster has its own number of tasks at once")
+    if STDIN in many.names(options):
+        raise UsageError("--engine spark cannot read the standard input (-): name files or folders")
+    return True
+
+
+def _run_on_spark(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], report: Report) -> None:
+    """List the inputs on Spark. Diagnostics and failures are reported here, when all tasks are done."""
+    if options.output in {None, special_files.STDOUT} or how.format not in _FORMATS:
+        formats = " or ".join(_FORMATS)
+        raise UsageError(f"--engine spark writes {formats}: give -o FOLDER with such a suffix, or --format")
+    from absolve import spark as cluster  # imports pyspark
+
+    report.quiet, report.verbose = options.quiet, options.verbose
+    whole = list(found)
+    master = options.engine if options.engine != _CONFIGURED else None
+    with failures.written(options, report), cluster.session(f"absolve {how.table}", master) as spark:
+        for report.input, piece in cluster.written(spark, whole, how, options.output):
+            if isinstance(piece, Diagnostic):
+                report.finding(piece)
+            else:
+                report.failure(piece.error)
+        report.input = None
+    report.rest()
+    if not options.quiet:
+        failed = f"; {progress.inputs(len(report.failures))} failed" if report.failures else ""
+        report.summary(f"{progress.inputs(len(whole))} read, rows written to {options.output}{failed}", repeats=False)

@@ -11,6 +11,7 @@ import time
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from absolve.cli import failures, progress
@@ -110,7 +111,7 @@ def run(
     with (
         _interruptible(course, options, report),
         failures.written(options, report),
-        progress.shown(quiet=options.quiet, streams=streams, count=_counting(options)) as clock,
+        progress.shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
         size = 0
@@ -180,7 +181,7 @@ def _interruptible(course: _Course, options: argparse.Namespace, report: Report)
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
         if not options.quiet and (isinstance(error, KeyboardInterrupt) or interrupts.received() is not None):
-            _report_interrupted(course.number, _total(options), options, report)
+            _report_interrupted(course.number, _total(options, _MOMENT), options, report)
         raise
 
 
@@ -195,32 +196,18 @@ def _report_interrupted(done: int, total: int | None, options: argparse.Namespac
     report.note("interrupted", f"{text}; --resume goes on" if resumes else text)
 
 
-def _total(options: argparse.Namespace) -> int | None:
-    """Return the number of inputs if they are counted in a moment; None if not, or if there is only one."""
+def _total(options: argparse.Namespace, seconds: float = inf) -> int | None:
+    """Return the number of inputs; None if they are not counted in these seconds, or from a list: it may be a pipe."""
     if options.from_ is not None:
         return None
     silent = Report()
     silent.quiet = True
-    end = time.monotonic() + _MOMENT
+    end = time.monotonic() + seconds
     number = 0
     for number, _ in enumerate(found(options, silent, follow=not getattr(options, "in_place", False)), 1):  # noqa: B007
         if time.monotonic() > end:
             return None
     return number
-
-
-def _counting(options: argparse.Namespace) -> Callable[[], int] | None:
-    """Return a function that counts the inputs, for another thread; None if they cannot be counted.
-
-    A list (--from) may be a pipe, and of a single input only the end is known.
-    """
-    if options.from_ is not None:
-        return None
-    if not any(map(inputs.is_folder, options.inputs)):
-        return (lambda: len(options.inputs)) if len(options.inputs) > 1 else None
-    silent = Report()
-    silent.quiet = True
-    return lambda: sum(1 for _ in found(options, silent, follow=not getattr(options, "in_place", False)))
 
 
 def _processes(

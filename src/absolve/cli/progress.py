@@ -80,7 +80,7 @@ class Lines(Clock):
 class Bar(Clock):
     """Show a progress bar of rich after one second; a thread counts the inputs for the total."""
 
-    def __init__(self, count: Callable[[], int] | None) -> None:
+    def __init__(self, count: Callable[[], int | None]) -> None:
         super().__init__()
         self._count = count
         self._bar: Any = None
@@ -94,19 +94,20 @@ class Bar(Clock):
             self._task = self._bar.add_task("", total=None, shown="", rate=0.0, left="")
             self._bar.start()
             self.was_seen = True
-            if self._count is not None:
-                from threading import Thread
+            from threading import Thread
 
-                Thread(target=self._total, args=(self._count,), daemon=True).start()
+            Thread(target=self._total, daemon=True).start()
         left = "left" if self._inputs else ""
         rate = counts.inputs / self.seconds
         is_wide = self._bar.console.width >= _WIDE
         shown = f"{counts.of(self._inputs)}," if is_wide else counts.in_short(self._inputs)
         self._bar.update(self._task, completed=counts.inputs, shown=shown, rate=rate, left=left)
 
-    def _total(self, count: Callable[[], int]) -> None:
-        self._inputs = count()
-        self._bar.update(self._task, total=self._inputs)
+    def _total(self) -> None:
+        number = self._count() or 0
+        if number > 1:  # of a single input only the end is known
+            self._inputs = number
+            self._bar.update(self._task, total=number)
 
     def close(self) -> None:
         if self._bar is not None:
@@ -138,11 +139,11 @@ _BAR = 10
 
 
 @contextmanager
-def shown(*, quiet: bool, streams: bool, count: Callable[[], int] | None) -> Iterator[Clock]:
+def shown(*, quiet: bool, streams: bool, count: Callable[[], int | None]) -> Iterator[Clock]:
     """Yield the progress display of a run, and close it.
 
     `streams`: results go to the standard output, where a display would mix with them; `count` returns the number of
-    inputs.
+    inputs, None if it is not known.
     """
     clock: Clock
     if quiet or (streams and is_terminal(sys.stdout)):

@@ -5,6 +5,7 @@ Input: the options. Output: a file for each input (or the standard output), the 
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import closing
 from functools import partial
@@ -35,15 +36,14 @@ if TYPE_CHECKING:
     from absolve.cli.totals import Totals
     from absolve.run.journal import Journal
     from absolve.run.results import TaskResult
+    from absolve.run.safe_cells import Cells
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
     failures.check(options)
     log = None
     if options.log is not None:
-        from absolve.cli import change_log  # imports the inventory
-
-        log = change_log.cells(options)
+        log = _log_cells(options)
     _check(options)
     if options.dry_run or options.diff:
         options.errors = options.log = log = None  # checked as if the run were to write them
@@ -90,9 +90,7 @@ def _run(
             for _ in changes:
                 pass
         else:
-            from absolve.cli import change_log
-
-            change_log.write(options.log, changes)
+            _write_log(options.log, changes)
         if journal and journal.skipped and not options.quiet:
             print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
 
@@ -125,6 +123,38 @@ def published(
                 else:
                     with report.guard(job.input.name):
                         publisher.put(job, piece)
+
+
+# --- the log of the changes ------------------------------------------------------------------------------------------
+
+
+def _log_cells(options: argparse.Namespace) -> Cells:
+    """Return the changes to the text of rows.
+
+    Raise UsageError if FILE has no suitable suffix, or is a file that the run reads or writes.
+    """
+    from absolve import tables  # imports the inventory, as the log does
+    from absolve.run.safe_cells import Cells
+
+    form = tables.FORMATS[tables.name_of(options.log)]
+    if not form.text:
+        raise UsageError(f"--log {options.log}: give a file with the suffix .csv, .tsv, .json or .jsonl")
+    failures.check(options, "log")
+    if options.errors is not None and failures.is_same(Path(os.path.realpath(options.log)), options.errors):
+        raise UsageError(f"--log {options.log} is also the file of --errors: choose another file")
+    return Cells(masked=not options.show_credentials, literal=options.csv_safe and form.spreadsheet)
+
+
+def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
+    """Write the changes as they come, completely or not at all. Raise OSError if the file cannot be written."""
+    from absolve import tables
+    from absolve.run.change_log import COLUMNS
+    from absolve.tables.inventory import typed_table
+
+    sink = tables.by_name(tables.name_of(name))
+    table = typed_table("changes", COLUMNS)
+    with outputs.writing(Path(name)) as file:
+        sink.write([table], ((table.name, sink.encode(COLUMNS, rows)) for rows in changes), file)
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------
