@@ -131,7 +131,7 @@ def test_only_a_complete_plan_of_the_same_run_is_gone_on_with(working: Working, 
 
 
 def test_files_that_stay_where_they_are_have_their_paths(working: Working) -> None:
-    working.plan_in_place(ROWS, [("=a", "http://h/a")], ["d"], {"http://h/a": "x/y.htm", "http://h/b": "b"})
+    working.plan(ROWS, [("=a", "http://h/a")], ["d"], "host", {"http://h/a": "x/y.htm", "http://h/b": "b"})
     assert dict(working.rows("SELECT url, path FROM plan")) == {
         "http://h/a": "x/y.htm",
         "http://h/b": "b",

@@ -33,10 +33,8 @@ from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from absolve.cli.reporting import Report
-    from absolve.mirror.sources import Source
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
 
@@ -70,10 +68,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 
 def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
-    sources = sources_of(many.found(options, report), reading, report.aside)
     how = MirrorOptions(
         reading,
-        tuple(sources),
+        tuple(sources_of(many.found(options, report), reading, report.aside)),
         "",
         None,
         choice.same or Equivalences(),
@@ -82,15 +79,15 @@ def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, rep
         leftovers.token(),
     )
     if options.dry_run:
-        _dry(sources, how, choice, options, report)
+        _dry(how, choice, options, report)
     elif options.zip is not None:
-        _into_zip(sources, how, choice, options, report)
+        _into_zip(how, choice, options, report)
     else:
         write.check_folder(Path(options.output))
         shared.make_above(options.output)
         with created(options.output) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-            _into(folder, sources, how, choice, options, report)
+            _into(folder, how, choice, options, report)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -123,14 +120,9 @@ def _check_stdout(options: argparse.Namespace) -> None:
 
 
 def _into(
-    folder: OutputFolder,
-    sources: Sequence[Source],
-    how: MirrorOptions,
-    choice: Choice,
-    options: argparse.Namespace,
-    report: Report,
+    folder: OutputFolder, how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
 ) -> None:
-    state = write.state_of(sources, choice, (options.absent, options.for_, repr(how.reading)))
+    state = write.state_of(how.sources, choice, (options.absent, options.for_, repr(how.reading)))
     has_failed = bool(report.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
 
@@ -141,7 +133,7 @@ def _into(
     working, is_new = _working(folder, state, resume=options.resume)
     with write.swept(folder, how.token), closing(working):
         if is_new:
-            write.planned(working, sources, how, choice, report.finding)
+            write.planned(working, how, choice, report.finding)
             write.see_foreign(working, folder.path)
         if options.jobs is None and working.documents()[1] < _SMALL:
             options.jobs = 1
@@ -196,13 +188,11 @@ def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tu
     return working, True
 
 
-def _into_zip(
-    sources: Sequence[Source], how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
-) -> None:
+def _into_zip(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
     """Write the ZIP, completely or not at all."""
     with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
         working.create({})
-        write.planned(working, sources, how, choice, report.finding)
+        write.planned(working, how, choice, report.finding)
         if working.documents()[0]:
             with outputs.opened(options.zip) as file:
                 options.output = options.zip
@@ -251,13 +241,11 @@ def _summary(
 # --- without writing --------------------------------------------------------------------------------------------------
 
 
-def _dry(
-    sources: Sequence[Source], how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
-) -> None:
+def _dry(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
         working.create({})
-        write.planned(working, sources, how, choice, report.finding)
+        write.planned(working, how, choice, report.finding)
         for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
             shown = (printable.message(text, credentials=report.credentials) for text in (url, path))
             print("\t".join(shown))

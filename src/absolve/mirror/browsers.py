@@ -58,6 +58,12 @@ _ACTED_ON: Final = frozenset(
 )
 _CLASS: Final = re.compile(r"\{[0-9a-f-]+\}")  # Windows opens `a.{CLSID}` as an object of that class
 _MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf|\xfe\xff|\xff\xfe)?[\0\t\n\v\f\r ]*+<(?P<xml>\?xml(?=[\t\n\r ]))?")
+_SCRIPTS: Final = ("java", "x-java", "ecma", "x-ecma")
+# Media types of scripts (MIME Sniffing 4.6), the usual one first.
+JAVASCRIPT: Final = (
+    *(f"{kind}/{name}script" for name in _SCRIPTS for kind in ("text", "application")),
+    *("text/jscript", "text/livescript", *(f"text/javascript1.{number}" for number in range(6))),
+)
 _FIELDS: Final = frozenset(
     "content-security-policy content-disposition x-content-type-options x-frame-options access-control-allow-origin"
     " access-control-allow-credentials cross-origin-resource-policy".split()
@@ -192,7 +198,7 @@ def may_be_script(media_type: str, fields: str) -> bool:
     essence = registry.essence_of(media_type)[0]
     if essence.startswith(("image/", "audio/", "video/")) or essence == "text/csv":
         return False
-    return not has_nosniff(fields) or essence in _JAVASCRIPT
+    return not has_nosniff(fields) or essence in JAVASCRIPT
 
 
 def digests(data: bytes) -> dict[str, str]:
@@ -217,10 +223,3 @@ def may_be_framed(fields: str, url: str, page: str) -> bool:
         return all(any(security_policy.matches(one, page, url) for one in sources) for sources in ancestors)
     words = {word.strip().lower() for value in field(fields, "x-frame-options") for word in value.split(",")}
     return "deny" not in words and ("sameorigin" not in words or security_policy.matches("'self'", page, url))
-
-
-_JAVASCRIPT: Final = frozenset(
-    f"{kind}/{name}"
-    for kind in ("text", "application")
-    for name in ("javascript", "x-javascript", "ecmascript", "x-ecmascript")
-) | {"text/jscript", "text/livescript", *(f"text/javascript1.{number}" for number in range(6))}

@@ -7,7 +7,7 @@ redirects. Linear in the number of captures, whatever they are.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
 from absolve.mirror.urls import Equivalences
@@ -16,6 +16,8 @@ from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from absolve.mirror.survey import Store
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 SCHEMES: Final = ("http:", "https:", "ftp:", "file:")  # of URLs that can have a document of their own
@@ -71,16 +73,6 @@ class Contradiction(NamedTuple):
     date: str
 
 
-class Captures(Protocol):
-    """Captures by URL, and the URLs that are equivalent to other forms."""
-
-    def get(self, url: str, /) -> Captured | None: ...
-    def put(self, one: Captured, /) -> None: ...
-    def form(self, form: str, /) -> str | None: ...
-    def put_form(self, form: str, url: str, /) -> None: ...
-    def __iter__(self) -> Iterator[Captured]: ...
-
-
 class End(NamedTuple):
     """The end of a chain of redirects: the URL that is held, or None; and the last fragment that a Location had."""
 
@@ -96,7 +88,7 @@ class Capture:
     """
 
     def __init__(
-        self, store: Captures, *, at: str | None = None, keep_errors: bool = False, same: Equivalences | None = None
+        self, store: Store, *, at: str | None = None, keep_errors: bool = False, same: Equivalences | None = None
     ) -> None:
         self.at = at
         self.keep_errors = keep_errors

@@ -13,9 +13,9 @@ from absolve.core.model import Edit
 from absolve.document.walk import inners
 from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
-from absolve.mirror import security_policy
+from absolve.mirror import browsers, security_policy
 from absolve.mirror.policy import Note
-from absolve.mirror.tags import JAVASCRIPT, attributes, every_attribute, may_need_server, needs_server, start_tags
+from absolve.mirror.tags import attributes, every_attribute, may_need_server, needs_server, start_tags
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import lower, splice
 
@@ -189,7 +189,7 @@ def _read_script(entity: Entity, policy: MirrorPolicy, tag: Tag) -> None:
     if place is None:
         return
     kind = attributes(entity.data, tag.start, tag.end).get(b"type")
-    if kind is None or kind.text(entity.charset).lower() in JAVASCRIPT:
+    if kind is None or kind.text(entity.charset).lower() in {"", "module", *browsers.JAVASCRIPT}:
         policy.seen.notes.append(Note(entity, place[0], "needs-server", place[1]))
 
 

@@ -17,13 +17,7 @@ FITTING: Final[dict[str, tuple[str, ...]]] = {
     "text/html": ("html", "htm"),
     "application/xhtml+xml": ("xhtml", "xht"),
     "text/css": ("css",),
-    **dict.fromkeys(
-        (
-            *("text/javascript", "application/javascript", "application/x-javascript", "text/x-javascript"),
-            *("application/ecmascript", "text/ecmascript"),
-        ),
-        ("js", "mjs"),
-    ),
+    **dict.fromkeys(browsers.JAVASCRIPT, ("js", "mjs")),
     "application/json": ("json", "map", "webmanifest", "geojson"),
     "application/ld+json": ("jsonld", "json"),
     "application/manifest+json": ("webmanifest", "json"),

@@ -139,30 +139,25 @@ class Working:
         self._db.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
 
     def plan(
-        self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], layout: str
+        self,
+        rows: Iterable[Row],
+        forms: Iterable[tuple[str, str]],
+        sources: Sequence[str],
+        layout: str,
+        places: Mapping[str, str] | None = None,
     ) -> None:
-        """Write a row for every URL of the capture, the forms under which URLs are found, and the paths."""
+        """Write a row for every URL of the capture, the forms under which URLs are found, and the paths.
+
+        `places` has the path of each URL where files stay where they are.
+        """
         self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(map(shown, sources)))
         self._db.executemany(_INSERT["plan"], map(_values, rows))
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
         self._db.execute("CREATE INDEX by_folder ON plan (folder)")
         counts = dict(self._db.execute("SELECT folder, count(*) FROM plan WHERE folder IS NOT NULL GROUP BY folder"))
-        found = ((path, url) for url, path in paths.named(counts, self._placed, layout))
+        named = paths.named(counts, self._placed, layout) if places is None else places.items()
+        found = ((path, url) for url, path in named)
         self._db.executemany("UPDATE plan SET path = ? WHERE url = ?", found)
-        self._planned()
-
-    def plan_in_place(
-        self, rows: Iterable[Row], forms: Iterable[tuple[str, str]], sources: Sequence[str], places: Mapping[str, str]
-    ) -> None:
-        """Write the same for files that stay where they are: `places` has the path of each URL."""
-        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(map(shown, sources)))
-        for row in rows:
-            self._db.execute(_INSERT["plan"], _values(row))
-            self._db.execute("UPDATE plan SET path = ? WHERE url = ?", (places.get(row.captured.url), row.captured.url))
-        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
-        self._planned()
-
-    def _planned(self) -> None:
         for statement in _INDEXES.strip().split(";\n"):
             self._db.execute(statement)
         self._db.execute("INSERT INTO state VALUES ('planned', '1')")

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from absolve.core.errors import UsageError
 from absolve.formats import registry
-from absolve.mirror import browsers, extensions, tags
+from absolve.mirror import browsers, extensions
 from absolve.mirror.origins import File, Origins, host_of, name_of
 from absolve.mirror.paths import MAP
 from absolve.run.output_folder import OutputFolder
@@ -64,7 +64,7 @@ def _is_active(essence: str) -> bool:
 def _is_embedded(media_type: str) -> bool:
     """Return whether pages of other hosts show or run a file of this type without asking for leave (Fetch, no-cors)."""
     essence = registry.essence_of(media_type)[0]
-    is_code = essence in {registry.CSS, _OTHER} or essence in tags.JAVASCRIPT
+    is_code = essence in {registry.CSS, _OTHER} or essence in browsers.JAVASCRIPT
     return is_code or essence.startswith(("image/", "font/", "audio/", "video/", "application/font"))
 
 

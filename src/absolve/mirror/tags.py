@@ -95,14 +95,6 @@ _WHY: Final = {
     "origin": "a script that reads %s, which from file:// is not that of the site",
     "worker": "a script that asks for a %s: there is none from file://",
 }
-JAVASCRIPT: Final = frozenset(
-    {
-        *("", "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "module"),
-        *("text/x-javascript", "application/ecmascript", "text/jscript"),
-    }
-)
-
-
 def may_need_server(data: bytes) -> bool:
     """Return whether the bytes of a document have a word that makes a script need a server: a fast test."""
     return any(word in data for word in _WORDS)

@@ -53,9 +53,7 @@ def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> 
     return {"run": found.hexdigest()}
 
 
-def planned(
-    working: maps.Working, sources: Sequence[Source], how: MirrorOptions, choice: Choice, notify: Notify
-) -> None:
+def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: Notify) -> None:
     """Survey the sources, and write the plan into the working copy of the map."""
     unread = []
     notes: list[tuple[str, str]] = []
@@ -67,12 +65,12 @@ def planned(
             notes.append((diagnostic.code, f"{diagnostic.name}: {diagnostic.text}"))
         notify(diagnostic)
 
-    readers = [reader_of(source, number, how.reading) for number, source in enumerate(sources)]
+    readers = [reader_of(source, number, how.reading) for number, source in enumerate(how.sources)]
     survey = Survey(readers, choice, heard)
     if unread:
         working.mark_unread()
     working.add_parts(survey.parts)
-    working.plan(survey.rows(), survey.store.forms(), [source.name for source in sources], choice.layout)
+    working.plan(survey.rows(), survey.store.forms(), [source.name for source in how.sources], choice.layout)
     working.add_notes(notes)
 
 
