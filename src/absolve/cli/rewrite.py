@@ -20,12 +20,12 @@ from absolve.core.errors import DocumentError, UsageError
 from absolve.document.walk import walk
 from absolve.rewriting import rewriter
 from absolve.run import inputs, leftovers, load, outputs, plan, sources, special_files
-from absolve.run.load import each, is_archive, is_document, not_read, walked
+from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded, met_by
-from absolve.run.rewrite_task import new_bytes, record_bytes, rewritten
+from absolve.run.rewrite_task import Written, new_bytes, rewritten, segments
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -233,25 +233,11 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
         yield not_read(job.input)
         return
-    links = changed = documents = size = number = 0
-    in_records = is_archive(job.input, how.reading)
-    for segment in each(job.input, how.reading):
-        yield from segment.diagnostics
-        size += len(segment.raw)
-        if segment.document is None or segment.entity is None:
-            continue
-        tally = rewriter.Tally()
-        faults = record_bytes(how, segment, tally)[1]
-        yield from faults
-        number += 1
-        if not faults:
-            links += tally.links
-            changed += tally.changed
-            documents += bool(tally.changed)
-        elif not in_records:
-            return
-    yield from counted(job.input.name, links, changed, documents, met_by(how.policy))
-    yield BytesRead(size, number)
+    for piece in segments(how, job):
+        if isinstance(piece, ChangeCounts):
+            yield from counted(job.input.name, *piece)
+        elif not isinstance(piece, Written):
+            yield piece
 
 
 def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[TaskResult]:

@@ -171,7 +171,7 @@ def _keep(number: int) -> str:
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
-class _Written(NamedTuple):
+class Written(NamedTuple):
     """New bytes of a segment of an archive, and whether they differ from the old ones."""
 
     data: bytes
@@ -183,8 +183,8 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     output = Output(how, job, streams=True)
     changed = False
     with output.written():
-        for piece in _segments(how, job):
-            if not isinstance(piece, _Written):
+        for piece in segments(how, job):
+            if not isinstance(piece, Written):
                 yield piece
             elif output.is_stdout:
                 yield StdoutBytes(piece.data)
@@ -197,7 +197,8 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         yield from output.ready()
 
 
-def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
+def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
+    """Yield the new bytes of each segment of an input, its diagnostics and failures, and the counts at the end."""
     size = number = links = changed = documents = 0
     for segment in each(job.input, how.reading):
         yield from segment.diagnostics
@@ -205,6 +206,8 @@ def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
         tally = rewriter.Tally()
         data, faults = record_bytes(how, segment, tally)
         yield from faults
+        if faults and segment.document is not None and segment.document.origin is None:
+            return  # this is the whole input
         if segment.entity is not None:
             yield from _late(how, segment.entity, segment.diagnostics)
             number += 1
@@ -213,6 +216,6 @@ def _segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | _Written]:
                 yield from logged(how, segment.entity, job.input.name)
                 changed += tally.changed
                 documents += 1
-        yield _Written(data, data is not segment.raw)
+        yield Written(data, data is not segment.raw)
     yield ChangeCounts(links, changed, documents, met_by(how.policy))
     yield BytesRead(size, number)
