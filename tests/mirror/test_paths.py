@@ -1,13 +1,14 @@
 """Paths of a mirror: one URL, one file; names that every file system accepts; a further URL renames little."""
 
 import unicodedata
+from collections import defaultdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
-from absolve.mirror.paths import Placed, check_layout, fold, index_name, is_reserved, paths, refused, split
+from absolve.mirror.paths import Placed, check_layout, fold, folder_of, index_name, is_reserved, named, refused, split
 from absolve.urls.identity import normal
 
 SEGMENTS = st.one_of(
@@ -27,6 +28,14 @@ URLS = st.lists(
     unique=True,
 )
 TYPES = st.sampled_from(["text/html", "text/css", "image/png", "application/octet-stream"])
+
+
+def paths(urls: list[Placed], layout: str = "host") -> dict[str, str]:
+    folders: dict[str, list[Placed]] = defaultdict(list)
+    for one in urls:
+        folders[folder_of(one, layout)].append(one)
+    counts = {folder: len(files) for folder, files in folders.items()}
+    return dict(named(counts, lambda folder: folders.get(folder, ()), layout))
 
 
 def placed(urls: list[str], media_type: str) -> dict[str, str]:

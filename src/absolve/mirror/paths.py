@@ -173,15 +173,6 @@ def check_layout(layout: str) -> str:
     return layout
 
 
-def paths(placed: Iterable[Placed], layout: str = "host") -> dict[str, str]:
-    """Return the path of each URL."""
-    folders: dict[str, list[Placed]] = defaultdict(list)
-    for one in placed:
-        folders[folder_of(one, layout)].append(one)
-    counts = {folder: len(files) for folder, files in folders.items()}
-    return dict(named(counts, lambda folder: folders.get(folder, ()), layout))
-
-
 def folder_of(one: Placed, layout: str) -> str:
     """Return the folder of a URL, as it is in the URL: its key for `named`."""
     folder = split(one.url)[0]
