@@ -204,7 +204,7 @@ def test_a_page_that_html5lib_cannot_parse_is_reported_as_unproved(monkeypatch: 
     def fails(*_: object, **_options: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("absolve.verifying.judging.Html", fails)
+    monkeypatch.setattr("absolve.verifying.markup.Html", fails)
     assert found("<a href=x>", "<a href=http://h/d/x>", url=URL) == [("unjudged", None, None)]
 
 

@@ -22,7 +22,6 @@ from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.rewriting.policy import absolute
-from absolve.verifying.differences import Differences
 from absolve.verifying.meant import Meant
 
 URL = "http://w.example/d/p.html"
@@ -63,9 +62,7 @@ def seen(before: bytes, after: bytes, media_type: str) -> list[str]:
         walk(Document(data, media_type=media_type, url=None if "warc" in media_type else URL), Settings())
         for data in (before, after)
     ]
-    found = Differences(*sides)
-    verifying.judge(sides[0], sides[1], Meant(sides[0], absolute), found)
-    return [diagnostic.code for diagnostic in found.diagnostics]
+    return [fault.code for fault in verifying.faults(sides[0], sides[1], Meant(sides[0], absolute))]
 
 
 def proved(data: bytes, media_type: str, **options: Any) -> bytes:
@@ -112,6 +109,30 @@ def test_verify_accepts_a_correct_rewrite_of_an_http_message_alone_and_in_archiv
         record(http()) + record(message),
     ):
         proved(data, "application/warc")
+
+
+FIELDS = [
+    b"Link: <%b>; rel=x, <a%b>; title=%b\r\n",
+    b"Location: %b\r\n",
+    b"Content-Location: %b/p\r\n",
+    b"Content-Base: /%b/\r\nLink: <a>\r\n",
+    b"Refresh: 5; url=%b\r\n",
+    b"SourceMap: <%b>\r\n",
+    b"X: %b\r\n",
+    b"X-%b: y\r\n",
+]
+# In ISO 8859-1 and in UTF-8: letters, characters that are white space or line ends for Python, and values that are folded
+BYTES = [b"caf\xe9", b"/caf\xc3\xa9", b"../\xe9", b"\xa0x", b"x\xc2\xa0", b"\x85", b"x\xc2\x85", b"\xe2\x80\xa8", b"\x1cx\x0b", b"x\r\n \xe9"]
+BYTES += [b"\xc3\r\n \xa9", b'"\r\n \x0c\xff', b"a\r\n \r\n b\xe9"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("value", BYTES)
+def test_verify_accepts_correct_rewrites_of_fields_with_bytes_above_ascii(field: bytes, value: bytes) -> None:
+    message = http(fields=field.replace(b"%b", value))
+    for profile in ("rfc1808", "whatwg"):
+        proved(message, "message/http", url=URL, profile=profile)
+        proved(record(message), "application/warc", profile=profile)
 
 
 def test_verify_accepts_an_archive_in_one_gzip_member() -> None:

@@ -29,7 +29,7 @@ def test_verify_accepts_a_correct_rewrite_of_json() -> None:
     ("old", "new", "code"),
     [
         (b'"x.html"', b'"http://h.example/d/x.html"', "target"),
-        (b'"name"', b'"Name"', "target"),
+        (b'"name"', b'"Name"', "tree"),
         (b'"s": "s"', b'"s": "t"', "target"),
         (b"[1, ", b"[1.0, ", "tree"),
         (b"true", b"false", "tree"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import absolve
-from absolve.verifying import judging
+from absolve.verifying import markup
 from absolve.verifying.html import Html
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def test_a_page_is_parsed_with_scripting_only_if_it_has_noscript(
         met.append(scripting)
         return Html(*given, scripting=scripting)
 
-    monkeypatch.setattr(judging, "Html", read)
+    monkeypatch.setattr(markup, "Html", read)
     assert found(page, absolve.rewrite(page, media_type="text/html", url=URL)) == []
     assert met == modes
 

@@ -12,7 +12,6 @@ from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.encodings import charsets
 from absolve.rewriting.policy import absolute
-from absolve.verifying.differences import Differences
 from absolve.verifying.meant import Meant
 
 URL = "http://h/d/p.xml"
@@ -34,9 +33,8 @@ def found(before: Any, after: Any, **options: Any) -> list[tuple[str, int | None
 def judged(before: str, after: str) -> list[tuple[str, int | None]]:
     """Return the differences that lxml alone finds."""
     entities = [walk(Document(text, media_type=TYPE, url=URL), Settings()) for text in (before, after)]
-    differences = Differences(entities[0], entities[1])
-    verifying.judge(entities[0], entities[1], Meant(entities[0], absolute), differences)
-    return [(diagnostic.code, diagnostic.line) for diagnostic in differences.diagnostics]
+    faults = verifying.faults(entities[0], entities[1], Meant(entities[0], absolute))
+    return [(fault.code, fault.before.line if fault.before else None) for fault in faults]
 
 
 HONEST = [

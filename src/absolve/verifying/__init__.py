@@ -16,25 +16,24 @@ from absolve.core.model import Document
 from absolve.document.walk import hold, walk
 from absolve.formats import registry
 from absolve.rewriting.policy import absolute
-from absolve.verifying.differences import Differences
+from absolve.verifying.differences import Differences, Fault
 from absolve.verifying.meant import Meant
 from absolve.verifying.spans import Spans
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.document.entity import Entity
     from absolve.rewriting.policy import Policy
 
-# Media type -> module of the second check: compare(before, after, meant, differences).
+# Media type -> module of the second check; its function `faults(before, after, meant)` yields the differences.
 JUDGES: Final[dict[str, str]] = {
-    registry.HTML: "absolve.verifying.judging",
-    registry.CSS: "absolve.verifying.css",
-    registry.XML: "absolve.verifying.judging",
-    **dict.fromkeys(registry.MAIL, "absolve.verifying.mail"),
-    **dict.fromkeys(registry.JSON, "absolve.verifying.json"),
-    registry.HAR: "absolve.verifying.har",
-    **dict.fromkeys(registry.PACKAGES, "absolve.verifying.zip"),
-    **dict.fromkeys((registry.HTTP, "application/http"), "absolve.verifying.http"),
-    **dict.fromkeys((registry.WARC, registry.RECORDS), "absolve.verifying.warc"),
+    **dict.fromkeys((registry.HTML, registry.XML), "markup"),
+    registry.CSS: "css",
+    **dict.fromkeys((*registry.MAIL, registry.HTTP, "application/http"), "messages"),
+    **dict.fromkeys((*registry.JSON, registry.HAR), "json"),
+    **dict.fromkeys(registry.PACKAGES, "zip"),
+    **dict.fromkeys((registry.WARC, registry.RECORDS), "warc"),
 }
 
 
@@ -67,11 +66,20 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     found = Differences(before, rewritten)
     meant = Meant(before, policy or absolute)
     Spans(meant, found).compare(before, rewritten)
-    judge(before, rewritten, meant, found)
+    for fault in faults(before, rewritten, meant):
+        found.add(fault)
     return found.diagnostics
 
 
-def judge(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Run the second check for the media type of two documents, if there is one; add to `differences`."""
-    if after.data != before.data and before.media_type in JUDGES:  # the same bytes give the same tree
-        import_module(JUDGES[before.media_type]).compare(before, after, meant, differences)
+def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    """Yield the differences that the second check for the media type of two documents finds, if there is one."""
+    if after.data != before.data and before.media_type in JUDGES:  # equal bytes have equal content
+        judge = import_module(f"{__name__}.{JUDGES[before.media_type]}")
+        yield from judge.faults(before, after, meant)
+
+
+def faults_inside(before: Entity, after: Entity, meant: Meant, what: str = "body") -> Iterator[Fault]:
+    """Yield the same for two documents inside others: a `body` or a `member`, whose positions are part of the text."""
+    for fault in faults(before, after, meant):
+        place = f"at {fault.before} of this {what}: " if fault.before is not None else ""
+        yield Fault(fault.code, place + fault.words)

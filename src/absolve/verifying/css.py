@@ -12,7 +12,7 @@ from absolve.core.model import Link
 from absolve.document.resolved import link_context, text, value_of
 from absolve.formats.css.walker import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.verifying.differences import Position, shown
+from absolve.verifying.differences import Fault, Position, shown
 from absolve.verifying.meant import lost
 from absolve.verifying.references import CODING, decoded
 
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import LinkContext
-    from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 
 _BLANKS = WHITE_SPACE.decode()
 _PLACES = (URL, IMPORT, IMAGE_SET)
 
 
-def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences between the tokens of two style sheets; none if tinycss2 is not installed."""
+def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    """Yield the differences between the tokens of two style sheets; none if tinycss2 is not installed."""
     try:
         from tinycss2 import parse_component_value_list
     except ImportError:
@@ -41,7 +40,7 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
         here, there = _position(old, here), _position(new, there)
         fault = _fault(old, new, meant, rules)
         if fault is not None:
-            differences.add(*fault, here, there)
+            yield Fault(*fault, here, there)
             if fault[0] == "tree":
                 return
 

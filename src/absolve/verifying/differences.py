@@ -25,6 +25,20 @@ class Position(NamedTuple):
         return f"{self.line}:{self.column}"
 
 
+class Fault(NamedTuple):
+    """A difference that the second check finds, with its positions in both documents, None for unknown ones."""
+
+    code: str
+    text: str
+    before: Position | None = None
+    after: Position | None = None
+
+    @property
+    def words(self) -> str:
+        """The text, with the position in the rewrite."""
+        return self.text if self.after is None else f"{self.text} (after: {self.after})"
+
+
 class Differences:
     """The differences between two documents."""
 
@@ -34,18 +48,17 @@ class Differences:
         self._after = after
         self._said: set[tuple[str, int, int]] = set()
 
-    def add(self, code: str, text: str, before: Position | None, after: Position | None) -> None:
-        """Add a difference at these positions, None for unknown ones."""
-        where = f" (after: {after})" if after is not None else ""
-        line, column = before or (None, None)
-        self.diagnostics.append(Diagnostic(code, f"{text}{where}", self._before.name, line, column))
+    def add(self, fault: Fault) -> None:
+        """Add a difference."""
+        line, column = fault.before or (None, None)
+        self.diagnostics.append(Diagnostic(fault.code, fault.words, self._before.name, line, column))
 
     def add_at(self, code: str, text: str, before: int, after: int) -> None:
         """Add a difference at byte offsets into the two documents, unless the code is already reported there."""
         if (code, before, after) not in self._said:
             self._said.add((code, before, after))
             places = (Position(*self._before.line_column(before)), Position(*self._after.line_column(after)))
-            self.add(code, text, *places)
+            self.add(Fault(code, text, *places))
 
 
 def shown(text: str | None) -> str:

@@ -21,7 +21,7 @@ from absolve.core.model import LinkSite
 from absolve.formats.html import names
 from absolve.formats.html import rules as places
 from absolve.verifying.differences import Position
-from absolve.verifying.markup import COMMENT, CONDITIONAL, DOCTYPE, NOTHING, Markup, Token
+from absolve.verifying.tokens import COMMENT, CONDITIONAL, DOCTYPE, NOTHING, Markup, Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

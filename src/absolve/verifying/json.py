@@ -1,43 +1,81 @@
-"""Second check of JSON: Python's json reads equal values, except for the strings that are links.
+"""Second check of JSON and HTTP Archives (HAR 1.2): Python's json reads equal values, except for links and bodies.
 
-In: the two entities. Out: differences.
+In: the two entities. Out: differences. A changed body in an archive is compared by the second check of its own media
+type; the bytes of its header fields are compared by the first check.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 from typing import TYPE_CHECKING, Any
 
-from absolve.verifying.differences import shown
+from absolve.document.walk import inners
+from absolve.formats import registry
+from absolve.formats.headers import OF_HTTP
+from absolve.verifying import faults_inside
+from absolve.verifying.differences import Fault, shown
 from absolve.verifying.references import decoded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from absolve.document.entity import Entity
-    from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
 
 
-def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences between the values."""
+class _Object(list[tuple[str, Any]]):
+    """The members of an object, all those of a repeated name, too."""
+
+
+def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    """Yield the differences between the values."""
+    texts = [decoded(entity).removeprefix("\ufeff") for entity in (before, after)]
     try:
-        sides = [
-            json.loads(decoded(entity).removeprefix("\ufeff"), object_pairs_hook=_members) for entity in (before, after)
-        ]
+        old, new = (json.loads(text, object_pairs_hook=_Object) for text in texts)
     except (ValueError, RecursionError) as error:
-        differences.add("unjudged", f"json cannot read this: {error}", None, None)
+        yield Fault("unjudged", f"json cannot read this: {error}")
         return
-    wanted = meant.by_reference()
-    stack = [(*sides, "")]
+    is_archive = before.media_type == registry.HAR
+    for fault in _of_archive(old, new, before, after, meant) if is_archive else _of_values(old, new, meant):
+        yield Fault(fault.code, f"json: {fault.text}")
+
+
+def _differing(old: Any, new: Any) -> Iterator[tuple[tuple[str | int, ...], Any, Any, Any]]:
+    """Yield the path of each difference, what is around it, and the two values; the order of members counts."""
+    stack: list[tuple[tuple[str | int, ...], Any, Any, Any]] = [((), None, old, new)]
     while stack:
-        old, new, path = stack.pop()
-        if isinstance(old, (list, tuple)) and type(old) is type(new) and len(old) == len(new):
-            pairs = enumerate(zip(old, new, strict=True))
-            stack += [(one, other, f"{path}/{_step(old, at)}") for at, (one, other) in pairs]
-        elif isinstance(old, str) and isinstance(new, str):
-            if new != old and new not in _meant(old, wanted):
-                differences.add("target", f"json: {shown(old)} became {shown(new)} at {path or '/'}", None, None)
-        elif repr(old) != repr(new):  # by repr 1 differs from 1.0, and NaN equals NaN
-            differences.add("tree", f"json: the value at {path or '/'} differs", None, None)
+        path, around, one, other = stack.pop()
+        steps, its_steps = _steps(one), _steps(other)
+        if steps is not None and type(one) is type(other) and steps == its_steps:
+            values = zip(steps, _values(one), _values(other), strict=True)
+            stack += reversed([((*path, step), one, value, changed) for step, value, changed in values])
+        elif one is not other and (type(one) is not type(other) or repr(one) != repr(other)):  # NaN equals NaN
+            yield path, around, one, other
+
+
+def _steps(value: Any) -> list[str | int] | None:
+    """Return the steps from a value to those in it: the names of members, or indexes."""
+    if isinstance(value, _Object):
+        return [name for name, _ in value]
+    return list(range(len(value))) if isinstance(value, list) else None
+
+
+def _values(value: Any) -> list[Any]:
+    if isinstance(value, _Object):
+        return [inner for _, inner in value]
+    return value if isinstance(value, list) else []
+
+
+def _of_values(old: Any, new: Any, meant: Meant) -> Iterator[Fault]:
+    wanted = meant.by_reference()
+    for path, _, one, other in _differing(old, new):
+        where = f"at /{'/'.join(map(str, path))}"
+        if not (isinstance(one, str) and isinstance(other, str)):
+            yield Fault("tree", f"the value {where} differs")
+        elif other not in _meant(one, wanted):
+            yield Fault("target", f"{shown(one)} became {shown(other)} {where}")
 
 
 def _meant(old: str, wanted: dict[str, set[str]]) -> set[str]:
@@ -47,11 +85,61 @@ def _meant(old: str, wanted: dict[str, set[str]]) -> set[str]:
     return {f"{before}{new}{after}" for new in wanted.get(reference, ())}
 
 
-def _members(pairs: list[tuple[str, Any]]) -> tuple[list[Any], ...]:
-    """Return an object as a tuple of lists [name, value], with all members of a repeated name."""
-    return tuple([name, value] for name, value in pairs)
+# --- HTTP Archives ----------------------------------------------------------------------------------------------------
 
 
-def _step(values: Any, at: int) -> str:
-    """Return a step of the path to a value: the name of a member, or an index."""
-    return str(values[at][0]) if isinstance(values, tuple) else str(at)
+def _of_archive(old: Any, new: Any, before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    (around, entries), (its_around, its_entries) = _entries(old), _entries(new)
+    if repr(around) != repr(its_around) or len(entries) != len(its_entries):
+        yield Fault("tree", "values outside the entries, or the number of entries, differ")
+        return
+    objects = [(one, its) for one, its in zip(entries, its_entries, strict=True) if isinstance(one, _Object)]
+    walked = zip(inners(before), inners(after), strict=False)
+    for number, (pair, (inner, other)) in enumerate(zip(objects, walked, strict=False), 1):
+        for fault in _of_entry(*pair, inner.entity, other.entity, meant):
+            yield Fault(fault.code, f"{fault.text} (entry {number})")
+
+
+def _entries(archive: Any) -> tuple[Any, list[Any]]:
+    """Return the archive without its entries, and the entries."""
+    entries: list[Any] = []
+    around = []
+    for name, value in archive if isinstance(archive, _Object) else ():
+        if name == "log" and isinstance(value, _Object):
+            around.append((name, [(key, None if key == "entries" else inner) for key, inner in value]))
+            entries += [entry for key, inner in value if key == "entries" for entry in _values(inner)]
+        else:
+            around.append((name, value))
+    return around, entries
+
+
+def _of_entry(old: Any, new: Any, before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    one, other = (next((inner.entity for inner in inners(entry)), entry) for entry in (before, after))
+    for path, around, value, changed in _differing(old, new):
+        name, place = ".".join(map(str, path)) or "it", path[1:]
+        if path[:1] != ("response",) or not isinstance(value, (str, int)) or type(value) is not type(changed):
+            yield Fault("tree", f"{name} changed to {shown(str(changed))}")
+        elif place == ("content", "text"):
+            if _is(value, one.data) and _is(changed, other.data):
+                yield from faults_inside(one, other, meant)
+            else:
+                yield Fault("unjudged", "it decodes this body differently from absolve")
+        elif place == ("content", "size"):
+            if changed != len(other.data):
+                yield Fault("attribute", "the size of the content is wrong")
+        elif place[:1] == ("headers",):
+            field = str(dict(around).get("name", "")).lower() if isinstance(around, _Object) else ""
+            if place[2:] != ("value",) or field not in OF_HTTP:
+                yield Fault("attribute", f"the field {field} changed to {shown(str(changed))}")
+        elif place != ("redirectURL",):
+            yield Fault("tree", f"{name} changed to {shown(str(changed))}")
+
+
+def _is(text: Any, data: bytes) -> bool:
+    """Return whether a text is these bytes, in UTF-8 or in base64."""
+    if str(text).encode("utf-8", "surrogatepass") == data:
+        return True
+    try:
+        return base64.b64decode(str(text)) == data
+    except (binascii.Error, ValueError):
+        return False

@@ -6,6 +6,7 @@ In: the walked original and the policy. Out: for an old and a new value of a lin
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from absolve.core.model import Link
@@ -90,10 +91,12 @@ class Meant:
         before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
         new = text(escape(value_of(new), before))
         if resolved.element == "header":  # bytes that are invalid in a field are percent-encoded
-            old = resolved.reference if new.endswith(resolved.reference) else ""  # its own bytes stay unchanged
-            written = (value_of(new), value_of(new.removesuffix(old)))
+            ends = zip(reversed(resolved.reference), reversed(new), strict=False)
+            same = takewhile(lambda pair: pair[0] == pair[1], ends)
+            kept = "".join(one for one, _ in same)[::-1]  # these bytes of its own stay unchanged
+            written = (value_of(new), value_of(new.removesuffix(kept)))
             whole, prefix = (text(link.coding.decode(link.coding.encode(value))) for value in written)
-            return {new, whole, prefix + old}
+            return {new, whole, prefix + kept}
         return {new} if new.isascii() else {new, _within(charset, new)}
 
     def fault(self, link: Link, old: str, new: str, before: LinkContext, after: LinkContext) -> str | None:

@@ -9,24 +9,26 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections import deque
 from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.document.walk import inners
 from absolve.formats import registry
-from absolve.verifying.differences import shown
-from absolve.verifying.fields import judged
+from absolve.verifying import faults_inside
+from absolve.verifying.differences import Fault, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.document.entity import Entity
-    from absolve.verifying.differences import Differences
     from absolve.verifying.meant import Meant
+
+    _Inside = tuple[bytes, Entity]
 
 _LENGTHS: Final = frozenset({"content-length", "length"})  # of WARC, and of ARC
 _DERIVED: Final = _LENGTHS | {"warc-block-digest", "warc-payload-digest"}
-_ANOTHER: Final = "its block differs"
+_ANOTHER: Final = Fault("tree", "its block differs")
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 
 
@@ -44,15 +46,8 @@ class _Record(NamedTuple):
         return [(name, value) for name, value in self.fields if name.lower() not in _DERIVED]
 
 
-class _Inside(NamedTuple):
-    """A block that absolve has read, and its entity."""
-
-    block: bytes
-    entity: Entity
-
-
-def compare(before: Entity, after: Entity, meant: Meant, differences: Differences) -> None:
-    """Add the differences between the records that warcio reads; none if it is not installed."""
+def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    """Yield the differences between the records that warcio reads; none if it is not installed."""
     try:
         import warcio  # noqa: F401 - to test whether it is installed
     except ImportError:
@@ -60,22 +55,20 @@ def compare(before: Entity, after: Entity, meant: Meant, differences: Difference
     try:
         old, new = (_records(entity.data) for entity in (before, after))
     except (OSError, EOFError, ValueError, AttributeError, zlib.error) as error:  # e.g. for a response without a URL
-        differences.add("unjudged", f"warcio cannot read this: {error}", None, None)
+        yield Fault("unjudged", f"warcio cannot read this: {error}")
         return
     if len(old) != len(new):
-        differences.add("tree", f"warcio: {len(old)} records before, {len(new)} after", None, None)
+        yield Fault("tree", f"warcio: {len(old)} records before, {len(new)} after")
         return
-    inside, its_inside = (list(_insides(entity)) for entity in (before, after))
-    faults = []
-    for record, its in zip(old, new, strict=True):
-        walked = _taken(inside, its_inside, record, its)
-        faults += [(record.url, *fault) for fault in _faults(record, its, walked, meant)]
+    inside, its_inside = (deque(_insides(entity)) for entity in (before, after))
+    pairs = zip(old, new, strict=True)
+    found = [(old.url, fault) for old, new in pairs for fault in _of_records(old, new, inside, its_inside, meant)]
     unseen = inside or its_inside  # if any are left, warcio and absolve disagree on the records
-    for url, code, words in faults:
-        if not (unseen and words == _ANOTHER):
-            differences.add(code, f"warcio: {words} (in the record of {url})", None, None)
+    for url, fault in found:
+        if not (unseen and fault is _ANOTHER):
+            yield Fault(fault.code, f"warcio: {fault.text} (in the record of {url})")
     if unseen:
-        differences.add("unjudged", "warcio does not see all records that absolve has read", None, None)
+        yield Fault("unjudged", "warcio does not see all records that absolve has read")
 
 
 def _records(data: bytes) -> list[_Record]:
@@ -117,39 +110,36 @@ def _url(record: Any) -> str:
 
 
 def _insides(entity: Entity) -> Iterator[_Inside]:
+    """Yield each block that absolve has read, and its entity."""
     for part, inner, _ in inners(entity):
         if inner.media_type == registry.RECORDS:
             yield from _insides(inner)
         else:
-            yield _Inside(entity.data[part.start : part.end], inner)
+            yield entity.data[part.start : part.end], inner
 
 
-def _taken(inside: list[_Inside], its: list[_Inside], old: _Record, new: _Record) -> tuple[Entity, Entity] | None:
-    """Remove and return the next pair of entities that absolve read, if they are those of this record; else None."""
-    if inside and its and inside[0].block == old.block and its[0].block == new.block:
-        return inside.pop(0).entity, its.pop(0).entity
-    return None
-
-
-def _faults(
-    old: _Record, new: _Record, walked: tuple[Entity, Entity] | None, meant: Meant
-) -> Iterator[tuple[str, str]]:
+def _of_records(
+    old: _Record, new: _Record, inside: deque[_Inside], its_inside: deque[_Inside], meant: Meant
+) -> Iterator[Fault]:
+    """Yield the differences between two records; take their entities, if they are the next that absolve has read."""
+    is_read = inside and its_inside and (inside[0][0], its_inside[0][0]) == (old.block, new.block)
+    walked = (inside.popleft()[1], its_inside.popleft()[1]) if is_read else None
     if old.block == new.block:
         if old.fields != new.fields:
-            yield "attribute", f"its header differs: {_first(old.fields, new.fields)}"
+            yield Fault("attribute", f"its header differs: {_first(old.fields, new.fields)}")
         return
     if old.others != new.others:
-        yield "attribute", f"its header differs: {_first(old.others, new.others)}"
+        yield Fault("attribute", f"its header differs: {_first(old.others, new.others)}")
     for (name, length), (_, value) in zip(old.fields, new.fields, strict=False):
         expected = str(len(new.block)) if length == str(len(old.block)) else length
         if name.lower() in _LENGTHS and value != expected:
-            yield "attribute", f"its {name} changed to {shown(value)}, expected {shown(expected)}"
+            yield Fault("attribute", f"its {name} changed to {shown(value)}, expected {shown(expected)}")
     if old.digests is True and new.digests is not True:
-        yield "attribute", "its digests were right before, and are wrong after"
+        yield Fault("attribute", "its digests were right before, and are wrong after")
     if walked is None:
-        yield "tree", _ANOTHER
+        yield _ANOTHER
     else:
-        yield from judged(*walked, meant)
+        yield from faults_inside(*walked, meant)
 
 
 def _first(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> str:

@@ -17,7 +17,7 @@ from absolve.formats.xml import link_tables
 from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.names import SEPARATOR, chosen, elements
 from absolve.verifying.differences import Position
-from absolve.verifying.markup import COMMENT, DOCTYPE, Markup, Token
+from absolve.verifying.tokens import COMMENT, DOCTYPE, Markup, Token
 
 if TYPE_CHECKING:
     from absolve.core.model import LinkSite
