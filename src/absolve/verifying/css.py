@@ -13,8 +13,7 @@ from absolve.document.resolved import link_context, text, value_of
 from absolve.formats.css.walker import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.verifying.differences import Fault, Position, shown
-from absolve.verifying.meant import lost
-from absolve.verifying.references import CODING, decoded
+from absolve.verifying.meant import CODING, decoded, lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from absolve.formats import registry
 from absolve.formats.headers import OF_HTTP
 from absolve.verifying import faults_inside
 from absolve.verifying.differences import Fault, shown
-from absolve.verifying.references import decoded
+from absolve.verifying.meant import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,7 @@ from absolve.formats.html import rules as places
 from absolve.urls.base import Bases, establish, inherited
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.html import Html
-from absolve.verifying.references import CODING, decoded, errors, in_document, in_value
+from absolve.verifying.meant import CODING, decoded, errors, in_document, in_value
 from absolve.verifying.tokens import COMMENT, CONDITIONAL, DOCTYPE
 from absolve.verifying.xml import Xml
 
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from absolve.core.model import BaseURL, LinkSite
     from absolve.verifying.differences import Position
-    from absolve.verifying.meant import Meant
-    from absolve.verifying.references import References
+    from absolve.verifying.meant import Meant, References
     from absolve.verifying.tokens import Markup, Token
 
 _DOCUMENTS: Final = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type

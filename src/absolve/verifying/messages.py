@@ -24,7 +24,7 @@ from absolve.formats import registry
 from absolve.formats.headers import OF_HTTP, OF_MAIL
 from absolve.verifying import faults_inside
 from absolve.verifying.differences import Fault, shown
-from absolve.verifying.references import in_value
+from absolve.verifying.meant import in_value
 
 if TYPE_CHECKING:
     import socket
