@@ -189,22 +189,23 @@ class _Tokenizer(HTMLTokenizer):
             add(last, "".join(texts))
             texts.clear()
             start = self._opened
+            tag: _Tag | None = None
             if kind == _START:
                 namespace = self._inserted(token)
-                last = (start, name, attributes, namespace, _text_site(name, attributes, namespace))
+                tag = (start, name, attributes, namespace, _text_site(name, attributes, namespace))
                 if token["selfClosing"] and namespace not in {None, _HTML}:
-                    add(last, "")
-                    last = (start, f"/{name}", NOTHING, None, None)
+                    add(tag, "")
+                    tag = None
             elif kind == _END:
                 start = max(start, self._markup.text.rfind("</", start, self.stream.chunkOffset))
-                last = (start, f"/{name}", NOTHING, None, None)
             elif kind == _COMMENT:
-                add((start, COMMENT, NOTHING, "", self._markup.comment), data)
-                last = (start, f"/{COMMENT}", NOTHING, None, None)
+                name = COMMENT
+                add((start, name, NOTHING, "", self._markup.comment), data)
             else:
                 text = " ".join(str(token[key]) for key in ("name", "publicId", "systemId", "correct"))
-                add((start, DOCTYPE, NOTHING, None, None), text)
-                last = (start, f"/{DOCTYPE}", NOTHING, None, None)
+                name = DOCTYPE
+                add((start, name, NOTHING, "", None), text)
+            last = tag or (start, f"/{name}", NOTHING, None, None)
         add(last, "".join(texts))
         if self._base is not None and self._tree.document in self._base.around():
             self._markup.base = self._base.attributes["href"]
