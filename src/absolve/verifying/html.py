@@ -34,7 +34,8 @@ _HTML: Final = namespaces["html"]
 _NAMESPACES: Final = {_HTML: names.HTML, namespaces["svg"]: names.SVG, namespaces["mathml"]: names.MATHML}
 _DEEPEST: Final = 1024  # open elements; browsers allow 512, and html5lib searches all of them for most tags
 _BASE: Final = (_HTML, "base")
-_TEXTS: Final = (tokenTypes["Characters"], tokenTypes["SpaceCharacters"])
+_CHARACTERS: Final = tokenTypes["Characters"]
+_TEXTS: Final = (_CHARACTERS, tokenTypes["SpaceCharacters"])
 _START, _END, _COMMENT, _ERROR = (tokenTypes[name] for name in ("StartTag", "EndTag", "Comment", "ParseError"))
 _SHEET: Final = LinkSite("style", "", "css")
 _SCRIPTS: Final = {kind: LinkSite("script", "", kind) for kind in places.JSON_SCRIPTS}
@@ -176,18 +177,23 @@ class _Tokenizer(HTMLTokenizer):
         add = self._add
         last: _Tag = (0, "", NOTHING, None, None)
         texts: list[str] = []
+        is_settled = False  # the parser has met text that is no white space: more of it changes nothing
         tokens: Iterator[Any] = super().__iter__()
         for token in tokens:
             kind, data, name = token["type"], token.get("data"), token.get("name", "")
+            if kind in _TEXTS:
+                texts.append(data)
+                if not is_settled:
+                    yield token
+                    is_settled = kind == _CHARACTERS and data != "\0"
+                continue
             if kind == _ERROR:
                 continue
             attributes = data.copy() if kind == _START and data else NOTHING
             yield token
-            if kind in _TEXTS:
-                texts.append(data)
-                continue
             add(last, "".join(texts))
             texts.clear()
+            is_settled = False
             start = self._opened
             tag: _Tag | None = None
             if kind == _START:
