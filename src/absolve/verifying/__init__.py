@@ -1,8 +1,8 @@
 """Verify a rewrite: two independent checks compare a document with its rewrite.
 
 In: the walked document, the bytes of the rewrite, and the policy. Out: diagnostics, by line and column of the original.
-The first check (`spans`) compares bytes: outside the links they are equal. The second (`JUDGES`) compares the trees of
-a parser that shares no code with absolve: they are equal, except for the links that the policy changes. Both check with
+The first check (`spans`) compares bytes: outside the links they are equal. The second (`JUDGES`) compares what a parser
+that shares no code with absolve reads: it is equal, except for the links that the policy changes. Both check with
 `meant` that each link has its intended value and still resolves to the same URL.
 """
 
