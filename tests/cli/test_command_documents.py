@@ -5,9 +5,9 @@ import io
 import json
 import sqlite3
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 
+import duckdb
 import pytest
 from command_runner import Runner
 
@@ -17,7 +17,6 @@ from absolve.tables import FORMATS
 
 PAGE = b"<title>t</title><p id='=1+1'><a name='a b' href=x>"
 IMAGE = b"\x89PNG\r\n\x1a\n\0"
-HAS_DUCKDB = find_spec("duckdb") is not None
 
 
 @pytest.fixture
@@ -57,8 +56,6 @@ def test_lists_are_joined_and_formulas_are_quoted_in_csv(absolve: Runner, site: 
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path, format_: str) -> None:
-    if format_ in {"parquet", "duckdb"} and not HAS_DUCKDB:
-        pytest.skip("there is no duckdb")
     target = tmp_path / f"d.{format_}"
     assert absolve("documents", site / "p.html", "-o", target, "--format", format_).status == 0
     if format_ == "sqlite":
@@ -66,8 +63,6 @@ def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path
             rows = database.execute("SELECT title, links, anchors, status FROM documents").fetchall()
         assert rows == [("t", 1, "=1+1 a%20b", None)]
     elif format_ in {"parquet", "duckdb"}:
-        import duckdb
-
         with closing(duckdb.connect(str(target) if format_ == "duckdb" else ":memory:")) as database:
             table = "documents" if format_ == "duckdb" else f"'{target}'"
             rows = database.execute(f"SELECT title, links, anchors, status FROM {table}").fetchall()  # noqa: S608 - a name of this test
@@ -96,17 +91,13 @@ def test_a_database_of_links_has_the_same_table_beside_it(
     assert len(tables[0]) == 3
 
 
-@pytest.mark.skipif(not HAS_DUCKDB, reason="there is no duckdb")
 def test_a_duckdb_database_has_both_tables(absolve: Runner, site: Path, tmp_path: Path) -> None:
-    import duckdb
-
     absolve("links", site, "-o", tmp_path / "l.duckdb")
     with closing(duckdb.connect(str(tmp_path / "l.duckdb"))) as database:
         assert database.execute("SELECT sum(links) FROM documents").fetchall() == [(1,)]
         assert database.execute("SELECT count(*) FROM links").fetchall() == [(1,)]
 
 
-@pytest.mark.skipif(not HAS_DUCKDB, reason="there is no duckdb")
 def test_a_condition_selects_documents_by_their_columns(absolve: Runner, site: Path) -> None:
     done = absolve("documents", site / "p.html", site / "i.png", "--where", "title = 't' AND len(anchors) = 2")
     assert len(done.lines) == 1

@@ -37,9 +37,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_only_rows_that_pass_all_filters_are_listed(absolve: Runner, options: list[str], found: list[str]) -> None:
-    if "--where" in options:
-        pytest.importorskip("duckdb")
-        pytest.importorskip("pyarrow")
     done = absolve("links", "site/a.html", URL, *options)
     assert [json.loads(line)["reference"] for line in done.lines] == found
     assert done.status == 0
@@ -116,8 +113,6 @@ def test_invalid_filters_are_refused_before_any_input_is_read(absolve: Runner, o
     ],
 )
 def test_a_condition_is_one_and_reads_no_file_and_is_checked_before_any_input_is_read(absolve: Runner, condition: str) -> None:
-    pytest.importorskip("duckdb")
-    pytest.importorskip("pyarrow")
     done = absolve("links", "site/a.html", "--where", condition)
     assert (done.status, done.out) == (2, b"")
     assert "--where" in done.err
@@ -138,8 +133,6 @@ def test_a_condition_is_one_and_reads_no_file_and_is_checked_before_any_input_is
     ],
 )
 def test_one_condition_may_be_any_expression(absolve: Runner, condition: str) -> None:
-    pytest.importorskip("duckdb")
-    pytest.importorskip("pyarrow")
     done = absolve("links", "site/a.html", "--where", condition)
     assert done.status == 0
     assert done.out == absolve("links", "site/a.html").out
@@ -147,8 +140,6 @@ def test_one_condition_may_be_any_expression(absolve: Runner, condition: str) ->
 
 @pytest.mark.usefixtures("site")
 def test_a_condition_that_fails_on_a_row_fails_its_document_only(absolve: Runner) -> None:
-    pytest.importorskip("duckdb")
-    pytest.importorskip("pyarrow")
     Path("site/b.html").write_bytes(b"<a href=1>")
     done = absolve("links", "site", "--where", "reference::INTEGER = 1", "--columns=reference", URL)
     assert done.status == 1

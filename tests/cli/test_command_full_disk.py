@@ -12,8 +12,6 @@ from test_command_kills import capture, temporary
 from absolve.cli.parsing import parser
 
 resource = pytest.importorskip("resource")
-pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
 
 PAGE = b"<!-- saved from url=(0012)http://h/d/%d.html --><a href=http://h/ABOUT.html>a</a>" + b"<a href='x.html'>text</a>" * 60
 SMALL = 20  # bytes of the largest file that may be written

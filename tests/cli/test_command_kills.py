@@ -157,8 +157,6 @@ COMMANDS: Final = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, command: str) -> None:
-    if command.startswith("audit"):
-        pytest.importorskip("duckdb")
     for name in ("site", "out", "m", "tmp"):
         (tmp_path / name).mkdir()
     saved = b"<!-- saved from url=(0012)http://h/%b --><a href=/c.html#top><a href=http://h/Q.html>"
@@ -241,7 +239,6 @@ def is_done(folder: Path, command: str) -> bool:
 
 
 def test_a_signal_at_any_moment_tears_nothing_and_leaves_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
     chance = random.Random(os.environ.get("ABSOLVE_SEED", "3"))  # noqa: S311 - moments, no secrets
     start, work = tmp_path / "start", tmp_path / "work"
     (start / "site").mkdir(parents=True)
@@ -313,8 +310,6 @@ def rows(table: Path) -> int:
 
 @pytest.mark.slow
 def test_a_killed_listing_leaves_the_table_unchanged(tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
-    pytest.importorskip("pyarrow")
     for name, data in FOLDERS["pages"].items():
         (tmp_path / "site").mkdir(exist_ok=True)
         (tmp_path / "site" / name).write_bytes(data)

@@ -239,9 +239,6 @@ def test_an_interrupt_leaves_whole_files_and_no_temporary_ones(tmp_path: Path) -
 def test_a_table_is_written_completely_or_stays_unchanged(
     absolve: Runner, site: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
-    if suffix in {"parquet", "duckdb"}:
-        pytest.importorskip("pyarrow")
-        pytest.importorskip("duckdb")
     out = Path(f"links.{suffix}")
     assert absolve("links", site / "a", "--url", URL, "-o", out, "-q") == (0, b"", "")
     whole = out.read_bytes()

@@ -148,8 +148,6 @@ def shown(folder: Path, tried: list[Any], **environment: str) -> Iterator[tuple[
 )
 @pytest.mark.parametrize("command", RUNS)
 def test_a_terminal_gets_no_control_character_of_an_input(tmp_path: Path, command: str, every: int) -> None:
-    if command == "audit":
-        pytest.importorskip("duckdb")
     for case, whole in shown(tmp_path, cases(command)[::every], NO_COLOR="1"):
         text = SEQUENCES.sub("", whole) if "--color=always" in case[0] else whole
         assert not FORBIDDEN & {*text}, (case, text)
@@ -160,8 +158,6 @@ def test_a_terminal_gets_no_control_character_of_an_input(tmp_path: Path, comman
 
 @pytest.mark.parametrize("command", ["rewrite", "links", "base", "audit"])
 def test_a_terminal_with_colours_gets_only_the_sequences_of_drawings(tmp_path: Path, command: str) -> None:
-    if command == "audit":
-        pytest.importorskip("duckdb")
     found = list(shown(tmp_path, [([command, *run], {}) for run in RUNS[command]]))
     assert any("\x1b" in text for _, text in found)
     for case, text in found:

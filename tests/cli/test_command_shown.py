@@ -10,6 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import duckdb
 import pytest
 from command_runner import Done, Runner, on_terminal
 
@@ -296,7 +297,6 @@ def targets(path: str) -> list[tuple[str]]:
         found: list[tuple[str]] = database.execute("SELECT target FROM links").fetchall()
         database.close()
         return found
-    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() if path.endswith("parquet") else duckdb.connect(path) as connection:
         source = f"'{path}'" if path.endswith("parquet") else "links"
         rows: list[tuple[str]] = connection.execute(f"SELECT target FROM {source}").fetchall()  # noqa: S608

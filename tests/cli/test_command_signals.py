@@ -76,9 +76,6 @@ def ended(run: subprocess.Popen[bytes], number: int) -> None:
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "sqlite", "duckdb", "parquet"])
 def test_a_signal_leaves_the_table_unchanged(suffix: str, number: int) -> None:
-    if suffix in {"duckdb", "parquet"}:
-        pytest.importorskip("duckdb")
-        pytest.importorskip("pyarrow")
     out = Path(f"links.{suffix}")
     out.write_bytes(b"as it was")
     run = started("links", "--quiet", "page.html", "pipe", "-o", str(out))

@@ -98,7 +98,6 @@ def test_main_restores_the_state_of_garbage_collection(arguments: list[str], sta
 def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
     arguments: list[str], condition: str, tmp_path: Path
 ) -> None:
-    pytest.importorskip("duckdb")
     (tmp_path / "page.html").write_bytes(PAGE)
     given = [*arguments, *(["--where", "no_column = 1"] if condition == "invalid" else [])]
     argv = [sys.executable, "-m", "absolve", "links", "-q", "page.html", "--url", "http://h.example/", *given]

@@ -73,8 +73,6 @@ def test_rewrites_write_names_that_are_not_utf8_and_the_journal_knows_them() -> 
 
 @pytest.mark.parametrize("output", ["csv", "jsonl", "sqlite", "parquet", "duckdb"])
 def test_every_table_lists_documents_whose_names_are_not_utf8(output: str) -> None:
-    if output in {"parquet", "duckdb"}:
-        pytest.importorskip("duckdb")
     quiet = ("links", FOLDER, "-o", f"links.{output}", "--url", URL, "--quiet")  # a slow run prints its progress
     assert ran(*quiet) == (0, b"", b"")
     assert Path(f"links.{output}").stat().st_size
@@ -91,7 +89,6 @@ def test_base_and_config_escape_on_their_output_names_that_are_not_utf8(*, stric
 
 
 def test_a_condition_that_is_not_utf8_is_a_usage_error() -> None:
-    pytest.importorskip("duckdb")
     status, out, err = ran("links", NAME, "--where", f"document = '{NAME}'")
     assert (status, out) == (2, b"")
     assert b"--where: the condition is not UTF-8" in err

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import absolve
-from absolve import Document, Layer
+from absolve import Document, Layer, arrow
 
 URL = "http://h/d/p"
 PAGE = b"<a href=x>"
@@ -108,7 +108,6 @@ def test_links_in_header_fields_are_rows_of_their_own() -> None:
 
 
 def test_arrow_has_the_same_rows() -> None:
-    arrow = pytest.importorskip("absolve.arrow", exc_type=ImportError)
     document = Document(PAGE, url=URL, headers={"Link": "<a.css>; rel=preload"})
     expected = [row._asdict() for row in absolve.links(document)]
     assert arrow.links(document).to_pylist() == expected

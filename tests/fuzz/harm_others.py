@@ -26,9 +26,6 @@ class Made(NamedTuple):
     charset: str | None = None  # the option
 
 
-Maker = "Callable[[Choices, str], Made]"
-
-
 # --- style sheets and JSON --------------------------------------------------------------------------------------------
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import html
 
 import absolve
-from absolve import trees
+from absolve import arrow, trees
 from absolve.cli import main
 from absolve.core.errors import Diagnostic, in_short
 from absolve.core.model import Document
@@ -156,7 +157,6 @@ def test_urls_of_a_policy_have_the_same_limit(tmp_path: Path, capfd: pytest.Capt
 
 
 def test_trees_have_the_same_limit_for_urls() -> None:
-    html = pytest.importorskip("lxml.html")
     tree = html.document_fromstring(based(60, b"<a href='x'></a>"))
     assert [row.target for row in trees.links(tree, max_url=59)][1:] == [None]
     before = html.tostring(tree)
@@ -255,9 +255,6 @@ def test_a_page_that_would_make_fifty_gigabytes_is_refused_at_once() -> None:
 
 
 def test_arrow_tables_and_batches_have_the_same_limit() -> None:
-    pytest.importorskip("pyarrow")
-    from absolve import arrow
-
     data = based(5000, LINKS)
     whole = size(data)
     assert arrow.links(data, max_rows_bytes=whole).num_rows == 101
@@ -270,7 +267,6 @@ def test_arrow_tables_and_batches_have_the_same_limit() -> None:
 
 
 def test_trees_have_the_same_limits_for_rows_and_rewrites() -> None:
-    html = pytest.importorskip("lxml.html")
     tree = html.document_fromstring(based(5000, LINKS))
     with pytest.raises(absolve.DocumentError, match="rows-too-large"):
         list(trees.links(tree, max_rows_bytes=900_000))

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyarrow")
-
 from absolve.core.errors import UsageError
 from absolve.run import remote_outputs
 

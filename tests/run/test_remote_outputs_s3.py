@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("pyarrow")
-
 from pyarrow import fs
 
 from absolve.run import remote_outputs

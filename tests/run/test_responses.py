@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
+import polars as pl
 import pytest
+import requests
+from itemadapter import ItemAdapter
+from scrapy.http import HtmlResponse
 
 import absolve
+from absolve import arrow
 
 PAGE = "<title>п</title><a href=п>".encode("koi8-r")
 FIELDS = {"Content-Type": "text/html; charset=koi8-r", "Link": "<s.css>; rel=preload"}
@@ -47,13 +53,11 @@ def served() -> Iterator[str]:
 
 
 def by_httpx(url: str) -> Any:
-    httpx = pytest.importorskip("httpx", reason="httpx is not installed (the extra test)")
     with httpx.Client(trust_env=False) as client:
         return client.get(f"{url}/old", follow_redirects=True)
 
 
 def by_requests(url: str) -> Any:
-    requests = pytest.importorskip("requests", reason="requests is not installed (the extra test)")
     with requests.Session() as session:
         session.trust_env = False
         return session.get(f"{url}/old", timeout=10)
@@ -61,8 +65,7 @@ def by_requests(url: str) -> Any:
 
 def by_scrapy(url: str) -> Any:
     """Return a response as its downloader makes it; a crawl needs a process of its own."""
-    scrapy = pytest.importorskip("scrapy.http", reason="Scrapy is not installed (the extra test)")
-    return scrapy.HtmlResponse(f"{url}/new/", body=PAGE, headers={name: [value] for name, value in FIELDS.items()})
+    return HtmlResponse(f"{url}/new/", body=PAGE, headers={name: [value] for name, value in FIELDS.items()})
 
 
 def by_urllib(url: str) -> Any:
@@ -87,10 +90,9 @@ def test_a_response_is_a_document_with_its_url_charset_and_header(get: Any) -> N
 
 def test_a_response_of_scrapy_gives_items() -> None:
     items = list(absolve.items(by_scrapy("http://h"), profile="whatwg"))
-    itemadapter = pytest.importorskip("itemadapter", reason="Scrapy is not installed (the extra test)")
-    assert [itemadapter.ItemAdapter(item)["target"] for item in items] == ["http://h/new/s.css", "http://h/new/%D0%BF"]
+    assert [ItemAdapter(item)["target"] for item in items] == ["http://h/new/s.css", "http://h/new/%D0%BF"]
     assert all(type(item) is dict and type(item["base_layer"]) is str for item in items)
-    assert itemadapter.ItemAdapter(items[1]).asdict() == items[1]
+    assert ItemAdapter(items[1]).asdict() == items[1]
 
 
 @pytest.mark.parametrize("wrong", [b"<a href=x>", "http://h/", None, absolve.Document(b"")], ids=lambda value: type(value).__name__)
@@ -103,12 +105,10 @@ def test_something_else_is_a_type_error(wrong: Any) -> None:
 
 
 def table() -> Any:
-    arrow = pytest.importorskip("absolve.arrow", exc_type=ImportError, reason="pyarrow is not installed (the extra parquet)")
     return arrow.links("<base href=/b/><a href=x><img src=y>", url="http://h/")
 
 
 def test_pandas_reads_the_table() -> None:
-    pytest.importorskip("pandas", reason="pandas is not installed (the extra test)")
     frame = table().to_pandas()
     assert list(frame.columns) == list(absolve.Row._fields)
     assert frame[frame.kind == "image"].target.tolist() == ["http://h/b/y"]
@@ -116,14 +116,12 @@ def test_pandas_reads_the_table() -> None:
 
 
 def test_polars_reads_the_table() -> None:
-    polars = pytest.importorskip("polars", reason="polars is not installed (the extra test)")
-    frame = polars.from_arrow(table())
+    frame = pl.from_arrow(table())
     assert frame.columns == list(absolve.Row._fields)
-    assert frame.filter(polars.col("kind") == "image")["target"].to_list() == ["http://h/b/y"]
+    assert frame.filter(pl.col("kind") == "image")["target"].to_list() == ["http://h/b/y"]
     assert frame["problems"].to_list() == [["relative-base"], [], []]
 
 
 def test_polars_and_pandas_read_rows_without_arrow() -> None:
-    polars = pytest.importorskip("polars", reason="polars is not installed (the extra test)")
     rows = [row._asdict() for row in absolve.links("<base href=/b/><a href=x>", url="http://h/")]
-    assert polars.DataFrame(rows)["base_layer"].to_list() == ["retrieval", "embedded"]
+    assert pl.DataFrame(rows)["base_layer"].to_list() == ["retrieval", "embedded"]

@@ -8,15 +8,22 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import openpyxl
+import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import absolve
-from absolve import api
+from absolve import api, arrow
+from absolve.inventory import arrow_batches
+from absolve.inventory.arrow_batches import batch, gathered, schema, typed
 from absolve.inventory.columns import COLUMNS, Row
+from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.tables import FORMATS, by_name
 from absolve.tables.inventory import typed_table
 
@@ -81,7 +88,6 @@ def test_sqlite_replaces_lone_surrogates(tmp_path: Path) -> None:
         assert database.execute("SELECT * FROM links").fetchall() == [("a?b",)]
 
 
-@pytest.mark.skipif(find_spec("datasette") is None, reason="datasette is not installed")
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -102,9 +108,6 @@ def test_datasette_serves_the_table_and_its_views(tmp_path: Path, path: str, exp
 
 
 def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
-    pytest.importorskip("pyarrow")
-    from absolve import arrow
-
     table = arrow.links(PAGE, name="é.html")
     assert [tuple(row.values()) for row in table.to_pylist()] == [tuple(row) for row in ROWS]
     assert [field.name for field in table.schema if field.nullable] == ["target"]
@@ -113,9 +116,6 @@ def test_an_arrow_table_has_all_columns_and_only_target_may_be_null() -> None:
 
 
 def test_an_arrow_column_outlives_its_batch_and_is_valid() -> None:
-    pytest.importorskip("pyarrow")
-    from absolve import arrow
-
     found = {name: arrow.links(PAGE, name="é.html").column(name) for name in COLUMNS}
     for number in range(50):
         arrow.links(PAGE, name=f"{number}.html")  # would reuse the memory of a freed column
@@ -126,9 +126,6 @@ def test_an_arrow_column_outlives_its_batch_and_is_valid() -> None:
 
 
 def test_batches_of_many_documents_have_their_rows_in_order() -> None:
-    pytest.importorskip("pyarrow")
-    from absolve import arrow
-
     documents = [absolve.Document(PAGE, name=name) for name in ("é.html", "b.html", "c.html")]
     rows = [row for document in documents for row in absolve.links(document, profile="whatwg")]
     for most in (1, 4, len(rows), 1000):
@@ -139,9 +136,6 @@ def test_batches_of_many_documents_have_their_rows_in_order() -> None:
 
 
 def test_small_batches_are_joined() -> None:
-    pa = pytest.importorskip("pyarrow")
-    from absolve.inventory.arrow_batches import batch, gathered, schema
-
     columns = ("document", "target")
     rows = [(f"{number}.html", "http://h/") for number in range(1000)]
     tables = list(gathered((batch(columns, [row]) for row in rows), schema(columns), 900))
@@ -152,9 +146,6 @@ def test_small_batches_are_joined() -> None:
 
 @pytest.mark.parametrize(("few", "little"), [(4096, 1 << 20), (20, 1 << 20), (4096, 3000), (1, 1)])
 def test_columns_of_small_documents_are_joined(monkeypatch: pytest.MonkeyPatch, few: int, little: int) -> None:
-    pa = pytest.importorskip("pyarrow")
-    from absolve.inventory import arrow_batches
-
     monkeypatch.setattr(arrow_batches, "_FEW", few)
     monkeypatch.setattr(arrow_batches, "_LITTLE", little)
     names = ("document", "target", "line", "problems", "kind")
@@ -162,18 +153,14 @@ def test_columns_of_small_documents_are_joined(monkeypatch: pytest.MonkeyPatch, 
     columns = [api.columns(f"<a href=x{number}><img src=''>" * (number % 7), name=f"{number}") for number in range(50)]
     columns.append(api.columns("<a href=z>" * 5000, name="large"))
     rows = [[getattr(row, names[at]) for at in range(len(places))] for one in columns for row in one]
-    chunks = [arrow_batches.batch(names, columns[0]), *columns[1:], arrow_batches.batch(names, columns[9])]
-    tables = list(arrow_batches.gathered(chunks, arrow_batches.schema(names), 10_000))
+    chunks = [batch(names, columns[0]), *columns[1:], batch(names, columns[9])]
+    tables = list(gathered(chunks, schema(names), 10_000))
     assert sum(table.column(0).num_chunks for table in tables) <= (4 if few == 4096 and little > 3000 else 52)
     found = [[*row.values()] for row in pa.concat_tables(tables).to_pylist()]
     assert found == [*rows, *[[getattr(row, name) for name in names] for row in columns[9]]]
 
 
 def test_missing_cells_of_the_table_of_documents_are_null() -> None:
-    pytest.importorskip("pyarrow")
-    from absolve.inventory.arrow_batches import batch, schema
-    from absolve.inventory.documents import DOCUMENT_COLUMNS
-
     columns = schema(DOCUMENT_COLUMNS)
     full: list[Any] = [
         7 if kind == "int64" else ["a", "\u00e9"] if kind.startswith("list") else "\u00e9" for kind in map(str, columns.types)
@@ -189,17 +176,11 @@ def test_missing_cells_of_the_table_of_documents_are_null() -> None:
 
 @pytest.mark.parametrize(("column", "cell"), [("title", 5), ("charset", b"x"), ("status", "x"), ("status", 1 << 63), ("anchors", [5])])
 def test_a_cell_of_another_type_is_an_error(column: str, cell: Any) -> None:
-    pytest.importorskip("pyarrow")
-    from absolve.inventory.arrow_batches import batch
-
     with pytest.raises((TypeError, OverflowError)):
         batch([column], [[cell]])
 
 
 def test_rows_of_other_types_are_as_pyarrow_makes_them() -> None:
-    pa = pytest.importorskip("pyarrow")
-    from absolve.inventory.arrow_batches import typed
-
     columns: dict[str, list[Any]] = {
         "bool": [True, None, False] * 7,
         "double": [0.5, None, float("inf")] * 7,
@@ -214,8 +195,6 @@ def test_rows_of_other_types_are_as_pyarrow_makes_them() -> None:
 
 def test_nothing_imports_pandas(tmp_path: Path) -> None:
     (tmp_path / "pandas.py").write_text("print('imported')")
-    pytest.importorskip("pyarrow")
-    pytest.importorskip("duckdb")
     (tmp_path / "x.html").write_text(PAGE)
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     for words in ("links x.html -o x.parquet -q", "links x.html -o x.duckdb -q", "audit x.html --url http://h/ -o x.jsonl"):
@@ -225,10 +204,6 @@ def test_nothing_imports_pandas(tmp_path: Path) -> None:
 
 
 def test_tables_of_large_rows_are_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
-    from absolve import arrow
-    from absolve.inventory import arrow_batches
-
     for module in (arrow, arrow_batches):
         monkeypatch.setattr(module, "MOST_BYTES", 10_000)
     document = absolve.Document(b"".join(b"<a href='%d%s'>" % (number, b"x" * 1000) for number in range(40)), name="a")
@@ -237,16 +212,13 @@ def test_tables_of_large_rows_are_limited_by_memory(monkeypatch: pytest.MonkeyPa
     assert [batch.num_rows for batch in batches] == [10] * 4
     assert [[*row.values()] for batch in batches for row in batch.to_pylist()] == rows
     columns = [arrow.batch(("reference",), [[row[COLUMNS.index("reference")]]]) for row in rows]
-    tables = list(arrow_batches.gathered(columns, arrow.schema(["reference"]), 1000))
+    tables = list(gathered(columns, arrow.schema(["reference"]), 1000))
     assert [table.num_rows for table in tables] == [10] * 4
     assert [row["reference"] for table in tables for row in table.to_pylist()] == [row[11] for row in rows]
 
 
 @pytest.mark.parametrize("format_", [name for name, form in FORMATS.items() if form.columns and name != "table"])
 def test_sinks_that_accept_columns_write_them_among_encoded_rows(format_: str, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    if format_ == "duckdb":
-        pytest.importorskip("duckdb")
     encode = by_name(format_).encode
     names = ("target", "line", "problems", "document", "kind")
     places = [COLUMNS.index(name) for name in names]
@@ -283,17 +255,12 @@ print(sum(piece.number for piece in found if isinstance(piece, RowChunk)), "pyar
 
 def read(path: Path, format_: str) -> list[tuple[Any, ...]]:
     if format_ == "parquet":
-        from pyarrow import parquet
-
         return [tuple(row.values()) for row in parquet.read_table(path).to_pylist()]
-    import duckdb
-
     with closing(duckdb.connect(str(path))) as database:
         return database.execute("SELECT * FROM links").fetchall()
 
 
 def parquet_file() -> io.BytesIO:
-    pytest.importorskip("pyarrow")
     file = io.BytesIO()
     write("parquet", file)
     assert not file.closed
@@ -303,8 +270,6 @@ def parquet_file() -> io.BytesIO:
 
 def test_parquet_is_compressed_and_uses_dictionaries() -> None:
     file = parquet_file()
-    from pyarrow import parquet
-
     assert [tuple(row.values()) for row in parquet.read_table(file).to_pylist()] == [tuple(row) for row in ROWS]
     column = parquet.ParquetFile(file).metadata.row_group(0).column(COLUMNS.index("base"))
     assert column.compression == "ZSTD"
@@ -312,17 +277,11 @@ def test_parquet_is_compressed_and_uses_dictionaries() -> None:
 
 
 def test_parquet_starts_a_new_row_group_after_enough_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
     monkeypatch.setattr("absolve.tables.parquet.ROW_GROUP", 2)
     assert parquet.ParquetFile(parquet_file()).metadata.num_row_groups > 1
 
 
 def test_parquet_of_no_rows_is_an_empty_table() -> None:
-    pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
     file = io.BytesIO()
     write_chunks("parquet", COLUMNS, [], file)
     file.seek(0)
@@ -330,18 +289,15 @@ def test_parquet_of_no_rows_is_an_empty_table() -> None:
 
 
 def test_pandas_and_duckdb_read_the_parquet_file(tmp_path: Path) -> None:
-    pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
     path = tmp_path / "x.parquet"
     path.write_bytes(parquet_file().getvalue())
-    assert list(pandas.read_parquet(path)["reference"]) == [row.reference for row in ROWS]
+    assert list(pd.read_parquet(path)["reference"]) == [row.reference for row in ROWS]
     with duckdb.connect() as database:
         found = database.execute("SELECT target FROM read_parquet(?)", [str(path)]).fetchall()
         assert found == [(row.target,) for row in ROWS]
 
 
 def test_duckdb_has_the_rows_and_views_for_common_questions(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    duckdb = pytest.importorskip("duckdb")
     write("duckdb", tmp_path / "x")
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
     with duckdb.connect(str(tmp_path / "x"), read_only=True) as database:
@@ -366,7 +322,6 @@ def test_a_missing_package_is_an_error_that_names_the_extra_to_install(
 
 
 def sheets(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    openpyxl = pytest.importorskip("openpyxl")
     with closing(openpyxl.load_workbook(path)) as book:
         return {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book}
 
@@ -375,7 +330,6 @@ def sheets(path: Path) -> dict[str, list[tuple[Any, ...]]]:
 def test_rows_that_a_sheet_has_no_room_for_are_on_the_next_ones(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, count: int, expected: list[int]
 ) -> None:
-    pytest.importorskip("openpyxl")
     monkeypatch.setattr("absolve.tables.xlsx.MOST_ROWS", 2)
     rows = [(f"{number}", "http://h/") for number in range(count)]
     tables = [typed_table("links", ("document", "target")), typed_table("other", ("text",))]
@@ -388,14 +342,12 @@ def test_rows_that_a_sheet_has_no_room_for_are_on_the_next_ones(
 
 
 def test_a_sheet_may_have_more_columns_than_letters(tmp_path: Path) -> None:
-    pytest.importorskip("openpyxl")
     columns = [f"column{number}" for number in range(30)]
     write("xlsx", tmp_path / "x.xlsx", columns, [[f"{number}" for number in range(30)]])
     assert [row[-1] for row in sheets(tmp_path / "x.xlsx")["links"]] == ["column29", "29"]
 
 
 def test_a_workbook_has_the_rows_and_no_formula(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
     write("xlsx", tmp_path / "x.xlsx", ("text", "line", "problems"), [("=1+1", 7, ["a", "b c"]), ("x\x1b\udcff", 0, []), (None, None, None)])
     assert sheets(tmp_path / "x.xlsx")["links"][1:] == [("=1+1", 7, "a b%20c"), ("x\\x1b\\udcff", 0, None)]
     with closing(openpyxl.load_workbook(tmp_path / "x.xlsx")) as book:
