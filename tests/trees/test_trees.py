@@ -1,11 +1,10 @@
 """Trees of other libraries: links, bases and targets equal those of the parsed page, and links change in place."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import html5lib
@@ -14,12 +13,8 @@ import pytest
 
 import absolve
 from absolve import trees
+from absolve.inventory.columns import Row
 from tests.shapes.scale import not_traced
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from absolve.inventory.columns import Row
 
 URL = "http://h/d/page"
 

@@ -3,8 +3,6 @@
 The codes are those of the second witness alone (http.client, warcio), except for calls of `absolve.verify`.
 """
 
-from __future__ import annotations
-
 import base64
 import builtins
 import gzip

@@ -1,7 +1,5 @@
 """Verification of JSON rewrites by Python's json."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

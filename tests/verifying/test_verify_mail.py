@@ -1,7 +1,5 @@
 """Verification of message rewrites by Python's email package, part by part."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

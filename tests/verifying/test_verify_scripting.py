@@ -1,18 +1,14 @@
 """`absolve.verify` checks pages as browsers read them with and without scripting."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import absolve
 from absolve.verifying import markup
 from absolve.verifying.html import Html
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "http://h/d/"
 

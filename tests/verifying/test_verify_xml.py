@@ -1,7 +1,5 @@
 """`absolve.verify` for XML: lxml checks the result without using the walker."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,16 +1,11 @@
 """Fixtures of the tests with a browser: one browser for all of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from absolve.verifying.browser import Browser
 from tests.browser_page import program as found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session")

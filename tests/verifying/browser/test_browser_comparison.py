@@ -1,18 +1,13 @@
 """Comparison of a browser's view, given by hand here, with absolve's rows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import pytest
 
+from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
+from absolve.document.entity import Entity
 from absolve.document.walk import Settings, walk
 from absolve.verifying.browser import View, differences
-
-if TYPE_CHECKING:
-    from absolve.core.errors import Diagnostic
-    from absolve.document.entity import Entity
 
 Links = list[tuple[str, str, str, str | None]]
 CLONED = b"<p><a href=x>1<p>2<p>3"  # the end of the paragraph does not close the a element: each of the next ones gets a clone
