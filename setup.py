@@ -22,7 +22,7 @@ from setuptools.errors import CompileError, LinkError, PlatformError
 # many. Modules below 0.5 are here because compiled ones need their C functions or classes.
 COMPILED = {
     "absolve.api": 1,  # 1.87, tiny ones
-    "absolve.core.byte_builder": 2,  # 0.90, tiny ones
+    "absolve.core.byte_builder": 1,  # 0.90, tiny ones
     "absolve.core.byte_scan": 2,  # 15.62, CSS
     "absolve.core.column_buffers": 2,  # 4.43, Arrow
     "absolve.core.model": 2,  # 1.87, tiny ones
@@ -39,7 +39,6 @@ COMPILED = {
     "absolve.encodings.offset_map": 2,  # 6.02, HAR
     "absolve.formats.css.walker": 2,  # 25.22, CSS
     "absolve.formats.events": 2,  # 2.34, one document
-    "absolve.formats.grammars": 1,  # 1.87, one document
     "absolve.formats.headers": 1,  # 3.13, WARC
     "absolve.formats.html.filters": 1,  # 0.25, pages
     "absolve.formats.html.foreign": 1,  # 0.19, rfc3986 pages
@@ -52,23 +51,16 @@ COMPILED = {
     "absolve.formats.html.tree_tables": 1,  # 1.98, WARC listed
     "absolve.formats.html.values": 2,  # 3.34, one document
     "absolve.formats.html.walker": 2,  # 6.14, scan
-    "absolve.formats.http.linkless": 1,  # 0.45, WARC listed
     "absolve.formats.json.json_ld": 1,  # 8.66, JSON-LD
     "absolve.formats.json.tokens": 2,  # 12.22, HAR
     "absolve.formats.mail.quoted_printable": 2,  # 8.00, MHTML
-    "absolve.formats.warc.gzip_members": 1,  # 0.08, WARC.gz listed
     "absolve.formats.warc.headers": 1,  # 1.38, WARC listed
-    "absolve.formats.warc.reader": 1,  # 0.28, WARC listed
-    "absolve.formats.warc.reader_window": 1,  # 0.16, WARC listed
-    "absolve.formats.warc.walker": 1,  # 0.95, WARC
     "absolve.formats.xml.codings": 1,  # 2.31, a feed
     "absolve.formats.xml.limits": 2,  # 3.48, XHTML
     "absolve.formats.xml.names": 2,  # 3.47, a sitemap
-    "absolve.formats.xml.shortened": 1,  # 0.93, WARC listed
     "absolve.formats.xml.tags": 2,  # 3.51, XHTML
     "absolve.formats.xml.values": 1,  # 2.04, a sitemap
     "absolve.formats.xml.walker": 2,  # 5.83, XHTML
-    "absolve.inventory.arrow_batches": 1,  # 1.53, Arrow
     "absolve.inventory.base_facts": 1,  # 0.24, Arrow
     "absolve.inventory.columns": 2,  # 4.10, a site listed
     "absolve.inventory.facts": 3,  # 2.90, Arrow
@@ -76,16 +68,12 @@ COMPILED = {
     "absolve.inventory.problems": 1,  # 1.58, whatwg listed
     "absolve.inventory.tag_text": 1,  # 0.96, WARC listed
     "absolve.rewriting.edits": 2,  # 3.17, one document
-    "absolve.rewriting.encode": 2,  # 0.34, one document
+    "absolve.rewriting.encode": 1,  # 0.34, one document
     "absolve.rewriting.link_edits": 2,  # 10.49, one document
-    "absolve.rewriting.policy": 1,  # 0.02, whatwg pages
     "absolve.rewriting.rewriter": 1,  # 1.62, tiny ones
-    "absolve.urls.base": 2,  # 1.96, a feed
-    "absolve.urls.parse": 1,  # 1.91, JSON-LD
-    "absolve.urls.predicates": 2,  # 1.77, whatwg listed
+    "absolve.urls.base": 1,  # 1.96, a feed
+    "absolve.urls.predicates": 1,  # 1.77, whatwg listed
     "absolve.urls.prefixing": 2,  # 8.05, one document
-    "absolve.urls.rfc1808": 1,  # 0.05, XML files listed
-    "absolve.urls.rfc3986": 1,  # 0.11, a site listed
 }
 SHARED = "absolve.core._cython_shared"  # Cython's own functions, compiled once for all modules
 

@@ -1,6 +1,6 @@
 """C signatures of byte_scan.py, and the functions that are no Python in compiled code."""
 
-from libc.string cimport memchr, memcmp, memmove
+from libc.string cimport memchr, memcmp
 
 
 cdef inline Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept:
@@ -11,18 +11,8 @@ cdef inline Py_ssize_t find(const unsigned char* data, int byte, Py_ssize_t star
     return -1 if found is NULL else found - data
 
 
-cdef inline Py_ssize_t find_in_buffer(unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Return the same for bytes that may change."""
-    return find(data, byte, start, end)
-
-
 cdef inline bint same(const unsigned char* p, Py_ssize_t i, const unsigned char* q, Py_ssize_t j, Py_ssize_t size) noexcept:
     return memcmp(p + i, q + j, size) == 0
-
-
-cdef inline int move(unsigned char* p, Py_ssize_t to, Py_ssize_t start, Py_ssize_t end) noexcept:
-    memmove(p + to, p + start, end - start)
-    return 0
 
 
 cdef inline unsigned long long word_at(const unsigned char* p, Py_ssize_t at) noexcept:
@@ -37,6 +27,4 @@ cpdef Py_ssize_t raw_text_end(
     const unsigned char* p, Py_ssize_t i, Py_ssize_t end, Py_ssize_t name, Py_ssize_t length
 ) noexcept
 cpdef Py_ssize_t word_start(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
-cpdef Py_ssize_t word_end(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef Py_ssize_t character(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
-cpdef Py_ssize_t utf8_end(const unsigned char* p, Py_ssize_t end) noexcept

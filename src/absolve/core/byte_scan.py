@@ -22,15 +22,10 @@ SINGLE_BYTES = [bytes([byte]) for byte in range(256)]
 
 if not cython.compiled:  # compiled, these are in byte_scan.pxd
     find = bytes.find  # the offset of the first such byte in the span, or -1
-    find_in_buffer = bytearray.find
 
     def same(p: bytes, i: int, q: bytes, j: int, size: int) -> bool:
         """Return whether `size` bytes are equal."""
         return p[i : i + size] == q[j : j + size]
-
-    def move(p: bytearray, to: int, start: int, end: int) -> None:
-        """Copy the bytes of a span to the offset `to`; both may overlap."""
-        p[to : to + end - start] = p[start:end]
 
     def word_at(p: bytes, at: int) -> int:
         """Return the eight bytes at an offset that is a multiple of eight, as a number of this machine."""
@@ -52,13 +47,6 @@ def cut(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
 def word_start(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Return the offset of the first byte from `i` on that is not ASCII white space (Infra Standard 4.6), or `end`."""
     while i < end and p[i] in (9, 10, 12, 13, 32):
-        i += 1
-    return i
-
-
-def word_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the offset of the first ASCII white space from `i` on, or `end`."""
-    while i < end and p[i] not in (9, 10, 12, 13, 32):
         i += 1
     return i
 
@@ -155,18 +143,3 @@ def character(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssiz
     if lead < 0xF0:
         return 3
     return 4 if i + 3 < end and p[i + 3] & 0xC0 == 0x80 else 0
-
-
-def utf8_end(p: cython.p_const_uchar, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the offset of the first byte that is not valid UTF-8, or `end`."""
-    i: cython.Py_ssize_t = 0
-    length: cython.Py_ssize_t
-    while True:
-        while i + 4 <= end and (p[i] | p[i + 1] | p[i + 2] | p[i + 3]) < 128:
-            i += 4
-        while i < end and p[i] < 128:
-            i += 1
-        length = character(p, i, end) if i < end else 0
-        if length == 0:
-            return i
-        i += length

@@ -29,7 +29,7 @@ cdef class LinkContext:
     cdef public object own
     cdef public bint elsewhere
     cdef bint is_unknown
-    cdef bint is_emptied
+    cdef readonly bint is_emptied
     cdef PrefixResolver prefixes
     cdef public object settings
     cdef public bint keeps_fragments

@@ -12,15 +12,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.core import byte_scan
-from absolve.core.byte_scan import word_end, word_start
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    import cython
 
 
 Span = tuple[int, int]
@@ -41,55 +37,30 @@ def url(value: bytes) -> list[Span]:
     return [_trimmed(value, 0, len(value))]
 
 
+_WORD: Final = re.compile(rb"[^\t\n\f\r ]++")
+_CANDIDATE: Final = re.compile(rb"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
+_DESCRIPTORS: Final = re.compile(rb"(?:[^,(]++|\([^)]*+\)?+)*+,?+")  # up to the first comma outside parentheses
+
+
 def srcset(value: bytes) -> Iterator[Span]:
     """Yield the URLs of a srcset (HTML Standard 4.8.4.3.10, "parse a srcset attribute").
 
     A candidate with an invalid descriptor is included.
     """
-    p: cython.p_const_uchar = value
-    n: cython.Py_ssize_t = len(value)
-    i: cython.Py_ssize_t = 0
-    start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    while True:
-        i = word_start(p, i, n)  # 4. splitting loop: collect ASCII white space and commas
-        while i < n and p[i] == 44:
-            i = word_start(p, i + 1, n)
-        if i >= n:  # 5. at the end, return
-            return
-        start = i
-        end = i = word_end(p, i, n)  # 6. collect the URL
-        while end > start and p[end - 1] == 44:
-            end -= 1
+    i = 0
+    while candidate := _CANDIDATE.match(value, i):  # 4 to 6. skip white space and commas, collect the URL
+        start, i = candidate.span(1)
+        end = start + len(candidate[1].rstrip(b","))
         yield start, end
-        if end == i:  # 8. commas at the end of a URL separate candidates, and no descriptors follow
-            i = _descriptors_end(p, i, n)
-        # 9 to 15, the descriptor parser, does not affect the spans; 16. return to step 4
-
-
-def _descriptors_end(p: cython.p_const_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the offset behind the first comma outside parentheses (step 8, descriptor tokenizer)."""
-    while i < n and p[i] != 44:
-        if p[i] == 40:
-            i = byte_scan.find(p, 41, i, n)
-            if i < 0:
-                return n
-        i += 1
-    return i + 1 if i < n else n
+        if end == i and (rest := _DESCRIPTORS.match(value, i)):
+            i = rest.end()
+        # 8. commas at the end of a URL separate candidates, and no descriptors follow; 9 to 15, the descriptor parser,
+        # does not affect the spans; 16. return to step 4
 
 
 def spaces(value: bytes) -> Iterator[Span]:
     """Yield space-separated tokens: ping, attributionsrc, itemtype, the archive of an object."""
-    p: cython.p_const_uchar = value
-    n: cython.Py_ssize_t = len(value)
-    i: cython.Py_ssize_t = 0
-    start: cython.Py_ssize_t
-    while True:
-        start = word_start(p, i, n)
-        if start >= n:
-            return
-        i = word_end(p, start, n)
-        yield start, i
+    return (found.span() for found in _WORD.finditer(value))
 
 
 _BETWEEN_COMMAS: Final = re.compile(rb"[^,]++")

@@ -1,7 +1,6 @@
 """Build Arrow record batches of the inventory, column by column.
 
-In: rows, or `Columns` of the inventory. Out: record batches and tables with the types of `schema`. Compiled, buffers
-are passed to pyarrow by Arrow's C data interface (`arrow_c.pxd`); interpreted, as buffers of Python.
+In: rows, or `Columns` of the inventory. Out: record batches and tables with the types of `schema`.
 """
 
 from __future__ import annotations
@@ -23,15 +22,8 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import cython
-
     # Number of rows, buffers, child arrays, and the values of a dictionary.
     Array = tuple[int, tuple["IntColumn | TextColumn | bytes | None", ...], tuple["Array", ...], "Array | None"]
-else:
-    from absolve.core import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.absolve.inventory.arrow_c import handed_over
 
 
 TEXT: Final = pa.string()
@@ -84,9 +76,6 @@ def typed(fields: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.RecordBatch:
 
 
 def _batch(fields: pa.Schema, arrays: list[Array]) -> pa.RecordBatch:
-    if cython.compiled:  # in one call; creating two arrays by pyarrow takes as long
-        rows_of_it = arrays[0][0] if arrays else 0
-        return pa.RecordBatch._import_from_c(handed_over((rows_of_it, (None,), tuple(arrays), None)), fields)  # noqa: SLF001 - documented by pyarrow
     return pa.RecordBatch.from_arrays(
         [_made(field.type, node) for field, node in zip(fields, arrays, strict=True)], schema=fields
     )
@@ -169,7 +158,7 @@ def _numbered(numbers: IntColumn, words: list[str]) -> Array:
 
 def _ruled(rows: DictColumn, name: str) -> Array:
     """Return a column whose value is shared by all links of one context; its values are in order of appearance."""
-    place: cython.int = _PLACES[name]
+    place = _PLACES[name]
     numbers: dict[str, int] = {}
     of = IntColumn(narrow=True)
     for ruled in rows.words:

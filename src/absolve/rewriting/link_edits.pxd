@@ -10,7 +10,6 @@ from absolve.encodings.codings cimport CharacterReferences, Unquoted
 from absolve.formats.events cimport EventList
 from absolve.rewriting.edits cimport ValueEncoder
 from absolve.rewriting.encode cimport Written, edit_of
-from absolve.rewriting.policy cimport absolute_of
 from absolve.urls cimport prefixing
 from absolve.urls.prefixing cimport PrefixResolver, shape
 

@@ -14,8 +14,6 @@ from absolve.core.model import Reference, new
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import cython
-
 
 class Category(Enum):
     """The use of relative URLs with a scheme (RFC 1808 2.3)."""
@@ -54,9 +52,8 @@ def split(text: str) -> Reference:
 def components(text: str) -> Components:
     """Return the components of `split` as a plain tuple, which is faster to create than a Reference."""
     # A URL may have megabytes: only the components are copied.
-    start: cython.Py_ssize_t = 0
-    end: cython.Py_ssize_t = len(text)
-    at: cython.Py_ssize_t
+    start = 0
+    end = len(text)
     scheme = net_loc = params = query = fragment = None
     # 2.4.1 the fragment: after the first crosshatch
     at = text.find("#")
@@ -106,7 +103,7 @@ def unsplit(reference: Components) -> str:
     )
 
 
-def hierarchical(base: Reference) -> cython.bint:
+def hierarchical(base: Reference) -> bool:
     """Return whether relative references can be used with a base: it has a scheme, not a NEVER one, and a hierarchy.
 
     A hierarchy is a net_loc, or a path that begins with a slash.

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.core import byte_scan
 from absolve.urls.cache import LONGEST
 from absolve.urls.parse import SCHEME, components, hierarchical, split, unsplit
 from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
-    import cython
-
     from absolve.core.model import Reference
     from absolve.core.protocols import Resolver
 
@@ -107,18 +104,16 @@ def merge(base: str, path: str) -> str:
     return kept.decode("utf-8", "surrogatepass")
 
 
-def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _kept(p: bytearray, n: int) -> int:
     """Remove the dot segments of a path in place (step 6); return the number of bytes kept.
 
     Output is written from the start of the buffer. The path must contain a slash; bytes before the first are dropped.
     """
-    i: cython.Py_ssize_t = byte_scan.find_in_buffer(p, 47, 0, n) + 1
-    end: cython.Py_ssize_t
-    length: cython.Py_ssize_t
-    size: cython.Py_ssize_t = 1  # each segment in the output includes the slash behind it
+    i = p.find(47, 0, n) + 1
+    size = 1  # each segment in the output includes the slash behind it
     p[0] = 47
     while i <= n:
-        end = byte_scan.find_in_buffer(p, 47, i, n)
+        end = p.find(47, i, n)
         if end < 0:
             end = n
         if end == i + 1 and p[i] == 46:
@@ -133,12 +128,12 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
                 size -= 1
         else:
             length = (end + 1 if end < n else n) - i
-            byte_scan.move(p, size, i, i + length)
+            p[size : size + length] = p[i : i + length]
             size += length
             i = end + 1
     return size
 
 
-def _ends_with_dots(p: cython.p_uchar, size: cython.Py_ssize_t) -> cython.bint:
+def _ends_with_dots(p: bytearray, size: int) -> bool:
     """Return whether the last segment of the output is ".."."""
     return size > 3 and p[size - 2] == 46 and p[size - 3] == 46 and p[size - 4] == 47

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from absolve.core import byte_scan
 from absolve.core.model import Reference
 from absolve.urls.cache import LONGEST
 from absolve.urls.parse import NEVER_RELATIVE, STRICT_SCHEME, hierarchical, unsplit
@@ -16,8 +15,6 @@ from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import cython
 
     from absolve.core.protocols import Resolver
 
@@ -123,12 +120,10 @@ def remove_dot_segments(path: str) -> str:
     return kept.decode("utf-8", "surrogatepass")
 
 
-def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _kept(p: bytearray, n: int) -> int:
     """Remove dot segments in place (5.2.4): output at the start of the buffer; return the number of bytes in it."""
-    i: cython.Py_ssize_t = 0
-    end: cython.Py_ssize_t = _segment_end(p, 0, n)
-    size: cython.Py_ssize_t
-    dots: cython.int
+    i = 0
+    end = _segment_end(p, 0, n)
     # 2A and 2D: "../", "./", ".." and "." at the very start are removed.
     while _dots(p, i, end):
         if end == n:
@@ -158,21 +153,19 @@ def _kept(p: cython.p_uchar, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     return size
 
 
-def _segment_end(p: cython.p_uchar, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    end: cython.Py_ssize_t = byte_scan.find_in_buffer(p, 47, i, n)
+def _segment_end(p: bytearray, i: int, n: int) -> int:
+    end = p.find(47, i, n)
     return end if end >= 0 else n
 
 
-def _dots(p: cython.p_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
+def _dots(p: bytearray, i: int, end: int) -> int:
     """Return the length of a dot segment (3.3), 1 or 2; 0 for any other segment."""
     if i == end or end > i + 2 or p[i] != 46 or p[end - 1] != 46:
         return 0
     return 1 if end == i + 1 else 2
 
 
-def _moved(
-    p: cython.p_uchar, size: cython.Py_ssize_t, i: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+def _moved(p: bytearray, size: int, i: int, end: int) -> int:
     """Append a span of the input to the output; return the new size of the output."""
-    byte_scan.move(p, size, i, end)
+    p[size : size + end - i] = p[i:end]
     return size + end - i

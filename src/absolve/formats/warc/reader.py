@@ -8,30 +8,37 @@ the bytes from there (and on an earlier Zstandard dictionary), never on how many
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import CodingError
+from absolve.core.errors import CodingError, in_short
+from absolve.core.model import Finding
 from absolve.formats.compression import BROKEN, ZSTD_FRAME, Gzip, Zstandard, decompressor, frame_end, is_skippable
-from absolve.formats.warc.findings import cut_off, record_finding, too_large, url_at, wrong_length
-from absolve.formats.warc.gzip_members import MemberWindow, begins_record, consumed, is_there
-from absolve.formats.warc.headers import LONGEST_HEAD, LONGEST_LINE, arc_record, extent_at, head_end, version_end
-from absolve.formats.warc.reader_window import CHUNK
-from absolve.formats.warc.resync import GZIP, START, begun
+from absolve.formats.warc.gzip_members import CHUNK, MemberWindow, begins_record, consumed, is_there
+from absolve.formats.warc.headers import (
+    LONGEST_HEAD,
+    LONGEST_LINE,
+    arc_record,
+    extent_at,
+    head_end,
+    record_at,
+    version_end,
+)
 
 if TYPE_CHECKING:
     import zlib
     from collections.abc import Iterator
 
-    import cython
-
-    from absolve.core.model import Finding
     from absolve.core.protocols import Coding
 
 
+_GZIP: Final = b"\x1f\x8b\x08"
+_LINE: Final = rb"WARC/[0-9]\.[0-9]+[\t ]*+\r?\n"
+_VERSION: Final = re.compile(rb"\n" + _LINE)
+_BEHIND: Final = rb"\n(?=%b|[a-z]{3,10}:[^\n ]*+ )" % _LINE
+_BEGUN_MEMBER: Final = rb"\x1f\x8b\x08(?=[\x00-\x1f])"
+_START: Final = re.compile(rb"%b|(%b)" % (_BEHIND, _BEGUN_MEMBER))
 _FIRST: Final = 1 << 13  # bytes of a member in the first step of decompression: most members are shorter
 GAP: Final = 64  # maximum bytes of empty lines after a record that belong to it
-_GAP = GAP
-_LONGEST_HEAD = LONGEST_HEAD
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*+")
 _RECORD = 0  # kinds of segments
 _BLANK = 1
@@ -40,37 +47,18 @@ _FRAME = 3
 DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # WARC-ZSTD 1.0: the first frame, a skippable one, holds the dictionary
 
 
-class RawSegment:
+class RawSegment(NamedTuple):
     """A segment of a file: its byte offset, its bytes as they are in the file, and the records in them.
 
     `records` are the decompressed bytes; None for a segment that is left unchanged (broken, too large, or no record).
     `coding` is the compression of the records, None for none. `findings` have offsets into the file.
     """
 
-    def __init__(
-        self,
-        offset: int,
-        raw: bytes,
-        records: bytes | None = None,
-        coding: Coding | None = None,
-        findings: tuple[Finding, ...] = (),
-    ) -> None:
-        self.offset = offset
-        self.raw = raw
-        self.records = records
-        self.coding = coding
-        self.findings = findings
-
-
-def _opened(offset: cython.Py_ssize_t, raw: bytes, records: bytes, coding: Coding | None) -> RawSegment:
-    """Return a segment with records; a call of the constructor would box its offset."""
-    piece: RawSegment = RawSegment.__new__(RawSegment)
-    piece.offset = offset
-    piece.raw = raw
-    piece.records = records
-    piece.coding = coding
-    piece.findings = ()
-    return piece
+    offset: int
+    raw: bytes
+    records: bytes | None = None
+    coding: Coding | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 def pieces(file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, start: int = 0) -> Iterator[RawSegment]:
@@ -85,8 +73,6 @@ def pieces(file: IO[bytes] | bytes, limit: int, *, compressed: bool = True, star
 
 class _Cutter(MemberWindow):
     """The state of splitting one file; the window's position is the start of the next segment."""
-
-    # the state of the current gzip member
 
     def __init__(self, file: IO[bytes] | bytes, limit: int, *, compressed: bool, start: int) -> None:
         super().__init__(file, start, limit)
@@ -105,7 +91,6 @@ class _Cutter(MemberWindow):
     # --- cutting ---
 
     def pieces(self) -> Iterator[RawSegment]:
-        kind: cython.int
         while self._has(1):
             self._has(16)
             kind = self._kind()
@@ -126,13 +111,13 @@ class _Cutter(MemberWindow):
                 else:
                     yield from self._no_record()
 
-    def _kind(self) -> cython.int:
+    def _kind(self) -> int:
         """Return the kind of the next segment, by its first bytes."""
-        p: cython.p_const_uchar = self._held
-        first: cython.int = p[self._at]
+        p = self._held
+        first = p[self._at]
         if first == 10 or first == 13:
             return _BLANK
-        left: cython.Py_ssize_t = len(self._held) - self._at if self._compressed else 0
+        left = len(self._held) - self._at if self._compressed else 0
         if left > 2 and first == 0x1F and p[self._at + 1] == 0x8B and p[self._at + 2] == 8:
             return _MEMBER
         if left > 3 and p[self._at + 1] in (0x2A, 0xB5):
@@ -155,63 +140,63 @@ class _Cutter(MemberWindow):
         extent = extent_at(self._held, self._at)
         if extent is None:
             return None
-        size: cython.Py_ssize_t = extent.end - self._at
+        size = extent.end - self._at
         if size > self._limit or not self._has(size):
             return None
         size = self._with_line_ends(size)
         if self._has(size + 1) and not self._is_start(self._at + size):
             return None
-        offset: cython.Py_ssize_t = self._offset()
+        offset = self._offset()
         raw = self._taken(size)
-        return _opened(offset, raw, raw, None)
+        return RawSegment(offset, raw, raw)
 
     def _no_record(self) -> Iterator[RawSegment]:
         """Yield the segments for data where `_record` returned None, with a finding."""
         extent = extent_at(self._held, self._at)
         offset = self._offset()
         if extent is None:
-            yield from self._lost(record_finding("no-record", "no record begins here", offset), 0)
+            yield from self._lost(_record_finding("no-record", "no record begins here", offset), 0)
             return
         size = extent.end - self._at
         head = extent.block - self._at
-        url = url_at(self._held, self._at)
+        url = _url_at(self._held, self._at)
         if size > self._limit:
             yield from self._passed(size)
             stays_absolute = self._offset() == offset + size
-            finding = too_large(self._limit, offset, url) if stays_absolute else cut_off("record", offset, url)
+            finding = _too_large(self._limit, offset, url) if stays_absolute else _cut_off("record", offset, url)
             yield RawSegment(self._offset(), b"", findings=(finding,))
         elif not self._has(size) and self._next_start(head, size) is None:
-            yield RawSegment(offset, self._taken(size), findings=(cut_off("record", offset, url),))
+            yield RawSegment(offset, self._taken(size), findings=(_cut_off("record", offset, url),))
         else:  # the length is wrong
-            yield from self._lost(wrong_length(offset, url), head)
+            yield from self._lost(_wrong_length(offset, url), head)
 
-    def _whole_head(self) -> cython.int:
-        size: cython.Py_ssize_t = 4096
-        while size <= _LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
+    def _whole_head(self) -> int:
+        size = 4096
+        while size <= LONGEST_HEAD and self._has(size) and not self._head_is_there(size):
             size *= 4
         return 0
 
-    def _head_is_there(self, size: cython.Py_ssize_t) -> cython.bint:
+    def _head_is_there(self, size: int) -> bool:
         if version_end(self._held, self._at) >= 0:
             return head_end(self._held, self._at, self._at + size) >= 0
         return self._held.find(b"\n", self._at, self._at + size) >= 0
 
-    def _with_line_ends(self, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        self._has(size + _GAP)
-        p: cython.p_const_uchar = self._held
-        end: cython.Py_ssize_t = min(self._at + size + _GAP, len(self._held))
+    def _with_line_ends(self, size: int) -> int:
+        self._has(size + GAP)
+        p = self._held
+        end = min(self._at + size + GAP, len(self._held))
         while self._at + size < end and (p[self._at + size] == 10 or p[self._at + size] == 13):
             size += 1
         return size
 
-    def _is_start(self, position: cython.Py_ssize_t) -> cython.bint:
+    def _is_start(self, position: int) -> bool:
         """Return whether a record or a compressed member begins at this offset into the buffer."""
-        rest: cython.Py_ssize_t = position - self._at
+        rest = position - self._at
         self._has(rest + 4096)
         position = self._at + rest
         if 0 <= version_end(self._held, position) <= position + 4096:
             return True
-        if self._compressed and self._held.startswith((GZIP, ZSTD_FRAME), position):
+        if self._compressed and self._held.startswith((_GZIP, ZSTD_FRAME), position):
             return True
         if self._held.find(b"\n", position, position + 4096) >= 0:
             return arc_record(self._held, position) is not None
@@ -239,12 +224,12 @@ class _Cutter(MemberWindow):
 
     def _next_start(self, skip: int, end: int) -> int | None:
         """Return the distance to the next start of a record in the buffer, between `skip` and `end`; None for none."""
-        for found in START.finditer(self._held, self._at + skip - 1):
+        for found in _START.finditer(self._held, self._at + skip - 1):
             position = found.end()
             if found.start() - self._at >= end:
                 break
             if found[1] is None:
-                if begun(self._held, position):
+                if _begun(self._held, position):
                     return position - self._at
             elif self._compressed and begins_record(self._held[found.start() : found.start() + CHUNK]):
                 return found.start() - self._at
@@ -254,14 +239,14 @@ class _Cutter(MemberWindow):
 
     def _member(self) -> RawSegment | None:
         """Return a gzip member (RFC 1952 2.2) with one record or more; None if it is broken, cut off or too large."""
-        offset: cython.Py_ssize_t = self._offset()
+        offset = self._offset()
         value: bytes | None = self._whole_member() if is_there else None
         if value is not None:
-            return _opened(offset, self._raw, value, self._gzip)
+            return RawSegment(offset, self._raw, value, self._gzip)
         machine = self._machine = decompressor(31)
         values: list[bytes] = []
-        size: cython.Py_ssize_t = 0
-        step: cython.Py_ssize_t = _FIRST
+        size = 0
+        step = _FIRST
         self._values = values
         self._used = 0
         self._broken = None
@@ -282,20 +267,20 @@ class _Cutter(MemberWindow):
                 return None
         value = values[0] if len(values) == 1 else b"".join(values)
         self._values = []  # no second reference to the value while it is processed
-        return _opened(offset, self._taken(self._used), value, self._gzip)
+        return RawSegment(offset, self._taken(self._used), value, self._gzip)
 
     def _no_member(self) -> Iterator[RawSegment]:
         """Yield the segments for a member where `_member` returned None, with a finding."""
         offset = self._offset()
         machine = self._machine
-        url = url_at(b"".join(self._values)[:LONGEST_HEAD], 0)
+        url = _url_at(b"".join(self._values)[:LONGEST_HEAD], 0)
         if self._broken is not None:
-            yield from self._lost(record_finding("broken", self._broken, offset, url), 3)
+            yield from self._lost(_record_finding("broken", self._broken, offset, url), 3)
         elif sum(map(len, self._values)) > self._limit:
-            yield RawSegment(offset, b"", findings=(too_large(self._limit, offset, url),))
+            yield RawSegment(offset, b"", findings=(_too_large(self._limit, offset, url),))
             yield from self._rest_of_member(machine, self._used)
         else:
-            yield RawSegment(offset, self._taken(self._used), findings=(cut_off("gzip member", offset, url),))
+            yield RawSegment(offset, self._taken(self._used), findings=(_cut_off("gzip member", offset, url),))
 
     def _rest_of_member(self, machine: zlib._Decompress, used: int) -> Iterator[RawSegment]:
         yield from self._passed(used)
@@ -315,22 +300,22 @@ class _Cutter(MemberWindow):
             while (end := frame_end(self._held, self._at)) is None:
                 size = len(self._held) - self._at
                 if size > self._limit:
-                    yield from self._lost(too_large(self._limit, offset), 4)
+                    yield from self._lost(_too_large(self._limit, offset), 4)
                     return
                 if not self._has(size + 1):
-                    yield RawSegment(offset, self._taken(size), findings=(cut_off("zstd frame", offset),))
+                    yield RawSegment(offset, self._taken(size), findings=(_cut_off("zstd frame", offset),))
                     return
         except CodingError as error:
-            yield from self._lost(record_finding(error.code, str(error), offset), 4)
+            yield from self._lost(_record_finding(error.code, str(error), offset), 4)
             return
         if end - self._at > self._limit:  # the frame was in the buffer already
-            yield from self._lost(too_large(self._limit, offset), 4)
+            yield from self._lost(_too_large(self._limit, offset), 4)
             return
         raw = self._taken(end - self._at)
         try:
             yield self._frame_of(offset, raw)
         except CodingError as error:
-            yield RawSegment(offset, raw, findings=(record_finding(error.code, str(error), offset),))
+            yield RawSegment(offset, raw, findings=(_record_finding(error.code, str(error), offset),))
 
     def _frame_of(self, offset: int, raw: bytes) -> RawSegment:
         """Return the segment of a complete frame; a skippable one holds the dictionary of the others, or no records."""
@@ -343,3 +328,42 @@ class _Cutter(MemberWindow):
         return RawSegment(offset, raw, coding.decode(raw), coding)
 
 
+# --- findings, and where records begin --------------------------------------------------------------------------------
+
+
+def _record_finding(code: str, text: str, offset: int, url: str = "") -> Finding:
+    """Return the finding for a segment that is left unchanged."""
+    return Finding(code, f"{text}; it stays as it is{f' ({in_short(url)})' if url else ''}", offset, failed=True)
+
+
+def _cut_off(what: str, offset: int, url: str = "") -> Finding:
+    """Return the finding for a segment (`what` names its kind) that the end of the file cuts off."""
+    return _record_finding("truncated", f"the file ends before the end of this {what}", offset, url)
+
+
+def _wrong_length(offset: int, url: str) -> Finding:
+    """Return the finding for a record whose length does not lead to the next record."""
+    return _record_finding("wrong-length", "the length of this record does not lead to the next one", offset, url)
+
+
+def _too_large(limit: int, offset: int, url: str = "") -> Finding:
+    """Return the finding for a record of more than `limit` bytes."""
+    return _record_finding("too-large", f"this record has more than {limit} bytes (--max-decompressed)", offset, url)
+
+
+def _url_at(data: bytes, start: int) -> str:
+    """Return the URL of the record at this offset; "" where its header is missing or incomplete."""
+    record = record_at(data, start)
+    return record.url if record is not None else ""
+
+
+def _begun(held: bytes, position: int) -> bool:
+    """Return whether a record with a complete header begins at a match of `_START`.
+
+    A header has no second version line, so it is searched only up to the next one: linear in total, for any number of
+    version lines.
+    """
+    following = _VERSION.search(held, position) if held.startswith(b"WARC/", position) else None
+    if following is not None and head_end(held, position, following.start() + 1) < 0:
+        return False
+    return record_at(held, position) is not None

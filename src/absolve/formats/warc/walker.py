@@ -24,8 +24,6 @@ from absolve.formats.warc.reader import GAP, pieces
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import cython
-
     from absolve.core.captures import Capture
     from absolve.core.model import Event
     from absolve.core.protocols import Coding, Offsets
@@ -57,7 +55,7 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     return [_part(data, found, options) if isinstance(found, Record) else found]
 
 
-def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
+def bare(data: bytes, options: WalkOptions) -> int:
     """Return the number of documents in a decompressed member that certainly has no links; -1 if that is uncertain.
 
     It is certain for a single record that is no document (0), and for a single response that `is_bare` accepts (1).
@@ -75,13 +73,13 @@ def bare(data: bytes, options: WalkOptions) -> cython.Py_ssize_t:
 def _alone(data: bytes, options: WalkOptions) -> Extent | None:
     """Return the extent of the only record in a member, as in most; None where the member has other content."""
     extent = extent_at(data, 0)
-    most: cython.Py_ssize_t = options.max_decompressed
+    most = options.max_decompressed
     if extent is None or extent.end > len(data) or extent.end > most:
         return None
     return extent if len(data) - extent.end <= _GAP and only_line_ends(data, extent.end) else None
 
 
-def _is_walked(extent: Extent) -> cython.bint:
+def _is_walked(extent: Extent) -> bool:
     return extent.kind in _WALKED and extent.block < extent.end
 
 
@@ -125,7 +123,7 @@ class Opened:
         return self._coding.encode(value, after, before)
 
 
-def _walked(data: bytes, start: cython.Py_ssize_t, extent: Extent, options: WalkOptions) -> Record | Finding | None:
+def _walked(data: bytes, start: int, extent: Extent, options: WalkOptions) -> Record | Finding | None:
     """Return the header of a record whose block is a document, a finding for a segmented record, else None.
 
     For the table of documents every media type counts, else only those with a walker.
