@@ -18,7 +18,7 @@ from absolve.urls.predicates import has_scheme, scheme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.model import BaseClaim
+    from absolve.core.model import BaseClaim, ClaimOutcome
     from absolve.document.resolved import Resolved
 
 WHITE_SPACE: Final = "whitespace"
@@ -129,12 +129,17 @@ def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:
         return
     established = resolved.entity.bases.base
     fate = next((fate for fate in established.chain if fate.base is claim), None)
-    if fate is None or fate.verdict == "ignored":
+    yield from fate_problems(fate, resolved.reference) if fate is not None else ("ignored-base",)
+
+
+def fate_problems(fate: ClaimOutcome, reference: str) -> Iterator[str]:
+    """Yield the problem codes that follow from what became of a claim with this reference."""
+    if fate.verdict == "ignored":
         yield "ignored-base"
         return
     if fate.verdict in {"unsuitable", TOO_LONG} or is_useless(fate.url):
         yield "unsuitable-base"
-    if resolved.reference and not has_scheme(resolved.reference):
+    if reference and not has_scheme(reference):
         yield "relative-base"
 
 
@@ -149,5 +154,3 @@ def _is_too_long(resolved: Resolved, claim: BaseClaim) -> bool:
 
 
 OF_DOCUMENTS: Final = frozenset({"base", "header"})  # elements whose claims apply to the whole document
-
-

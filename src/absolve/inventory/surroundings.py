@@ -12,7 +12,8 @@ from absolve.core.captures import Capture
 from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Link, Part
 from absolve.document.resolved import Resolved, shown
 from absolve.formats import registry
-from absolve.urls.base import TOO_LONG, is_useless
+from absolve.inventory.problems import fate_problems
+from absolve.urls.base import TOO_LONG
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
@@ -108,14 +109,8 @@ def base_problems(entity: Entity) -> Iterator[str]:
     for fate in base.chain:
         if fate.verdict == TOO_LONG:
             yield TOO_LONG
-        if fate.base.layer is not EMBEDDED:
-            continue
-        if fate.verdict == "ignored":
-            yield "ignored-base"
-        elif fate.verdict in {"unsuitable", TOO_LONG} or is_useless(fate.url):
-            yield "unsuitable-base"
-        if fate.verdict != "ignored" and fate.base.reference and not has_scheme(fate.base.reference):
-            yield "relative-base"
+        if fate.base.layer is EMBEDDED:
+            yield from fate_problems(fate, fate.base.reference)
 
 
 def canonical(entity: Entity) -> str | None:
