@@ -16,6 +16,7 @@ from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import OpenFolder
 from absolve.run.results import Failure, FilesReady
 from absolve.run.rewritten_files import unwritable
+from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 AT_ONCE: Final = 8  # threads that call fsync
+FEW: Final = 4  # results in a group whose files are put on the disk one by one
 AHEAD: Final = 256  # results that wait for the disk, at most: those of 64 files or more
 
 
@@ -107,48 +109,75 @@ class Publisher:
                 self._journal.forget(job)
 
 
+class _Group:
+    """Files that are put on the disk together, and the call that does it."""
+
+    def __init__(self) -> None:
+        self.files: list[FilesReady] = []
+        self.call: Future[list[FilesReady | Failure]] | None = None
+
+
 def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
     """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if that fails.
 
-    Meanwhile more results are requested: a disk puts many files on it in the time of one. The first file of a run
-    needs no thread.
+    Meanwhile more results are requested: what comes while one group is put on the disk is the next one. The first file
+    of a run needs no thread.
     """
     threads: Executor | None = None
-    waiting: deque[tuple[Item, Any, Future[FilesReady | Failure] | None]] = deque()
+    systems = FileSystems()
+    waiting: deque[tuple[Item, Any, _Group | None, int]] = deque()  # with the number of the files in their group
+    begun: _Group | None = None
+    group = _Group()
     is_first = True
     try:
         for item, piece in results:
-            call = None
-            if isinstance(piece, FilesReady) and piece.made:
-                if is_first:
-                    piece = _flushed(piece)  # noqa: PLW2901
-                else:
-                    threads = threads or _threads()
-                    call = threads.submit(_flushed, piece)
+            if not (isinstance(piece, FilesReady) and piece.made):
+                waiting.append((item, piece, None, 0))
+            elif is_first:
                 is_first = False
-            waiting.append((item, piece, call))
-            while waiting and (len(waiting) > AHEAD or _is_ready(waiting[0][2])):
+                waiting.append((item, _flushed(piece), None, 0))
+            else:
+                waiting.append((item, piece, group, len(group.files)))
+                group.files.append(piece)
+            while waiting:
+                if group.files and (begun is None or _is_done(begun) or len(waiting) > AHEAD):
+                    threads = threads or _threads()
+                    group.call = threads.submit(_put_on_disk, group.files, systems, threads)
+                    begun, group = group, _Group()
+                if len(waiting) <= AHEAD and not _is_done(waiting[0][2]):
+                    break
                 yield _ended(*waiting.popleft())
+        if group.files:
+            threads = threads or _threads()
+            group.call = threads.submit(_put_on_disk, group.files, systems, threads)
         while waiting:
             yield _ended(*waiting.popleft())
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
+        systems.close()
 
 
-def _is_ready(call: Future[Any] | None) -> bool:
-    return call is None or call.done()
+def _is_done(group: _Group | None) -> bool:
+    return group is None or (group.call is not None and group.call.done())
 
 
-def _ended(item: Item, piece: Any, call: Future[Any] | None) -> tuple[Item, Any]:
-    return item, piece if call is None else call.result()
+def _ended(item: Item, piece: Any, group: _Group | None, number: int) -> tuple[Item, Any]:
+    return item, piece if group is None or group.call is None else group.call.result()[number]
 
 
 def _threads() -> Executor:
     with interrupts.deferred():  # a signal in an import may be printed, and lost
         from concurrent.futures import ThreadPoolExecutor  # imports logging
 
-        return ThreadPoolExecutor(AT_ONCE)
+        return ThreadPoolExecutor(AT_ONCE + 2)  # and two that wait for a group
+
+
+def _put_on_disk(files: list[FilesReady], systems: FileSystems, threads: Executor) -> list[FilesReady | Failure]:
+    """Put the files of a group on the disk: by one call for the file system, or else each by fsync."""
+    if len(files) > FEW and systems.sync(made for ready in files for made in ready.made):
+        return [*files]
+    return list(threads.map(_flushed, files))
 
 
 def _flushed(ready: FilesReady) -> FilesReady | Failure:
