@@ -1,5 +1,7 @@
 """Messages as a capture: MHTML, mail and mailboxes, by the URLs of their parts."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,3 +131,17 @@ def test_a_delivery_status_is_one_document(tmp_path: Path) -> None:
 def test_a_message_larger_than_the_limit_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert mirrored(tmp_path, "c.mhtml", SAVED, "--max-size", "100")[0] == 1
     assert "max-size" in capsys.readouterr().err
+
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="names of files are characters")
+
+
+@pytest.mark.parametrize("name", ["m.eml", pytest.param(os.fsdecode(b"m\xff.eml"), marks=ON_LINUX)])
+@pytest.mark.parametrize(("field", "link"), [("Content-ID: <?@x>", "cid:%FF@x"), ("Content-Location: ?.png", "")])
+def test_a_name_with_bytes_that_are_no_character_is_held(tmp_path: Path, name: str, field: str, link: str) -> None:
+    page = f"<meta charset=utf-8><img src='{link}'>".encode()
+    saved = mhtml(("Content-Location: http://h/a", "text/html", page), (field, "image/png", PNG))
+    code, found = mirrored(tmp_path, name, saved.replace(b"?@x", b"\xff@x").replace(b"?.png", b"\xff.png"))
+    assert code == 0
+    assert PNG in found.values()
+    assert not link or b"cid:" not in found["h/a.html"]

@@ -22,7 +22,7 @@ from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import SCHEMES, Captured, Where
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
 from absolve.run import sources
-from absolve.urls.identity import normal, percent_decoded
+from absolve.urls.identity import escaped, normal, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,8 @@ class ContainerReader:
         self._how = how
         self._kind = kind
         self._known = data
-        self._root = f"{PACKAGE_ROOT}{quote(PurePosixPath(input_.place).name)}/"
+        own = quote(PurePosixPath(input_.place).name, errors="surrogateescape")
+        self._root = f"{PACKAGE_ROOT}{own}/"
         if kind == registry.ZIP and input_.url is not None and input_.url.endswith("/"):
             self._root = input_.url
         self._loaded: list[Entry] = []
@@ -109,7 +110,8 @@ class ContainerReader:
     def _file(self, one: Entry, index: int) -> Captured:
         """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
         facts = one.facts
-        url = normal(self._root + quote(facts.name.replace("\\", "/").lstrip("/"), safe=_PATH))
+        path = facts.name.replace("\\", "/").lstrip("/")
+        url = normal(self._root + quote(path, safe=_PATH, errors="surrogateescape"))
         if url is None or not url.startswith(self._root):
             raise CodingError("unsafe-name", f"its name leads out of the package ({in_short(facts.name)})")
         if facts.length > self._how.settings.max_size:
@@ -125,15 +127,16 @@ class ContainerReader:
     def _urls(self, one: Entry, number: int) -> list[str]:
         """Return the URLs of a document, its own one first; none for one that is none of the web."""
         if self._kind not in registry.MAIL:
-            url = normal(one.url)
+            url = normal(escaped(one.url))
             return [url] if url is not None and _is_usable(url) else []
         facts = one.facts
-        url = (normal(one.url) or normal(self._root + quote(facts.location))) if facts.location else None
+        location = quote(facts.location, errors="surrogateescape")
+        url = (normal(escaped(one.url)) or normal(self._root + location)) if location else None
         found = [url] if url is not None and (_is_usable(url) or url.startswith(("cid:", PACKAGE_ROOT))) else []
         if facts.name:
-            found.append(f"cid:{percent_decoded(facts.name.removeprefix('cid:'))}")
+            found.append(f"cid:{escaped(percent_decoded(facts.name.removeprefix('cid:')))}")
         if not found or found[0].startswith("cid:"):
-            name = quote(_file_name(facts.fields) or f"part-{number}", safe="")
+            name = quote(_file_name(facts.fields) or f"part-{number}", safe="", errors="surrogateescape")
             found.insert(0, normal(f"{self._root}{number}/{name}") or f"{self._root}{number}")
         return found
 

@@ -14,7 +14,7 @@ from absolve.core.errors import FAULTS, DocumentError
 from absolve.mirror import browsers
 from absolve.mirror.capture import Where
 from absolve.mirror.policy import Target
-from absolve.urls.identity import normal, percent_decoded
+from absolve.urls.identity import escaped, normal, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ class Lookup:
     def _found(self, url: str) -> Target | None:
         asked = url
         if url[:4].lower() == "cid:":
-            return self._exact("cid:" + percent_decoded(url[4:]))
+            return self._exact("cid:" + escaped(percent_decoded(url[4:])))
         if not self._is_normal:
             asked = normal(url) or url
         found = self._exact(asked)

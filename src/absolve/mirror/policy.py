@@ -128,7 +128,7 @@ class Relatives:
         """Return the path to which a relative reference without query and fragment leads; None if it is no URL."""
         folder = self._enter(page)
         if reference not in self._leads:
-            led = whatwg.parse(reference, f"{_ROOT}{quote(folder)}/" if folder else _ROOT)
+            led = whatwg.parse(reference, f"{_ROOT}{quote(folder, errors='surrogateescape')}/" if folder else _ROOT)
             path = percent_decoded(led[len(_ROOT) :]) if led is not None else None
             if len(reference) > _MOST_CHARACTERS:
                 return path

@@ -50,6 +50,7 @@ _NORMAL: Final = re.compile(rf"https?://{_NAME}(?!.*(?:/\.\.?(?:[/?]|$)|%2[Ee]))
 _WEB_PORT: Final = re.compile(r":(?:80|443)$")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_BYTES: Final = re.compile("[\udc80-\udcff]")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -129,6 +130,11 @@ def percent_decoded(text: str) -> str:
     So nothing is lost: two texts have the same result only if their bytes are the same.
     """
     return unquote(text, errors="surrogateescape")
+
+
+def escaped(text: str) -> str:
+    """Return a text in which bytes that are no character (lone surrogates, PEP 383) are percent-escaped."""
+    return _BYTES.sub(lambda found: f"%{ord(found[0]) - 0xDC00:02X}", text)
 
 
 def decoded(path: str, charset: str = "utf-8") -> str:
