@@ -108,6 +108,7 @@ def test_a_page_that_declares_no_charset_declares_utf_8(tmp_path: Path) -> None:
         entry("http://h/n", PAGE, status="many"),
         {**entry("http://h/n", PAGE), "response": {"status": 200, "content": {"text": "A", "encoding": "base64"}}},
         {**entry("http://h/n", PAGE), "response": {"status": 200, "headers": [{}]}},
+        {**entry("http://h/n", PAGE), "response": {"status": 200, "headers": [{"name": "Link", "comment": "x"}]}},
         {**entry("http://h/n", PAGE), "response": {"status": 200, "content": {"text": "x", "mimeType": "a"}, "headers": 5}},
     ],
 )

@@ -115,7 +115,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
         elif len(path) == 3:
             name = _text(data, field.get("name")).lower()
             if options.captures:
-                if field.keys() < {"name", "value"}:
+                if not field.keys() >= {"name", "value"}:
                     raise WalkError("broken-entry", "a header field lacks its name or its value", found.start)
                 every.append((name, _text(data, field["value"])))
             if name in headers.OF_HTTP and "value" in field and field["value"].kind == "string":
