@@ -186,7 +186,7 @@ def test_a_period_ends_with_its_last_second() -> None:
     assert latest_of("2023-01-01") == "20230101999999"
 
 
-@pytest.mark.parametrize("date", ["yesterday", "202", "2023-1-1x", "", "20230101120000000"])
+@pytest.mark.parametrize("date", ["yesterday", "202", "2023-1-1x", "", "20230101120000000", "2020-13-45", "2023010125"])
 def test_what_is_no_date_is_refused(date: str) -> None:
     with pytest.raises(UsageError, match="--at needs a date"):
         latest_of(date)

@@ -177,7 +177,7 @@ def test_an_output_that_is_a_file_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "m").read_text() == "mine"
 
 
-@pytest.mark.parametrize("more", [[], ["-o", "m", "--at", "yesterday"], ["-o", "m", "--same", "everything"]])
+@pytest.mark.parametrize("more", [[], ["-o", "m", "--at", "yesterday"], ["-o", "m", "--same", "everything"], ["--serve", "m", "--port", "99999"]])
 def test_invalid_options_are_errors_of_use(tmp_path: Path, more: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c.har").write_bytes(CAPTURE)

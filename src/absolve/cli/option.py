@@ -8,6 +8,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from absolve.core.errors import in_short
 from absolve.document.settings import CHOICES
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _PATHS: Final = frozenset({"FILE", "OUT", "DIR", "OLD", "MAP"})
 _OTHER_PATHS: Final = frozenset({"INPUT", "BEFORE", "AFTER", "PROGRAM"})
 _LIST: Final = ",..."  # the end of the word for a value of several words, separated by commas
+_DIGITS: Final = 18  # of a number
 _KEYWORDS: Final = frozenset({"from", "for"})
 
 
@@ -113,16 +115,16 @@ def called(words: Words) -> tuple[str, ...]:
 
 def whole(least: int, most: int) -> Callable[[str], int]:
     def value(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise ArgumentTypeError(f"must be a number from {least} to {most}, not {text!r}")
+        if not text.isdecimal() or len(text) > _DIGITS or not least <= int(text) <= most:
+            raise ArgumentTypeError(f"must be a number from {least} to {most}, not {in_short(text)!r}")
         return int(text)
 
     return value
 
 
 def number(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"must be a number, not {text!r}")
+    if not text.isdecimal() or len(text) > _DIGITS:
+        raise ArgumentTypeError(f"must be a number, not {in_short(text)!r}")
     return int(text)
 
 

@@ -195,7 +195,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--zip FILE", "mirror", "write it into one ZIP file, or to -", rivals="place"),
         Option("--check DIR", "mirror", "check any mirror: dead links, changed files, names", rivals="place"),
         Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),
-        Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=int, default=0),
+        Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=whole(0, 65535), default=0),
         Option("--network", "mirror", "with --serve: let pages reach the web"),
         Option("--by", "mirror", "host/path (default), path, DATE/host/path", choices=_layouts, default="host"),
         Option("--relative-only", "mirror", "make the links of a folder of pages relative, in place"),

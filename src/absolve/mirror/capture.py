@@ -207,7 +207,9 @@ def digits_of(date: str) -> str:
 def latest_of(date: str) -> str:
     """Return the last second of a period, such as 2023-01-01, as 14 digits. Raise UsageError for anything else."""
     digits = "".join(character for character in date if character in "0123456789")
-    if len(digits) not in {4, 6, 8, 10, 12, 14} or set(date) - set("0123456789-:TZ "):
+    months, days = digits[4:6] or "01", digits[6:8] or "01"
+    is_known = "01" <= months <= "12" and "01" <= days <= "31" and digits[8:10] <= "23" and digits[10:] <= "5959"
+    if len(digits) not in {4, 6, 8, 10, 12, 14} or set(date) - set("0123456789-:TZ ") or not is_known:
         raise UsageError(f"--at needs a date such as 2023-01-01 or 20230101120000, not {date[:40]!r}")
     return digits.ljust(_DIGITS, "9")
 

@@ -138,3 +138,25 @@ def test_any_bytes_are_a_map_with_unread_rules_at_worst(name: str, data: bytes) 
 def test_a_pattern_that_is_nested_too_deep_is_read_or_a_problem() -> None:
     made = rules(f"RedirectMatch {'(' * 5000}a{')' * 5000} /b\nRedirect /c /d\n", ".htaccess")
     assert lead(made, "/c") == "/d"
+
+
+def test_a_rule_that_multiplies_the_url_ends_as_a_loop() -> None:
+    made = rules(f"RewriteEngine On\nRewriteRule ^(.*)$ /x{'$1' * 9} [R,L]", ".htaccess")
+    assert made.chain(NEW + "a").loop
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("_redirects", f"/{':a/' * 20_000} /x 301"),
+        ("site.conf", "location = /b { return ² http://x.example/; }"),
+        ("site.conf", f"location = /b {{ return {'3' * 5000} http://x.example/; }}"),
+        (".htaccess", "RewriteEngine On\nRewriteRule ^b$ /c [R=²,L]"),
+        (".htaccess", f"RewriteEngine On\nRewriteRule ^b$ /c [R={'3' * 5000},L]"),
+    ],
+)
+def test_a_rule_that_cannot_be_used_is_reported_and_the_others_count(name: str, text: str) -> None:
+    other = {"_redirects": "/a /z 301", "site.conf": "location = /a { return 301 /z; }", ".htaccess": "Redirect 301 /a /z"}[name]
+    made = rules(f"{text}\n{other}\n", name)
+    assert made.chain(NEW + "a").final == NEW + "z"
+    assert len(problems(made)) == 1

@@ -29,7 +29,7 @@ from absolve.audit.maps.model import (
     RuleSet,
     Server,
 )
-from absolve.audit.maps.request import check_pattern, source, target_fault, target_parts
+from absolve.audit.maps.request import check_pattern, source, status_of, target_fault, target_parts
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -354,9 +354,7 @@ def _status(text: str) -> int:
     code = text.lower()
     if code in _WORDS or not code:
         return _WORDS.get(code, 302)
-    if not code.isdigit() or not 100 <= int(code) <= 599:
-        raise UsageError(f"{code[:40]!r} is no status")
-    return int(code)
+    return status_of(code)
 
 
 def _target(text: str, *, escapes: bool) -> tuple[str | int, ...]:

@@ -30,7 +30,7 @@ from absolve.audit.maps.model import (
     Server,
 )
 from absolve.audit.maps.nginx_config import Directive, directives
-from absolve.audit.maps.request import check_pattern, decoded, target_parts
+from absolve.audit.maps.request import check_pattern, decoded, status_of, target_parts
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 
@@ -158,7 +158,7 @@ class _Reader:
                 names += [f"*{name.lower()}" for name in directive.arguments if name.startswith(".")]
             elif directive.name == "listen" and directive.arguments:
                 port = directive.arguments[0].rpartition(":")[2]
-                ports += [port] if port.isdigit() else ["80"]
+                ports += [port] if port.isdecimal() and port.isascii() else ["80"]
                 is_default = is_default or "default_server" in directive.arguments
         phases = list(self._block(block, _ANYWHERE)), list(self._located(block, ())), unused
         return Server(tuple(name for name in names if name not in {"_", ""}), tuple(ports), phases), is_default
@@ -240,7 +240,7 @@ class _Reader:
         given = directive.arguments
         if not given or len(given) > 2:
             raise UsageError("return has a status, a URL, or both")
-        status = int(given[0]) if given[0].isdigit() else 302
+        status = status_of(given[0]) if given[0].isdigit() else 302
         rule = self._rule(directive, place)._replace(status=status)
         if not 300 <= status < 400:
             if status < 300:

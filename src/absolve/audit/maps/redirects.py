@@ -16,8 +16,19 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import EXACT, NONE, PREFIX, RECORDED, REGEX, Rule, RuleSet
-from absolve.audit.maps.request import STATUS, Source, placeholder, short, source, target_fault, target_parts, to_https
+from absolve.audit.maps.request import (
+    STATUS,
+    Source,
+    check_pattern,
+    placeholder,
+    short,
+    source,
+    target_fault,
+    target_parts,
+    to_https,
+)
 from absolve.audit.maps.text import Line, lines
+from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -142,6 +153,11 @@ def _matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], 
         if holder is not None:
             names.setdefault(holder[1], max(names.values(), default=0) + 1)
         given.append((name, names[holder[1]] if holder is not None else value))
+    if rule.how == REGEX:
+        try:
+            check_pattern(rule.source)
+        except UsageError as error:
+            return rule._replace(how=EXACT, problem=error.message)
     target = target_parts(new, _PLACEHOLDER, lambda one: names.get(one[1])) or ("",)  # other names are text
     if isinstance(target[0], int):
         return rule._replace(problem="the old URL, not the rule, would choose the host of its target")

@@ -142,6 +142,13 @@ def target_fault(text: str) -> str | None:
     return f"the target {short(text)} is no URL" if is_malformed(full) else None
 
 
+def status_of(text: str) -> int:
+    """Return a status of HTTP. Raise UsageError for any other text."""
+    if re.fullmatch("[1-5][0-9][0-9]", text) is None:
+        raise UsageError(f"{short(text)} is no status")
+    return int(text)
+
+
 def check_pattern(pattern: str, *, ignores_case: bool = False) -> None:
     """Raise UsageError for a regular expression that cannot be used."""
     try:

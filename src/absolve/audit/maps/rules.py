@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_KNOWN: Final = 1 << 16
 _MOST_RULES: Final = 8  # of one outcome
+_LONGEST: Final = 1 << 16  # characters of a URL: servers refuse a request line of more than eight thousand
 
 
 def _never(_url: str) -> bool:
@@ -213,7 +214,7 @@ class Rules:
             if move.rule.how != EXACT:
                 place = move.rule.file, move.rule.line
                 times[place] += 1
-                grows = times[place] > MOST_TIMES
+                grows = times[place] > MOST_TIMES or len(move.target or "") > _LONGEST
             places[current] = len(way)
             way.append((current, move))
             if move.rewrite or move.target is None or move.status in GONE:
