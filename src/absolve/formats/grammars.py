@@ -39,7 +39,7 @@ def url(value: bytes) -> list[Span]:
 
 _WORD: Final = re.compile(rb"[^\t\n\f\r ]++")
 _CANDIDATE: Final = re.compile(rb"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
-_DESCRIPTORS: Final = re.compile(rb"(?:[^,(]++|\([^)]*+\)?+)*+,?+")  # up to the first comma outside parentheses
+_DESCRIPTORS: Final = re.compile(rb"(?>(?:[^,(]++|\([^)]*+\)?+)*),?+")  # up to the first comma outside parentheses
 
 
 def srcset(value: bytes) -> Iterator[Span]:

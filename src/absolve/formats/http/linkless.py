@@ -19,7 +19,7 @@ _READ: Final = re.compile(rb"^(%b):([^\n]*+)" % _NAMES, re.IGNORECASE | re.MULTI
 # The status line (RFC 9112 4) and its code, all fields whose names are tokens (RFC 9110 5.1) and that are not folded
 # (RFC 9112 5.2), and the empty line.
 _HEADER: Final = re.compile(
-    rb"HTTP/[0-9]\.[0-9] ([0-9]{3})(?=[ \n]|\r\n)[^\n]*+\n((?:[!-9;-~]++:[^\n]*+\n(?![\t ]))*+)(\r?\n)?"
+    rb"HTTP/[0-9]\.[0-9] ([0-9]{3})(?=[ \n]|\r\n)[^\n]*+\n((?>(?:[!-9;-~]++:[^\n]*+\n(?![\t ]))*))(\r?\n)?"
 )
 _NO_BODY: Final = {str(int(status)).encode() for status in NO_BODY}
 
