@@ -126,32 +126,31 @@ def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
     threads: Executor | None = None
     systems = FileSystems()
     waiting: deque[tuple[Item, Any, _Group | None, int]] = deque()  # with the number of the files in their group
-    begun: _Group | None = None
+    begun: _Group | None = None  # one at a time
     group = _Group()
     is_first = True
+    most = AHEAD
+    source = iter(results)
     try:
-        for item, piece in results:
-            if not (isinstance(piece, FilesReady) and piece.made):
-                waiting.append((item, piece, None, 0))
+        while most:
+            if (found := next(source, None)) is None:
+                most = 0
+            elif not (isinstance(found[1], FilesReady) and found[1].made):
+                waiting.append((*found, None, 0))
             elif is_first:
                 is_first = False
-                waiting.append((item, _flushed(piece), None, 0))
+                waiting.append((found[0], _flushed(found[1]), None, 0))
             else:
-                waiting.append((item, piece, group, len(group.files)))
-                group.files.append(piece)
+                waiting.append((*found, group, len(group.files)))
+                group.files.append(found[1])
             while waiting:
-                if group.files and (begun is None or _is_done(begun) or len(waiting) > AHEAD):
+                if group.files and _is_done(begun):
                     threads = threads or _threads()
                     group.call = threads.submit(_put_on_disk, group.files, systems, threads)
                     begun, group = group, _Group()
-                if len(waiting) <= AHEAD and not _is_done(waiting[0][2]):
+                if len(waiting) <= most and not _is_done(waiting[0][2]):
                     break
                 yield _ended(*waiting.popleft())
-        if group.files:
-            threads = threads or _threads()
-            group.call = threads.submit(_put_on_disk, group.files, systems, threads)
-        while waiting:
-            yield _ended(*waiting.popleft())
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
@@ -170,7 +169,7 @@ def _threads() -> Executor:
     with interrupts.deferred():  # a signal in an import may be printed, and lost
         from concurrent.futures import ThreadPoolExecutor  # imports logging
 
-        return ThreadPoolExecutor(AT_ONCE + 2)  # and two that wait for a group
+        return ThreadPoolExecutor(AT_ONCE + 1)  # and one that waits for them
 
 
 def _put_on_disk(files: list[FilesReady], systems: FileSystems, threads: Executor) -> list[FilesReady | Failure]:
