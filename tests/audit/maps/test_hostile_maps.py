@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moving import NEW, lead, problems, rules
 
+from absolve.audit.maps import nginx
 from absolve.core.errors import UsageError
 
 
@@ -160,3 +161,12 @@ def test_a_rule_that_cannot_be_used_is_reported_and_the_others_count(name: str, 
     made = rules(f"{text}\n{other}\n", name)
     assert made.chain(NEW + "a").final == NEW + "z"
     assert len(problems(made)) == 1
+
+
+def test_a_map_that_is_used_too_often_is_reported_where_that_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nginx, "MOST_RULES", 100)
+    lines = "".join(f"/p{number} /q{number};" for number in range(40))
+    places = "".join(f"location /l{number} {{ return 301 $v; }}\n" for number in range(4))
+    made = rules(f"map $uri $v {{ {lines} }}\nserver {{\nif ($v) {{ return 301 $v; }}\n{places}}}\n", "site.conf")
+    assert made.chain(NEW + "p7").final == NEW + "q7"
+    assert [(problem or "")[:22] for _, problem in problems(made)] == ["$v is used too often: "] * 3

@@ -39,6 +39,7 @@ RECORDED: Final = "recorded"  # the format of redirects that are in a capture, n
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 GONE: Final = frozenset({404, 410})
 MOST_HOPS: Final = 100_000
+MOST_RULES: Final = 1 << 20  # of a map, 600 bytes each
 MOST_TIMES: Final = 50  # that a rule for many URLs applies in one chain: what takes more grows without end
 
 

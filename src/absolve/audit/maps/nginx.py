@@ -18,6 +18,7 @@ from absolve.audit.maps.model import (
     EXACT,
     HOST,
     KEEP,
+    MOST_RULES,
     NONE,
     PATH,
     PREFIX,
@@ -67,6 +68,7 @@ class _Reader:
         self._name = name
         self._maps: dict[str, list[Rule]] = {}
         self._used: set[str] = set()  # variables
+        self._room = MOST_RULES  # each use of a variable has all rules of its map
         self.others: list[Rule] = []  # that could not be read, and answer nothing
 
     def read(self, given: Sequence[Directive]) -> list[Server]:
@@ -138,6 +140,9 @@ class _Reader:
         if name is None or found is None or name not in self._maps:
             return None
         query = KEEP if found[3] else DROP if text.endswith("?") else query
+        self._room -= len(self._maps[name])
+        if self._room < 0:
+            raise UsageError(f"${name} is used too often: its rules and those before are more than {MOST_RULES:,}")
         return [
             _inside_of(place, rule)._replace(
                 status=status, query=query if rule.query == DROP and rule.problem is None else rule.query

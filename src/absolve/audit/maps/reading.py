@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import apache, nginx, redirects, spreadsheet
+from absolve.audit.maps.model import MOST_RULES
 from absolve.audit.maps.text import decoded
 from absolve.core.errors import UsageError
 
@@ -32,7 +33,6 @@ _IN_WORDS: Final = (
     "CSV (old URL, new URL), _redirects, a configuration of Apache (.htaccess) or nginx, or the text of a RewriteMap"
 )
 _LOOKED_AT: Final = 1 << 18
-_MOST_LINES: Final = 1 << 20  # rules of 600 bytes
 _SECTION: Final = (
     "<(?:VirtualHost|(?:Directory|Files|Location|Proxy)(?:Match)?|If(?:Define|Directive|File|Module|Section|Version)?"
     "|Else(?:If)?|Limit(?:Except)?|Macro|Require(?:All|Any|None)|Auth[nz]ProviderAlias)"
@@ -53,8 +53,8 @@ def read(path: Path, data: bytes, *, format: str | None = None) -> RuleSet:  # n
     """
     if format is not None and format not in _READERS:
         raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {format!r}")
-    if max(data.count(b"\n"), data.count(b"\r")) > _MOST_LINES:
-        raise UsageError(f"{path}: this map has more than {_MOST_LINES:,} lines: one prefix may be many rules")
+    if max(data.count(b"\n"), data.count(b"\r")) > MOST_RULES:
+        raise UsageError(f"{path}: this map has more than {MOST_RULES:,} lines: one prefix may be many rules")
     return _READERS[format or recognised(path.name, data)](str(path), data)._replace(data=data)
 
 
