@@ -5,7 +5,8 @@ import pytest
 from absolve.document.holdings import named_by
 
 FILES = {
-    "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png", "x:y.html",
+    "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
+    "x:y.html",
 }  # fmt: skip
 
 

@@ -34,16 +34,17 @@ def named_by(reference: str, document: str, has: Callable[[str], bool]) -> str |
         found = posixpath.normpath(posixpath.join(folder, path))
         if found.startswith(("../", "/")) or found == "..":
             continue
+        if not path.endswith("/") and has(found):
+            return found
         inside = "" if found == "." else f"{found}/"
-        names = () if path.endswith("/") or found == "." else (found,)
-        for name in (*names, *(inside + index for index in INDEXES)):
-            if has(name):
-                return name
+        index = next((inside + name for name in INDEXES if has(inside + name)), None)
+        if index is not None:
+            return index
     return None
 
 
 def _paths(path: str, query: str) -> Iterator[str]:
-    """Yield a path with its query in its name, decoded, then without: each decoded as a URL is, and as it is written."""
+    """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written."""
     decoded = percent_decoded(path)
     for end in ((query, "") if len(query) > 1 else ("",)):
         yield decoded + percent_decoded(end)
