@@ -15,7 +15,7 @@ FAILING: Final = {
     "mirror": "redirects",
     "audit": "",
     "field": """
-    saved-complete saved-complete-one url-beside placeholders-rfc1808 placeholders-whatwg warc-decoded
+    saved-complete saved-complete-one url-beside warc-decoded
     har-compressed mail-type-0 mail-type-1 mail-coding-0 mail-coding-1 map-xlsx map-header-order map-wordpress
     map-crawler map-netlify-toml map-vercel map-iis doubled-slash local-leftovers baseurl one-cause ignore
     mentions mirror-httrack mirror-folder-url mirror-lazy mirror-css-charset mirror-root-name webarchive

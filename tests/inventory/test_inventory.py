@@ -396,6 +396,9 @@ CASES = {  # by the codes of the last row
     "divergent backslash": ["<a href='\\x'>"],
     "scheme-relative": ["<a href='//h.example/x'>"],
     "backslash": ["<a href='a\\b'>"],
+    "placeholder": [
+        "<a href='{{ x }}'>", "<a href=<?= x ?>>", "<a href='a b/<% x'>", "<base href='{{ x }}'>", "<img srcset='{{ a, b }} 1x'>",
+    ],
     "whitespace": [
         "<a href=' x'>", "<a href='x\n'>", "<a href='&#32;x'>", "<a href='x&#x9;'>", "<a href=&#32;x>", "<a href='a b'>",
         "<a href='a&Tab;b'>", "<meta property=og:url content=' x '>",

@@ -31,6 +31,8 @@ STAYS = [
     "<a href=http:x>",  # absolute by RFC 1808 section 4, step 2b
     "<a href=#t>",
     "<a href='#'>",
+    "<a href='{{ x }}'>", "<a href=/x/<?= $x ?>>", '<a href="/x/{{ url("y") }}">', "<img srcset='{{ x, 1 }} 1x'>",
+    "<base href='{{ x }}/'><a href=y><a href=#t>",
     "<a href=''>",
     "<a href>",
     "<area href=''>",
@@ -349,6 +351,21 @@ def test_a_url_of_a_policy_is_read_back_from_every_link_site(charset: str, new: 
 @pytest.mark.parametrize("page", [PLACES, PLACES.encode(), PLACES.encode("utf-16")])
 def test_a_policy_that_returns_the_same_reference_changes_nothing(page: str | bytes) -> None:
     assert rewrite(page, policy=lambda resolved: resolved.reference) is page
+
+
+@pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
+@pytest.mark.parametrize(
+    ("page", "done"),
+    [
+        ("<a href='/p/{{ a b }}?x=<?= $y ?>'>", "<a href='http://doc.example/p/{{ a b }}?x=<?= $y ?>'>"),
+        ("<a href='../<% x %>.html'>", "<a href='http://doc.example/<% x %>.html'>"),
+        ("<img srcset='{{ a | f: 1, 2 }} 1x, s/{{ c, d }},e.png 2x'>", f"<img srcset='{{{{ a | f: 1, 2 }}}} 1x, {DIR}s/{{{{ c, d }}}},e.png 2x'>"),
+        ("<p style=\"a:url('../{{ x }} y')\">", "<p style=\"a:url('http://doc.example/{{ x }} y')\">"),
+        ("<meta http-equiv=refresh content='0; url=/{{ x }}'>", "<meta http-equiv=refresh content='0; url=http://doc.example/{{ x }}'>"),
+    ],
+)  # fmt: skip
+def test_a_placeholder_inside_a_reference_keeps_its_bytes(page: str, done: str, profile: str) -> None:
+    assert rewritten(page, profile=profile) == done
 
 
 def test_the_empty_reference_is_not_written_into_a_list() -> None:

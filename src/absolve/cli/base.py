@@ -23,7 +23,7 @@ from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
 from absolve.formats import registry
 from absolve.run import load, outputs
-from absolve.urls.base import TOO_LONG
+from absolve.urls.base import PLACEHOLDER, TOO_LONG
 
 if TYPE_CHECKING:
     import argparse
@@ -241,7 +241,7 @@ def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
 def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[Line]:
     yield Line(TITLES[layer])
     for claim in claims:
-        wins = claim.verdict in {"won", TOO_LONG}
+        wins = claim.verdict in {"won", TOO_LONG, PLACEHOLDER}
         where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
         yield Line(f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}", _INDENT)
         if claim.url and claim.url != claim.base.reference:

@@ -94,6 +94,7 @@ VERDICTS = {
     "ignored": "ignored: another claim of the same layer came first",
     "unsuitable": "cannot be a base: the next layer applies",
     "too-long": "longer than --max-url allows: relative links are left unchanged",
+    "placeholder": "has a placeholder: relative links are left unchanged",
 }
 
 

@@ -42,6 +42,7 @@ Problem: TypeAlias = Literal[
     "scheme-relative",
     "backslash",
     "whitespace",
+    "placeholder",
 ]
 Fragments: TypeAlias = Literal["keep", "absolute"]
 BaseHref: TypeAlias = Literal["keep", "empty"]

@@ -16,7 +16,7 @@ from absolve.document.base_layers import DEFAULT_URL
 from absolve.document.diagnostics import base_too_long
 from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
-from absolve.urls.base import TOO_LONG, found_as, is_useless
+from absolve.urls.base import PLACEHOLDER, TOO_LONG, found_as, is_useless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,6 +65,9 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
             yield Diagnostic("unsuitable-base", text, entity.name, claim.line)
         elif claim.verdict == TOO_LONG:
             yield base_too_long(entity, claim.base.source, claim.line)
+        elif claim.verdict == PLACEHOLDER:
+            text = f"{claim.base.source}: {in_short(claim.base.reference)!r} has a placeholder: relative links stay"
+            yield Diagnostic(PLACEHOLDER, text, entity.name, claim.line)
     if not is_known(base) and any(with_relative(entity, lambda base: not is_known(base))):
         text = f"no base URL is known: relative links are left unchanged ({advice})"
         yield Diagnostic("no-base", text, entity.name)

@@ -5,7 +5,7 @@ cimport cython
 from absolve.core.model cimport Link, LinkSite
 from absolve.document.entity cimport Entity
 from absolve.urls.base cimport BaseContext
-from absolve.urls.predicates cimport is_malformed
+from absolve.urls.predicates cimport is_malformed, may_have_placeholder
 from absolve.urls.prefixing cimport PrefixResolver
 
 cdef Py_ssize_t _MOST_CONTEXTS
@@ -14,6 +14,9 @@ cdef Py_ssize_t _MOST_CONTEXTS
 cpdef str text(bytes value)
 cpdef str shown(str text)
 cpdef bytes value_of(str reference)
+cpdef Py_ssize_t placeholder_at(str reference) except? -1
+cpdef str fixed(str reference)
+cpdef bint is_placeholder(str reference) except? -1
 cpdef LinkContext link_context(Entity entity, Link link)
 cpdef object context_key(Entity entity, Link link)
 cpdef object forget_contexts(Entity entity, Entity outer)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from absolve.core.lazy_regex import pattern
 from absolve.urls.base import found_as
 from absolve.urls.parse import NEVER_RELATIVE
-from absolve.urls.predicates import is_alone, is_malformed, scheme
+from absolve.urls.predicates import is_alone, is_malformed, may_have_placeholder, scheme
 from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
@@ -122,6 +122,9 @@ class LinkContext:
             if self.empty == "nothing" and not claims:
                 return None
             return (self.own.url if self.empty == "own" else self.resolver("")) or None
+        if may_have_placeholder(reference):
+            found = _placeholders().resolved(reference, self.resolver)
+            return found if found is None or len(found) <= self.longest or is_alone(reference) else None
         found = self.resolver(reference)
         if found is None and self.held:
             return self._in_message(reference)
@@ -153,6 +156,28 @@ class LinkContext:
     def may_write(self, url: str) -> cython.bint:
         """Return whether the URL of a policy is short enough to be written; `data:` and the like have no limit."""
         return len(url) <= self.longest or (scheme(url) or "") in NEVER_RELATIVE
+
+
+def _placeholders() -> Any:
+    from absolve.urls import placeholders  # few documents have one
+
+    return placeholders
+
+
+def is_placeholder(reference: str) -> cython.bint:
+    """Return whether a reference has no URL yet, because it begins with a placeholder, or ends within one."""
+    return may_have_placeholder(reference) and _placeholders().is_placeholder(reference)
+
+
+def placeholder_at(reference: str) -> cython.Py_ssize_t:
+    """Return the offset of the first placeholder in a reference, its length if there is none."""
+    return _placeholders().first(reference) if may_have_placeholder(reference) else len(reference)
+
+
+def fixed(reference: str) -> str:
+    """Return what is known of a reference: one letter replaces its first placeholder and all that follows."""
+    found: str = _placeholders().fixed(reference) if may_have_placeholder(reference) else reference
+    return found
 
 
 _MOST_CONTEXTS = 512  # keys of an entity: few documents have as many scoped bases

@@ -143,13 +143,26 @@ def link(value: bytes) -> Iterator[Span]:
         position = found.end()
 
 
+def _with_placeholders(grammar: Callable[[bytes], Iterable[Span]]) -> Callable[[bytes], Iterable[Span]]:
+    """Return a grammar in which the blanks and commas of a template's placeholders separate nothing."""
+
+    def spans(value: bytes) -> Iterable[Span]:
+        if b"{" in value or b"<" in value or b"[" in value:
+            from absolve.urls.placeholders import masked  # few values have one
+
+            value = masked(value)
+        return grammar(value)
+
+    return spans
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
-    "srcset": srcset,
-    "spaces": spaces,
-    "commas": commas,
-    "refresh": refresh,
-    "tasks": tasks,
+    "srcset": _with_placeholders(srcset),
+    "spaces": _with_placeholders(spaces),
+    "commas": _with_placeholders(commas),
+    "refresh": _with_placeholders(refresh),
+    "tasks": _with_placeholders(tasks),
     "config": config,
     "likely": likely,
     "link": link,

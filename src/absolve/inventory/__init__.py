@@ -6,5 +6,5 @@ Does not know rewriting or the command.
 
 PROBLEMS = (  # the codes of `inventory.problems`, in the order of a row; here for the options of commands without rows
     *("unresolved", "unsuitable-base", "relative-base", "ignored-base", "malformed", "too-long", "above-root"),
-    *("divergent", "empty", "insecure", "scheme-relative", "backslash", "whitespace"),
+    *("divergent", "empty", "insecure", "scheme-relative", "backslash", "whitespace", "placeholder"),
 )

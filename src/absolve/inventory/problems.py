@@ -9,8 +9,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import PACKAGE_ROOT
+from absolve.document.resolved import fixed, is_placeholder
 from absolve.urls import PROFILES
-from absolve.urls.base import TOO_LONG, claimed_url, found_as, is_useless, same_document
+from absolve.urls.base import PLACEHOLDER, TOO_LONG, claimed_url, found_as, is_useless, same_document
 from absolve.urls.identity import site
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import has_scheme, scheme
@@ -35,7 +36,8 @@ def scope(resolved: Resolved, target: str | None) -> str:
     """
     own = resolved.own.url
     if target is None:
-        return "same-document" if resolved.reference.startswith("#") else "other"
+        is_fragment = resolved.reference.startswith("#") and not is_placeholder(resolved.reference)
+        return "same-document" if is_fragment else "other"
     if own and same_document(target, own):
         return "same-document"
     if resolved.entity.held and found_as(target) in resolved.entity.held:
@@ -79,6 +81,10 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     Of the target only its `beginning` is used, and whether it is None: no more need be given.
     """
     reference = resolved.reference
+    if is_placeholder(reference):
+        yield PLACEHOLDER
+        return
+    reference = fixed(reference)
     never = is_never(reference)
     fetches_nothing = not reference and resolved.link.place.empty == "nothing"
     fails = target is None and not fetches_nothing and _could_resolve(resolved)
@@ -137,7 +143,7 @@ def fate_problems(fate: ClaimOutcome, reference: str) -> Iterator[str]:
     if fate.verdict == "ignored":
         yield "ignored-base"
         return
-    if fate.verdict in {"unsuitable", TOO_LONG} or is_useless(fate.url):
+    if fate.verdict in {"unsuitable", TOO_LONG, PLACEHOLDER} or is_useless(fate.url):
         yield "unsuitable-base"
     if reference and not has_scheme(reference):
         yield "relative-base"

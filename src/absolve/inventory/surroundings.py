@@ -13,7 +13,7 @@ from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Link, Part
 from absolve.document.resolved import Resolved, shown
 from absolve.formats import registry
 from absolve.inventory.problems import fate_problems
-from absolve.urls.base import TOO_LONG
+from absolve.urls.base import PLACEHOLDER, TOO_LONG
 from absolve.urls.predicates import has_scheme, is_malformed
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def base_problems(entity: Entity) -> Iterator[str]:
     """Yield the problem codes of the base of a document, those of its claims' rows (docs/decisions.md, I2)."""
     base = entity.bases.base
     for fate in base.chain:
-        if fate.verdict == TOO_LONG:
-            yield TOO_LONG
+        if fate.verdict in {TOO_LONG, PLACEHOLDER}:
+            yield fate.verdict
         if fate.base.layer is EMBEDDED:
             yield from fate_problems(fate, fate.base.reference)
 

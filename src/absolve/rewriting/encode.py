@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from absolve.core.model import Edit
-from absolve.document.resolved import text, value_of
+from absolve.document.resolved import placeholder_at, text, value_of
 from absolve.encodings.codings import LOOK_AHEAD
 from absolve.formats.grammars import ESCAPES
 from absolve.rewriting.edits import kept_end
@@ -49,7 +49,8 @@ def edit_of(
         if not new and context.place.syntax in _LISTS:
             return None
         before = link.coding.decode(_before(entity.own_data, link.start))
-        new = text(ESCAPES[context.place.syntax](value_of(new), before))
+        end = placeholder_at(new)  # nothing is escaped in a placeholder, which another program reads
+        new = text(ESCAPES[context.place.syntax](value_of(new[:end]), before)) + new[end:]
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
         known = written.prefixes.get(prefix)
@@ -60,8 +61,9 @@ def edit_of(
                 written.prefixes[prefix] = known
         return Edit(0, 0, known)
     value = value_of(new)
-    # If the raw bytes equal the value, encoding it again gives the same bytes.
-    kept, at = (0, len(raw)) if value_of(reference) == raw else kept_end(link.coding, value, raw)
+    # If the raw bytes equal the value, encoding it again gives the same bytes, but for `<` and the like.
+    is_same = value_of(reference) == raw and placeholder_at(reference) == len(reference)
+    kept, at = (0, len(raw)) if is_same else kept_end(link.coding, value, raw)
     after = raw[at:] + entity.own_data[link.end : link.end + LOOK_AHEAD]
     return Edit(0, at, link.coding.encode(value[: len(value) - kept], after, _before(entity.own_data, link.start)))
 

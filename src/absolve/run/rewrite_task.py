@@ -140,6 +140,7 @@ def elsewhere(document: Walked, policy: Policy, tally: rewriter.Tally) -> Iterat
     settings = document.entity.settings
     if settings.profile == _BROWSERS or not tally.odd:
         return
+    from absolve.document.resolved import fixed, is_placeholder
     from absolve.inventory.problems import is_never  # most rewrites need no room of the inventory
 
     divergent = above = 0
@@ -147,9 +148,12 @@ def elsewhere(document: Walked, policy: Policy, tally: rewriter.Tally) -> Iterat
     def count(resolved: Resolved) -> None:
         nonlocal divergent, above
         compared = resolved.context.base_context.compared()
-        if not is_never(resolved.reference) and compared.divergent(resolved.reference):
+        reference = fixed(resolved.reference)
+        if is_placeholder(resolved.reference):
+            return
+        if not is_never(reference) and compared.divergent(reference):
             divergent += 1
-        elif settings.profile == _LITERAL and compared.climbs_above_root(resolved.reference):
+        elif settings.profile == _LITERAL and compared.climbs_above_root(reference):
             above += policy(resolved) not in {None, resolved.reference}
 
     rewriter.edits(document.entity, count)

@@ -24,7 +24,14 @@ from absolve.core.model import (
 )
 from absolve.urls import resolver
 from absolve.urls.parse import hierarchical, split
-from absolve.urls.predicates import has_scheme, is_malformed, runs_code, split_fragment, without_controls
+from absolve.urls.predicates import (
+    has_scheme,
+    is_malformed,
+    may_have_placeholder,
+    runs_code,
+    split_fragment,
+    without_controls,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,7 +42,9 @@ if TYPE_CHECKING:
     from absolve.urls.compare import Compared
 
 
-TOO_LONG = "too-long"  # the verdict (`VERDICTS`) on a claim that is the base, but whose URL is too long to be used
+# Verdicts (`VERDICTS`) on a claim that is the base, but whose URL is too long to be used, or has a placeholder.
+TOO_LONG = "too-long"
+PLACEHOLDER = "placeholder"
 _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
@@ -53,7 +62,8 @@ def establish(
     offset) to a line, 0 in formats without lines.
 
     A claim whose URL has more than `longest` characters is the base too, but with the URL "", which resolves no
-    relative reference: against the next outer layer they would lead elsewhere.
+    relative reference: against the next outer layer they would lead elsewhere. So is one in the document with a
+    placeholder.
     """
     fates: list[ClaimOutcome] = []
     verdict: str
@@ -64,14 +74,19 @@ def establish(
     for claim in claims:
         position = claim.position
         line = line_of(position) or None if line_of is not None and position is not None else None
+        reference: str = claim.reference
+        is_unknown = claim.layer is EMBEDDED and may_have_placeholder(reference) and _has_placeholder(reference)
         url = claimed_url(claim, outer, profile)
         if base_context is not None:
             fates.append(model.made(ClaimOutcome, (claim, url, "ignored", line)))
-        elif not url:
+        elif not (url or is_unknown):
             fates.append(model.made(ClaimOutcome, (claim, None, "unsuitable", line)))
         else:
             base_context = claim
-            ruling_url, verdict = (url, "won") if len(url) <= longest else ("", TOO_LONG)
+            ruling_url = url or ""
+            verdict = PLACEHOLDER if is_unknown else "won" if len(ruling_url) <= longest else TOO_LONG
+            if verdict != "won":
+                ruling_url = ""
             source = claim.source if line is None else f"{claim.source}, line {line}"
             fates.append(model.made(ClaimOutcome, (claim, ruling_url or None, verdict, line)))
     if base_context is None:
@@ -79,6 +94,16 @@ def establish(
     if around:
         _lose(fates, around, "overruled" if has_scheme(base_context.reference) else "resolved against")
     return model.made(BaseURL, (ruling_url, base_context.layer, source, tuple(fates)))
+
+
+def _has_placeholder(reference: str) -> bool:
+    from absolve.urls import placeholders  # few documents have one in a base
+
+    return placeholders.is_placeholder(reference) or placeholders.first(reference) < len(reference)
+
+
+def _is_unknown(base: BaseURL) -> bool:
+    return any(fate.verdict == PLACEHOLDER for fate in base.chain)
 
 
 def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
@@ -102,7 +127,8 @@ def inherited(base: BaseURL, source: str) -> BaseURL:
         return base
     words = f"{source} ({base.source})" if base.source else source
     claim = model.made(BaseClaim, (ENCAPSULATING, base.url, words, None, None))
-    won = model.made(ClaimOutcome, (claim, base.url, "won", None) if base.url else (claim, None, TOO_LONG, None))
+    verdict = "won" if base.url else PLACEHOLDER if _is_unknown(base) else TOO_LONG
+    won = model.made(ClaimOutcome, (claim, base.url or None, verdict, None))
     chain = [won]
     _lose(chain, base.chain, "resolved against")
     return model.made(BaseURL, (base.url, ENCAPSULATING, words, tuple(chain)))

@@ -8,3 +8,4 @@ cpdef bint has_scheme(str reference) except? -1
 cpdef bint runs_code(str reference) except? -1
 cpdef bint is_plain(str url) except? -1
 cpdef bint is_malformed(str url) except? -1
+cpdef bint may_have_placeholder(str reference) except? -1

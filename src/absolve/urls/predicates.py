@@ -22,6 +22,7 @@ __all__ = [
     "is_alone",
     "is_malformed",
     "is_plain",
+    "may_have_placeholder",
     "parsed_scheme",
     "runs_code",
     "scheme",
@@ -143,6 +144,13 @@ def is_plain(url: str) -> cython.bint:
     if i < n and url[i] not in "/?#":
         return False
     return "--" not in url or "xn--" not in url[:i].lower()  # Punycode may decode to an invalid name
+
+
+def may_have_placeholder(reference: str) -> cython.bint:
+    """Return whether a reference (str) has a character that placeholders have (`placeholders.py`)."""
+    if not reference:
+        return False
+    return reference[0] in "$*%@~!^#" or "{" in reference or "<" in reference or "[" in reference
 
 
 def _is_letter(c: cython.Py_UCS4) -> cython.bint:

@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import Link
-from absolve.document.resolved import LinkContext, Resolved, text, value_of
+from absolve.document.resolved import LinkContext, Resolved, placeholder_at, text, value_of
 from absolve.document.walk import Settings, hold, inners
 from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import LOOK_AHEAD, Raw, from_utf8, to_utf8
@@ -99,7 +99,8 @@ class Meant:
         if not new and link.place.syntax != "url":
             return {new, resolved.reference}  # no empty reference can be written in a list
         before = link.coding.decode(entity.data[max(0, link.start - LOOK_AHEAD) : link.start])
-        new = text(escape(value_of(new), before))
+        end = placeholder_at(new)
+        new = text(escape(value_of(new[:end]), before)) + new[end:]
         if resolved.element == "header":  # bytes that are invalid in a field are percent-encoded
             ends = zip(reversed(resolved.reference), reversed(new), strict=False)
             same = takewhile(lambda pair: pair[0] == pair[1], ends)
