@@ -19,9 +19,9 @@ FAILING: Final = {
     har-compressed mail-type-0 mail-type-1 mail-coding-0 mail-coding-1 map-xlsx map-header-order map-wordpress
     map-crawler map-netlify-toml map-vercel map-iis doubled-slash local-leftovers baseurl one-cause ignore
     mentions mirror-httrack mirror-folder-url mirror-lazy mirror-css-charset mirror-root-name webarchive
-    remap-file-table hint-base-url curl-redirects noindex-home answers-are-rules undo svg-use-base emlx mbox-gz
+    remap-file-table hint-base-url curl-redirects noindex-home answers-are-rules undo emlx mbox-gz
     http-file-gzip mail-cr mbox-quoted-from mail-header-line mirror-cid-missing maff json-as-html
-    escaped-as-html markdown-code amp-mail amp-page mirror-cid-scope mirror-location-scope mirror-mail-base
+    escaped-as-html markdown-code amp-mail mirror-cid-scope mirror-location-scope mirror-mail-base
     mirror-mail-index
     """,
 }

@@ -364,6 +364,19 @@ def test_the_scope_with_unusual_bases_and_urls(page: str, url: str | None, scope
     assert row(page, url).scope == scope
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<svg><use href=#x>", "<svg><use xlink:href=#x>", "<svg><textPath href=#x>", "<svg><path fill='url(#x)'>",
+        "<p style='clip-path:url(#x)'>", "<img usemap=#x>",
+    ],
+)  # fmt: skip
+def test_a_fragment_that_names_a_thing_of_the_page_is_of_the_page_whatever_the_base_is(page: str) -> None:
+    found = row(f"<base href=http://b.example/>{page}")
+    assert (found.target, found.scope, found.problems) == (f"{URL}#x", "same-document", [])
+    assert row(f"<base href=http://b.example/>{page}", None).problems == ["unresolved"]
+
+
 # --- problems ---------------------------------------------------------------------------------------------------------
 
 CASES = {  # by the codes of the last row

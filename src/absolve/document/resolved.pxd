@@ -31,6 +31,7 @@ cdef class LinkContext:
     cdef public object base_context
     cdef public object own
     cdef public bint elsewhere
+    cdef readonly bint is_local
     cdef bint is_unknown
     cdef readonly bint is_emptied
     cdef PrefixResolver prefixes
@@ -47,6 +48,7 @@ cdef class LinkContext:
     cdef int _set_base(self, Entity entity, BaseContext base_context)
     cdef int _copy_base(self, LinkContext like)
     cdef str _in_message(self, str reference)
+    cdef str _in_own_document(self, str fragment)
     cpdef object how_held(self, str url)
     cpdef str target(self, str reference, bint claims)
     cpdef bint is_too_long(self, str reference) except? -1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from absolve.core.lazy_regex import pattern
+from absolve.urls import resolver
 from absolve.urls.base import found_as
 from absolve.urls.parse import NEVER_RELATIVE
 from absolve.urls.predicates import is_alone, is_malformed, may_have_placeholder, scheme
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from absolve.urls.base import BaseContext
 
 
+_LOCAL = frozenset({"usemap", "datasrc"})  # attributes with the name of an element of the document
 _AS_IT_STANDS = frozenset({"url", "srcset", "spaces", "likely", "config", "css"})  # syntaxes that escape no plain bytes
 
 
@@ -55,7 +57,8 @@ class LinkContext:
     `like` is the context of another site of the entity under the same base, to copy what they share.
 
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and fragments stay unchanged.
-    `is_unknown`: the base is in a package without a URL. `is_emptied`: the base element is to be emptied. `prefixes`:
+    `is_local`: a fragment names a thing in the document itself, although the base is elsewhere (SVG 2 16.1, CSS Values 4
+    4.5.1, HTML Standard 2.5.6). `is_unknown`: the base is in a package without a URL. `is_emptied`: the base element is to be emptied. `prefixes`:
     the resolver, if it resolves by prefixes; `short`: the same, if these may be written without escaping. `held` are
     the keys of parts of the same message: links to those stay unchanged. `longest` is the greatest length of a resolved
     URL in characters; references of up to `room` bytes cannot exceed it if they are resolved by a prefix.
@@ -72,6 +75,7 @@ class LinkContext:
         stays = place.stays
         self.stays_always = stays == "always" or self.is_unknown
         self.stays_as_fragment = stays == "fragment"
+        self.is_local = self.elsewhere and (stays == "fragment" or place.attribute in _LOCAL)
         self.empty = place.empty
         is_held = not self.is_emptied and (link.claim is None or place.attribute == "content-location")
         self.held = entity.held if is_held else _NOTHING
@@ -122,6 +126,8 @@ class LinkContext:
             if self.empty == "nothing" and not claims:
                 return None
             return (self.own.url if self.empty == "own" else self.resolver("")) or None
+        if reference[0] == "#" and self.is_local:
+            return self._in_own_document(reference)
         if may_have_placeholder(reference):
             found = _placeholders().resolved(reference, self.resolver)
             return found if found is None or len(found) <= self.longest or is_alone(reference) else None
@@ -132,6 +138,12 @@ class LinkContext:
         if found is None or ((":" in reference or reference.startswith("//")) and is_malformed(found)):
             return None
         return None if len(found) > self.longest and not is_alone(reference) else found
+
+    def _in_own_document(self, fragment: str) -> str | None:
+        """Return the URL of a same-document reference; None for a document without a URL, and for a placeholder."""
+        if not self.own.url or is_placeholder(fragment):
+            return None
+        return resolver(self.settings.profile, self.own.url)(fragment)
 
     def _in_message(self, reference: str) -> str | None:
         """Return the URL of a part of the same message, which records no base; else None."""

@@ -50,6 +50,7 @@ cdef class RowFacts:
     cdef dict _known
     cdef bint _is_url
     cdef bint _of_documents
+    cdef bint _may_be_local
     cdef dict _hosts
     cdef BaseFacts _base_facts
 

@@ -99,6 +99,7 @@ class RowFacts:
         self._known: dict[bytes, ReferenceFacts] = {}
         self._is_url = place.syntax == "url"
         self._of_documents = element in OF_DOCUMENTS
+        self._may_be_local = place.stays != "" and base_context.elsewhere
         self._hosts = known.hosts
         self._base_facts = base_facts
         self.target = b""
@@ -206,6 +207,8 @@ class RowFacts:
             self.codes = base_facts.relative_codes
             return self._complete(link, data, start, end)
         if found >= prefixing.FRAGMENT:
+            if found == prefixing.FRAGMENT and self._may_be_local:  # perhaps in the document itself
+                return False
             if found >> prefixing.DOTS:
                 if base_facts.climbs(found):
                     return False

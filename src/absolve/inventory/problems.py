@@ -123,7 +123,7 @@ def _could_resolve(resolved: Resolved) -> bool:
     """Return whether a reference without a target is itself at fault: its base is usable, or it needs no base."""
     if has_scheme(resolved.reference):
         return True
-    return resolved.resolves
+    return resolved.resolves and not (resolved.reference.startswith("#") and resolved.context.is_local)
 
 
 def _claim_problems(resolved: Resolved, claim: BaseClaim) -> Iterator[str]:

@@ -95,6 +95,7 @@ def rows_of(table: tuple[LinkSite, ...], namespace: str = "") -> list[tuple[Link
     ("place", "page"),
     [
         *rows_of(link_tables.HTML),
+        *rows_of(link_tables.AMP),
         *rows_of(link_tables.SVG, "<svg>"),
         *rows_of(link_tables.MATHML, "<math>"),
         *(item for namespace in ("", "<svg>", "<math>") for item in rows_of(link_tables.GLOBAL, namespace)),

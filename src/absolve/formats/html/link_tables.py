@@ -11,7 +11,7 @@ Excluded, because they have no URL, or one in a grammar that cannot be distingui
 - `xmlns`, RDFa's `about`, `resource`, `vocab`, `typeof` (a CURIE such as `ex:a` or `[ex:a]` looks like a reference),
   HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`: names, which nothing fetches or follows;
 - `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
-- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`): only their scripts define the meaning;
+- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`) but AMP's: only their scripts define the meaning;
 - the values of SVG animations (`to`, `values`), whose meaning depends on `attributeName`;
 - HTML 3.0's `fig src`, `li src`, `hr src`: an expired draft; `li src` in a current page means something else.
 """
@@ -97,8 +97,14 @@ HTML: Final[tuple[LinkSite, ...]] = (
             *("marquee", "object", "option", "select", "span", "table", "textarea"),
         )
     ),
-    # Internet Explorer's VML and HTML+TIME, which Office writes (mostly inside conditional comments)
-    *(LinkSite(f"v:{element}", "src", kind="image") for element in ("imagedata", "image", "fill", "stroke")),
+    # Internet Explorer's VML and HTML+TIME, which Office writes (mostly inside conditional comments). `o:href` is where
+    # an image was before Office saved it beside the page (`cid:` in mail), `o:althref` its form for the Macintosh.
+    *(
+        LinkSite(f"v:{element}", attribute, kind="image")
+        for element in ("imagedata", "image", "fill", "stroke")
+        for attribute in ("src", "o:href", "o:althref")
+    ),
+    LinkSite("x:worksheetsource", "href", kind="frame"),  # Excel: the page of a sheet
     *(
         LinkSite(f"v:{element}", "href", kind="navigation", empty="base")
         for element in ("arc", "curve", "group", "image", "line", "oval", "polyline", "rect", "roundrect", "shape")
@@ -107,6 +113,38 @@ HTML: Final[tuple[LinkSite, ...]] = (
         LinkSite(f"t:{element}", "src", kind="media")
         for element in ("animation", "audio", "img", "media", "ref", "video")
     ),
+)
+
+# AMP's elements, in pages that have them in place of `img`, `video` and the like: the attributes of type `value_url` in
+# the tables of AMP's validator. Its script replaces them with HTML elements.
+AMP: Final[tuple[LinkSite, ...]] = (
+    *(LinkSite(element, "src", kind="image") for element in ("amp-img", "amp-anim", "amp-pixel")),
+    *(LinkSite(element, "srcset", "srcset", "image") for element in ("amp-img", "amp-anim")),
+    *(LinkSite(element, "src", kind="media") for element in ("amp-video", "amp-audio", "amp-3d-gltf")),
+    *(LinkSite(element, "poster", kind="image") for element in ("amp-video", "amp-video-iframe")),
+    *(LinkSite(element, "artwork", kind="image") for element in ("amp-video", "amp-audio")),
+    *(LinkSite(element, "src", kind="frame") for element in ("amp-iframe", "amp-video-iframe")),
+    *(LinkSite(element, "background-audio", kind="media") for element in ("amp-story", "amp-story-page")),
+    *(
+        LinkSite("amp-story", attribute, kind="image")
+        for attribute in ("publisher-logo-src", "poster-portrait-src", "poster-square-src", "poster-landscape-src")
+    ),
+    *(
+        LinkSite(element, "href", kind="navigation", empty="base")
+        for element in ("amp-story-page-attachment", "amp-story-page-outlink")
+    ),
+    *(
+        LinkSite(element, attribute, kind="image")
+        for element in ("amp-story-page-attachment", "amp-story-page-outlink")
+        for attribute in ("cta-image", "cta-image-2")
+    ),
+    *(LinkSite(element, "src", kind="script") for element in ("amp-script", "amp-install-serviceworker")),
+    *(  # JSON
+        LinkSite(element, "src")
+        for element in ("amp-list", "amp-state", "amp-autocomplete", "amp-bodymovin-animation", "amp-story-bookend")
+    ),
+    LinkSite("amp-analytics", "config"),
+    *(LinkSite("form", attribute, kind="form") for attribute in ("action-xhr", "verify-xhr")),
 )
 
 # On every element of every namespace.
@@ -343,17 +381,11 @@ LAZY: Final[tuple[LinkSite, ...]] = (
     LinkSite("style", "data-href", "likely", "stylesheet"),
     LinkSite("object", "data-data", "likely", "media"),
     LinkSite("img", "original", "likely", "image"),  # jQuery Lazy Load before 1.6
-    # AMP's elements, which its script replaces with HTML elements
-    *(LinkSite(element, "src", kind="image") for element in ("amp-img", "amp-anim")),
-    *(LinkSite(element, "srcset", "srcset", "image") for element in ("amp-img", "amp-anim")),
-    *(LinkSite(element, "src", kind="media") for element in ("amp-video", "amp-audio")),
-    LinkSite("amp-video", "poster", kind="image"),
-    LinkSite("amp-iframe", "src", kind="frame"),
 )
 
 # --- all names in the tables ---------------------------------------------------------------------------------------
 
-_ALL: Final = (*GLOBAL, *HTML, *SVG, *MATHML, *LAZY, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values())
+_ALL: Final = (*GLOBAL, *HTML, *AMP, *SVG, *MATHML, *LAZY, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values())
 
 ELEMENT_NAMES: Final[frozenset[str]] = frozenset(place.element for place in _ALL if place.element != "*") | set(ALIASES)
 ATTRIBUTE_NAMES: Final[frozenset[str]] = frozenset(place.attribute for place in _ALL)

@@ -288,6 +288,8 @@ _OTHERS: Final[dict[str, Rows]] = {
         ("http://www.opengis.net/kml/2.2", "http://earth.google.com/kml/2.0", "http://earth.google.com/kml/2.1"),
         (*_text("href", "other"), *_text("styleUrl", "metadata"), *_text("description", "other", "html")),
     ),
+    # filelist.xml beside a page of Office
+    "urn:schemas-microsoft-com:office:office": _href("MainFile File", "HRef", "other"),
     **dict.fromkeys(("http://www.topografix.com/GPX/1/0", "http://www.topografix.com/GPX/1/1"), _href("link")),
 }
 
