@@ -27,6 +27,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("link", "no-link; rel=next", []),
     ("link", '"<a>"', []),
     ("link", "<a", []),
+    *(("bracketed", value, []) for value in ("", "NO", "NO (no <x>)", "(<x> (<y>) <z>)", "<x", "see http://h/", "\\(<")),
     ("tasks", "name=A", []),
     ("tasks", "frequency=30;polling-uri=;cycle=1", []),
     ("tasks", "name=the action-uri=x", []),
@@ -50,6 +51,8 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("commas", " p q.jar ,\n,r.jar,", ["p q.jar", "r.jar"]),
     # pinned sites
     ("link", '<a,b;c>; rel=next; title="x, <y>", < d > ,<>;rel="\\"<e>"', ["a,b;c", "d", ""]),
+    ("bracketed", "(by (a\\)) ) <a> (or <c>), < mailto:b?x=(1 >, <>", ["a", "mailto:b?x=(1", ""]),
+    ("bracketed", " http://h/a,b , mailto:c,d (x)", ["http://h/a,b", "mailto:c,d"]),
     ("tasks", "name=A;action-uri=/a?x=1;icon-uri= i.ico ", ["/a?x=1", "i.ico"]),
     ("tasks", "frequency=30;Polling-URI=/1;polling-uri2=/2;cycle=1", ["/1", "/2"]),
 ]
@@ -89,6 +92,7 @@ FRAMES = [
     ("refresh", '0;"', '"'),
     ("refresh", "0;url='", ""),
     ("tasks", "name=A;action-uri=", ";icon-uri=i"),
+    ("bracketed", "(x) <", ">, <y>"),
     ("config", "", ""),
     ("likely", "", ""),
 ]

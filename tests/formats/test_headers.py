@@ -74,6 +74,14 @@ def links(data: bytes) -> list[tuple[str, str]]:
     ]
 
 
+def test_the_fields_of_mailing_lists_have_links() -> None:
+    names = [b"Help", b"Unsubscribe", b"Subscribe", b"Post", b"Owner", b"Archive"]
+    lines = [b"List-%b: <u/\n v>,\n (or) <mailto:a@h>\n" % name for name in names]
+    lists = [(f"list-{name.decode().lower()}", url) for name in names for url in ("u/v", "mailto:a@h")]
+    assert links(b"".join(lines) + b"Archived-At: <u/\n\tv>\n") == [*lists, ("archived-at", "u/v")]
+    assert links(b"List-Id: A list <a.h.example>\nList-Post: NO\n") == []
+
+
 @pytest.mark.parametrize("data", [b"", b"Subject: http://h/\n", b"Location: San Francisco, CA, USA\n", b"Refresh: 5\n"])
 def test_other_header_fields_have_no_links(data: bytes) -> None:
     assert events(data) == []

@@ -156,6 +156,28 @@ def _with_placeholders(grammar: Callable[[bytes], Iterable[Span]]) -> Callable[[
     return spans
 
 
+_COMMENTS_AND_URLS: Final = pattern(rb"\\.|[()]|<([^>]*+)>|[^\\()<]++|<", re.DOTALL)
+_BARE: Final = pattern(rb"(?:\A|,)[\t\n\f\r ]*+([A-Za-z][A-Za-z0-9+.-]*+:[^\t\n\f\r <>]*[^\t\n\f\r ,<>])")
+
+
+def bracketed(value: bytes) -> Iterator[Span]:
+    """Yield the URLs of a List field of mail: `<URL> (comment), <URL>` (RFC 2369 2), or of Archived-At (RFC 5064 2).
+
+    Where there are no brackets, as many programs write it, URLs with a scheme count.
+    """
+    if b"<" not in value:
+        yield from (found.span(1) for found in _BARE.finditer(value))
+        return
+    depth = 0
+    for found in _COMMENTS_AND_URLS.finditer(value):
+        if found[0] == b"(":
+            depth += 1
+        elif found[0] == b")":
+            depth = max(depth - 1, 0)
+        elif found[1] is not None and not depth:
+            yield _trimmed(value, *found.span(1))
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
     "srcset": _with_placeholders(srcset),
@@ -166,6 +188,7 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "config": config,
     "likely": likely,
     "link": link,
+    "bracketed": bracketed,
 }
 
 
@@ -229,4 +252,5 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "config": _escape_nothing,
     "likely": _escape_nothing,
     "link": _escape_link,
+    "bracketed": _escape_link,
 }

@@ -32,21 +32,30 @@ BASES: Final = {"base": "Base", "content-base": "Content-Base", "content-locatio
 
 _CONTENT_LOCATION: Final = LinkSite("header", "content-location", kind="metadata", against="header")
 
-# In mail, `Location` is often a town, so its syntax is "likely".
-OF_MAIL: Final[dict[str, LinkSite]] = {
+_OF_BOTH: Final[dict[str, LinkSite]] = {
     place.attribute: place
     for place in (
         LinkSite("header", "base", against="own"),
         LinkSite("header", "content-base", against="own"),
         _CONTENT_LOCATION,
         LinkSite("header", "link", "link", "metadata"),
-        LinkSite("header", "location", "likely", "navigation"),
         LinkSite("header", "refresh", "refresh", "navigation"),
         LinkSite("header", "sourcemap"),
     )
 }
+# RFC 2369 3; RFC 5064 2
+_OF_LISTS: Final = ("help", "unsubscribe", "subscribe", "post", "owner", "archive")
+# In mail, `Location` is often a town, so its syntax is "likely".
+OF_MAIL: Final[dict[str, LinkSite]] = {
+    **_OF_BOTH,
+    "location": LinkSite("header", "location", "likely", "navigation"),
+    **{
+        name: LinkSite("header", name, "bracketed", "navigation")
+        for name in (*(f"list-{name}" for name in _OF_LISTS), "archived-at")
+    },
+}
 OF_HTTP: Final[dict[str, LinkSite]] = {
-    **OF_MAIL,
+    **_OF_BOTH,
     "location": LinkSite("header", "location", kind="navigation"),
     "x-sourcemap": LinkSite("header", "x-sourcemap"),
 }
@@ -322,6 +331,7 @@ def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
 
 def _listed(data: bytes, field: Field, place: LinkSite) -> Iterator[Link]:
     """Yield the links in a field's value by the grammar of its `LinkSite.syntax`."""
+    coding = _BRACKETED if place.syntax == "bracketed" else _PLAIN
     text, offsets = _PLAIN.decode_mapped(data[field.start : field.end])
     for start, end in GRAMMARS[place.syntax](text):
-        yield Link(place, field.start + offsets.start(start), field.start + offsets.end(end), _PLAIN)
+        yield Link(place, field.start + offsets.start(start), field.start + offsets.end(end), coding)
