@@ -15,14 +15,12 @@ FAILING: Final = {
     "mirror": "redirects",
     "audit": "",
     "field": """
-    saved-complete saved-complete-one url-beside warc-decoded
-    har-compressed mail-type-0 mail-type-1 mail-coding-0 mail-coding-1 map-xlsx map-header-order map-wordpress
-    map-crawler map-netlify-toml map-vercel map-iis doubled-slash local-leftovers baseurl one-cause ignore
-    mentions mirror-httrack mirror-folder-url mirror-lazy mirror-css-charset mirror-root-name webarchive
-    remap-file-table hint-base-url curl-redirects noindex-home answers-are-rules undo emlx mbox-gz
-    http-file-gzip mail-cr mbox-quoted-from mail-header-line mirror-cid-missing maff json-as-html
-    escaped-as-html markdown-code amp-mail mirror-cid-scope mirror-location-scope mirror-mail-base
-    mirror-mail-index
+    saved-complete saved-complete-one url-beside warc-decoded har-compressed map-xlsx map-header-order
+    map-wordpress map-crawler map-netlify-toml map-vercel map-iis doubled-slash local-leftovers baseurl
+    one-cause ignore mentions mirror-httrack mirror-folder-url mirror-lazy mirror-css-charset
+    mirror-root-name webarchive remap-file-table hint-base-url curl-redirects noindex-home answers-are-rules
+    undo http-file-gzip mirror-cid-missing maff json-as-html escaped-as-html markdown-code mirror-cid-scope
+    mirror-location-scope mirror-mail-base mirror-mail-index
     """,
 }
 

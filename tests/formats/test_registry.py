@@ -1,5 +1,6 @@
 """Detection of formats: by name, by content, and names of unsupported formats."""
 
+import gzip
 import re
 import time
 
@@ -22,6 +23,7 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
     None: [
         (b"plain text", "-"), (b"plain text", "README"), (b"plain text", "page.php"), (b"a fragment <a href=x>", "notes.txt"),
         (b"if (a<b) document.write('<p>')", "x.js"), (b"print('<p>')", "x.py"), (b"{}", "x.json"), (b"\0\1", "x"), (b"\0\1", "x.html"),
+        (gzip.compress(b"<p>"), "x.gz"), (gzip.compress(b"From: a\nTo: b\n\n")[:9], "x.mbox.gz"),
         (b'{"manifest_version": 3, "icons": {}}', "manifest.json"), (b"[]", "manifest.json"),
     ],
     registry.XML: [
@@ -35,9 +37,17 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
     ],
     registry.MESSAGE: [
         (b"x", "x.EML"), (b"\0", "x.mht"), (b"<p>", "x.mhtml"), (b"X-A: b\r\n c\r\nReceived: d\r\n e\r\n\r\n", None),
+        (b"X-A: b\rFrom: d\r e\r\r", "mail"),
     ],
     registry.MAILBOX: [
-        (b"", "x.mbox"), (b"From - Mon Jan  6 10:00:00 2020\nFrom: a\nTo: b\n", "mail"),
+        (b"", "x.mbox"), (b"From - Mon Jan  6 10:00:00 2020\rFrom: a\rTo: b\r", "mail"), (b"From - Mon Jan  6 10:00:00 2020\nFrom: a\nTo: b\n", "mail"),
+    ],
+    registry.COMPRESSED_MAIL: [
+        (gzip.compress(b"From a  Mon Jan  6 10:00:00 2020\nFrom: a\nTo: b\n"), "2020-January.txt.gz"),
+        (gzip.compress(b"From: a\nTo: b\n\n"), "x.eml.gz"), (gzip.compress(b"From: a\rTo: b\r\r" + bytes(9999)), None),
+    ],
+    registry.EMLX: [
+        (b"x", "4711.partial.emlx"), (b"99        \nFrom: a\nTo: b\n", "4711"),
     ],
     "application/manifest+json": [
         (b"{}", "x.webmanifest"), (b'{"name": "x", "icons": []}', "dir/manifest.json"),

@@ -1,5 +1,6 @@
 """Verification of message rewrites by Python's email package, part by part."""
 
+import gzip
 import random
 
 import pytest
@@ -55,6 +56,60 @@ def test_verify_accepts_a_correct_rewrite_of_a_message(before: bytes) -> None:
     after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
     assert after != before
     assert codes(before, after) == set()
+
+
+# Replacements in MESSAGE: what mail programs write, which email reads otherwise
+AS_WRITTEN = [
+    (b"multipart/mixed; boundary=B", b'multipart / mixed (a "b) boundary = B (c)'),
+    (b"multipart/mixed; boundary=B", b'"multipart/mixed"; charset: utf-8 boundary="B'),
+    (b": quoted-printable", b': "Quoted-Printable" (a)'),
+    (b": base64", b": base-64;"),
+    (b"Encoding: base64", b"Encoding: base64(a)"),
+    (b"</a></p> =20", b"</a>= \t\n</p> =20  "),
+    (b"Subject: s\n", b"Subject: s\nno field\n>From a\n"),
+    (b"Content-Base", b"\n\nContent-Base"),
+    (b"Link: <l>", b"List-Post: NO\nList-Archive: (a) <l>, (b) <\n m> (<c>)\nArchived-At: <n>\nLink: <l>"),
+]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize(("old", "new"), AS_WRITTEN)
+def test_verify_reads_mail_as_mail_programs_write_it(old: bytes, new: bytes, end: bytes) -> None:
+    before = MESSAGE.replace(old, new, 1).replace(b"\n", end)
+    after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
+    assert after.count(b"http://h.example/d/b/") > 1
+    assert codes(before, after) == set()
+    assert "tree" in codes(before, after.replace(b"preamble", b"Preamble"))
+    assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"))
+
+
+BOX = b"From a@h 10:00\n" + MESSAGE + b"\nFrom b@h 10:00\n" + MESSAGE
+LIST = b'<?xml version="1.0"?>\n<plist/>\n'
+FILES = [
+    ("application/mbox+gzip", gzip.compress(MESSAGE)),
+    ("application/mbox+gzip", gzip.compress(BOX[:500]) + gzip.compress(BOX[500:])),
+    ("application/mbox", BOX.replace(b"\n", b"\r")),
+    ("message/x-emlx", b"%-10d\n" % len(MESSAGE) + MESSAGE + LIST),
+]
+
+
+@pytest.mark.parametrize(("media_type", "before"), FILES)
+def test_verify_reads_the_files_of_mail_programs(media_type: str, before: bytes) -> None:
+    after = absolve.rewrite(before, media_type=media_type, url=URL)
+    assert codes(before, after, media_type) == set()
+    text = gzip.decompress(after) if after.startswith(b"\x1f\x8b") else after
+    for one, other in ((b"preamble", b"Preamble"), (b"epilogue", b"epilogue "), (b"Subject: s", b"Subject: t")):
+        bad = text.replace(one, other, 1)
+        assert codes(before, gzip.compress(bad) if text is not after else bad, media_type)
+
+
+def test_verify_compares_length_and_property_list_of_a_message_of_apple_mail() -> None:
+    before = FILES[-1][1]
+    after = absolve.rewrite(before, media_type="message/x-emlx", url=URL)
+    size = len(after.partition(b"\n")[2]) - len(LIST)
+    assert after.startswith(b"%-10d\n" % size)
+    for bad in (after.replace(b"<plist/>", b"<plist />"), after.replace(b"%d" % size, b"%d" % (size - 1))):
+        assert codes(before, bad, "message/x-emlx")
 
 
 def test_verify_accepts_adjacent_boundaries_which_email_reads_as_no_part() -> None:

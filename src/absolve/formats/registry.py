@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from mimetypes import MimeTypes
 
     from absolve.encodings.charsets import Charset
@@ -28,6 +29,8 @@ HTTP: Final = "message/http"
 WARC: Final = "application/warc"  # and ARC
 MESSAGE: Final = "message/rfc822"
 MAILBOX: Final = "application/mbox"
+COMPRESSED_MAIL: Final = "application/mbox+gzip"  # our own name, by RFC 8460 6.3: a mailbox or a message in gzip
+EMLX: Final = "message/x-emlx"  # our own name: a message as Apple Mail stores it
 JSON_LD: Final = "application/ld+json"
 IMPORT_MAP: Final = "application/importmap+json"
 SPECULATION_RULES: Final = "application/speculationrules+json"
@@ -79,7 +82,9 @@ WALKERS: Final[dict[str, Format]] = {
     PART_OF_DIGEST: Format("absolve.formats.mail.walker", "walk_part_of_digest", "none"),
     "multipart/related": Format("absolve.formats.mail.walker", "walk", "none"),  # MHTML, as servers label it
     "application/x-mimearchive": Format("absolve.formats.mail.walker", "walk", "none"),
-    MAILBOX: Format("absolve.formats.mail.walker", "walk_mailbox", "none", (".mbox", ".mbx")),
+    MAILBOX: Format("absolve.formats.mail.files", "walk_mailbox", "none", (".mbox", ".mbx")),
+    COMPRESSED_MAIL: Format("absolve.formats.mail.files", "walk_gzip", "none"),
+    EMLX: Format("absolve.formats.mail.files", "walk_emlx", "none", (".emlx",)),
     IMPORT_MAP: Format("absolve.formats.json.walker", "walk_import_map", suffixes=(".importmap",)),
     SPECULATION_RULES: Format("absolve.formats.json.walker", "walk_speculation_rules"),
     MANIFEST: Format("absolve.formats.json.walker", "walk_manifest", suffixes=(".webmanifest",)),
@@ -96,7 +101,8 @@ WALKERS: Final[dict[str, Format]] = {
 # The first type of several with the same suffix counts.
 SUFFIXES: Final = {suffix: name for name, row in reversed(WALKERS.items()) for suffix in row.suffixes}
 JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
-MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX)  # parsed as messages
+MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX, COMPRESSED_MAIL, EMLX)
+_HTML_TOO: Final = frozenset({"text/x-amp-html", "text/watch-html"})  # of AMP for Email, and for a watch
 _TAG: Final = pattern(rb"<[!?A-Za-z/]")
 _MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
@@ -120,6 +126,12 @@ _JSON_NAMES: Final = {
 _XML_ROOTS: Final = frozenset(
     b"rss RDF feed opml svg urlset sitemapindex package ncx smil kml gpx playlist stylesheet".split()
 )
+# RFC 5322 3.6: every message has one of these fields
+_MAIL_HEADER: Final = (
+    rb"(?:[!-9;-~]++:[^\n]*+\n(?>(?:[\t ][^\n]*+\n)*))*?"
+    rb"(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type):[^\n]*+\n"
+    rb"(?>(?:[\t ][^\n]*+\n)*)(?:[!-9;-~]++:|\r?\n)"
+)
 _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     # WARC, or ARC: its first record, or any other
     WARC: pattern(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
@@ -128,13 +140,8 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155
     MAILBOX: pattern(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
-    # RFC 5322 3.6: every message has one of these fields
-    MESSAGE: pattern(
-        rb"(?:\xef\xbb\xbf)?(?:[!-9;-~]++:[^\n]*+\n(?>(?:[\t ][^\n]*+\n)*))*?"
-        rb"(?:Return-Path|Received|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type):[^\n]*+\n"
-        rb"(?>(?:[\t ][^\n]*+\n)*)(?:[!-9;-~]++:|\r?\n)",
-        re.IGNORECASE,
-    ),
+    MESSAGE: pattern(rb"(?:\xef\xbb\xbf)?" + _MAIL_HEADER, re.IGNORECASE),
+    EMLX: pattern(rb"[\t ]*[0-9]{1,16}[\t ]*\r?\n" + _MAIL_HEADER, re.IGNORECASE),
     # MIME Sniffing 7.1, the table of scriptable types
     HTML: pattern(
         rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b"
@@ -159,6 +166,8 @@ def walk_nothing(data: bytes, charset: Charset, options: WalkOptions) -> tuple[(
 
 def canonical(media_type: str) -> str:
     """Return the key in `WALKERS` for a media type without parameters; an unknown type is returned unchanged."""
+    if media_type in _HTML_TOO:
+        return HTML
     return XML if media_type not in WALKERS and _XML_TYPE.fullmatch(media_type) else media_type
 
 
@@ -225,10 +234,10 @@ def sniff(data: bytes, name: str | None) -> str | None:
     HTML, unless its suffix is one of XML: most such pages are not well-formed.
     """
     named = _named(name, data) if name else None
-    if named is not None and (named in {MESSAGE, MAILBOX} or WALKERS[named].archive):
+    if named is not None and (named in MAIL or WALKERS[named].archive):
         return named
     found = sniff_content(data)
-    if found is not None and WALKERS[found].archive:
+    if found is not None and (found == COMPRESSED_MAIL or WALKERS[found].archive):
         return found
     if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None
@@ -270,11 +279,8 @@ def sniff_content(data: bytes) -> str | None:
     if _PAGE.match(head):
         return HTML
     if head.startswith(b"\x1f\x8b"):
-        import zlib
-
-        with suppress(zlib.error):
-            head = zlib.decompressobj(31).decompress(head, _LOOKED_AT)
-        return WARC if _SIGNATURES[WARC].match(head) else None
+        inside = _in_head(gzip_head(head), (WARC, MAILBOX, MESSAGE))
+        return COMPRESSED_MAIL if inside in MAIL else inside
     if head.startswith(_ZSTANDARD):
         from absolve.formats.compression import zstandard_head  # few files need it
 
@@ -283,10 +289,27 @@ def sniff_content(data: bytes) -> str | None:
     begins_as_markup = _MARKUP.match(_in_ascii(head).removeprefix(b"\xef\xbb\xbf")) is not None
     if begins_as_markup and _is_xml(data):
         return XML
-    for media_type in _BEGIN_AS_TAGS if head[:1] == b"<" else _SIGNATURES:
-        if _SIGNATURES[media_type].match(head):
-            return media_type
-    return XML if not begins_as_markup and _is_xml(data) else None
+    found = _in_head(head, _BEGIN_AS_TAGS if head[:1] == b"<" else _SIGNATURES)
+    return found or (XML if not begins_as_markup and _is_xml(data) else None)
+
+
+def _in_head(head: bytes, kinds: Iterable[str]) -> str | None:
+    """Return the first media type of these whose signature matches; lines of mail may end in CR alone."""
+    lines = head if b"\n" in head else head.replace(b"\r", b"\n")
+    return next((kind for kind in kinds if _SIGNATURES[kind].match(lines if kind in MAIL else head)), None)
+
+
+def gzip_head(data: bytes) -> bytes:
+    """Return some bytes from the start of gzip data, which may be cut off; the data where none decompress."""
+    import zlib
+
+    found, rest = b"", data[:_LOOKED_AT]
+    with suppress(zlib.error):
+        while rest and len(found) < _LOOKED_AT:  # a member
+            machine = zlib.decompressobj(31)
+            found += machine.decompress(rest, _LOOKED_AT)
+            rest = machine.unused_data
+    return found or data
 
 
 _ZSTANDARD: Final = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # magic numbers: a frame; a WARC file's dictionary

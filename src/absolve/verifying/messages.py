@@ -6,8 +6,11 @@ second check of its own media type, after these modules have decoded it to the s
 
 from __future__ import annotations
 
+import base64
 import email
+import email.message
 import io
+import quopri
 import re
 import zlib
 from contextlib import suppress
@@ -239,11 +242,15 @@ def _opened(name: str, body: bytes) -> bytes:
 # --- mail -------------------------------------------------------------------------------------------------------------
 
 _FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
-_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)")
+_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)(?>(?:\r?\n)*)")
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
 
 def _of_mail(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    inside, its = (next(inners(entity), None) for entity in (before, after))
+    if inside is not None and its is not None and not inside.part.name:
+        yield from _of_file((before, after), (inside.entity, its.entity), meant)
+        return
     if before.held or before.media_type == registry.MAILBOX:
         documents = (Document(entity.data, media_type=entity.media_type) for entity in (before, after))
         yield from _of_parts_that_links_name(*(walk(document, before.settings) for document in documents))
@@ -257,6 +264,33 @@ def _of_mail(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     walked = zip(*(_insides(entity, len(old)) for entity in (before, after)), strict=True)
     for number, (messages, pair) in enumerate(zip(zip(old, new, strict=True), walked, strict=True), 1):
         yield from _of_bytes(messages, pair, f"message {number}", meant)
+
+
+def _of_file(files: tuple[Entity, Entity], pair: tuple[Entity, Entity], meant: Meant) -> Iterator[Fault]:
+    """Yield the differences between two files, each around a message or a mailbox."""
+    try:
+        (old, around), (new, its) = (_content(file.data, file.media_type) for file in files)
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        yield Fault("unjudged", f"email: this file cannot be read: {error}")
+        return
+    if around != its:
+        yield Fault("bytes", "the text behind the message differs")
+    elif (old, new) != (pair[0].data, pair[1].data):
+        yield Fault("unjudged", "another message is read from this file than absolve reads")
+    else:
+        yield from faults_inside(*pair, meant, "file")
+
+
+def _content(data: bytes, media_type: str) -> tuple[bytes, bytes]:
+    """Return the message or mailbox in a file, with LF at the end of its lines, and the bytes behind it."""
+    if media_type == registry.COMPRESSED_MAIL:
+        import gzip
+
+        return gzip.decompress(data), b""
+    if media_type == registry.EMLX:
+        length, _, rest = data.partition(b"\n")
+        return rest[: int(length)], rest[int(length) :]
+    return data.replace(b"\r", b"\n"), b""
 
 
 def _messages(mailbox: Entity) -> list[bytes]:
@@ -282,8 +316,11 @@ def _is_no_line(data: bytes, part: Part) -> bool:
 
 def _of_bytes(messages: tuple[bytes, bytes], pair: Pair, path: str, meant: Meant) -> Iterator[Fault]:
     """Yield the differences between two messages; `path` names the part for texts, as in `message 1` or `2/1`."""
+    (lines, one), (its_lines, other) = (_cleaned(message) for message in messages)
+    if lines != its_lines:
+        yield _in_part(Fault("tree", "the lines of the header that are no fields differ"), path)
     try:
-        old, new = (email.message_from_bytes(message) for message in messages)
+        old, new = (_parsed(message) for message in (one, other))
         yield from _of_message(old, new, pair, path, meant)
     except RecursionError:
         yield _in_part(Fault("unjudged", "it cannot read multiparts nested as deep as these"), path)
@@ -302,7 +339,7 @@ def _of_message(old: Message, new: Message, pair: Pair, path: str, meant: Meant)
         words = f"{len(parts)} parts before, {len(changed)} after, or the text around them differs"
         own.append([Fault("tree", words)])
     elif not old.is_multipart():
-        bodies = [bytes(part.get_payload(decode=True) or b"") for part in (old, new)]
+        bodies = [_body(part) for part in (old, new)]
         if bodies[0] != bodies[1]:
             one, other = (_insides(entity, 1)[0] for entity in pair)
             own.append(_of_body(bodies, (one, other), _BLANKS_AT_END, meant))
@@ -312,6 +349,70 @@ def _of_message(old: Message, new: Message, pair: Pair, path: str, meant: Meant)
         walked = zip(*(_insides(entity, len(parts)) for entity in pair), strict=True)
         for number, (part, its, inside) in enumerate(zip(parts, changed, walked, strict=True), 1):
             yield from _of_message(part, its, inside, f"{path}/{number}".lstrip("/"), meant)
+
+
+_HEADER: Final = re.compile(rb"(?:[^\r\n][^\n]*\n)*")  # up to the first empty line
+_ODD: Final = re.compile(rb"^(?![!-9;-~]+[\t ]*:|[\t ])[^\n]*\n", re.MULTILINE)
+_USUAL: Final = re.compile(
+    rb"^(?:content-[a-z-]+|mime-version|from|to|subject|date|message-id|received|return-path)[\t ]*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _cleaned(data: bytes) -> tuple[bytes, bytes]:
+    """Return the lines that email takes for the end of the header, but mail programs skip; and the message without."""
+    before = _BEFORE.match(data)
+    start = before.end() if before else 0
+    header = cast("re.Match[bytes]", _HEADER.match(data, start))[0]
+    odd = _ODD.search(header)
+    if not _USUAL.search(header, odd.end() if odd else 0) or (odd and b"\n--" in header[odd.start() - 1 :]):
+        return b"", data
+    first = odd.start() if odd else len(header)
+    lines = b"".join(_ODD.findall(header, first))
+    return data[:start] + lines, header[:first] + _ODD.sub(b"", header[first:]) + data[start + len(header) :]
+
+
+_COMMENT: Final = re.compile(r"""("(?:[^"\\]|\\.)*")|(?<=[\s;"])\((?:[^()]|\([^()]*\))*\)""")
+_KIND: Final = re.compile(r"[\s\"']*([\w.+-]+)\s*(?:\([^()]*\))?/\s*([\w.+-]+)")
+_PARAMETER: Final = re.compile(r"""([\w*-]+)\s*[=:]\s*("(?:[^"\\]|\\.)*"|[^\s;]*)""")
+_LONGEST: Final = 8192  # characters of a Content-Type: absolve reads no longer one
+_PADDING: Final = re.compile(rb"(?<![\t ])[\t ]+(?=\r?$)", re.MULTILINE)  # RFC 2045 6.7, rule 3
+
+
+class _Lenient(email.message.Message):
+    """A message whose Content-Type may be written in any way; its bodies are decoded by `_body`."""
+
+    def get(self, name: str, failobj: Any = None) -> Any:
+        value = super().get(name, failobj)
+        if name.lower() == "content-transfer-encoding":
+            return failobj
+        return _tidied(str(value)) if name.lower() == "content-type" and value is not failobj else value
+
+
+def _tidied(value: str) -> str:
+    """Return a Content-Type without comments, and with a semicolon before each parameter."""
+    kind = _KIND.match(value)
+    if kind is None or len(value) > _LONGEST:
+        return value
+    rest = _COMMENT.sub(lambda found: found[1] or " ", value[kind.end() :])
+    found = ((name, own if own.count('"') != 1 else own.strip('"')) for name, own in _PARAMETER.findall(rest))
+    return "; ".join([f"{kind[1]}/{kind[2]}", *(f"{name}={own}" for name, own in found)])
+
+
+def _parsed(data: bytes) -> Message:
+    return email.message_from_bytes(data, _class=_Lenient)
+
+
+def _body(part: Message) -> bytes:
+    """Return the decoded body."""
+    raw = bytes(part.get_payload(decode=True) or b"")
+    values = part.get_all("content-transfer-encoding", [""])
+    name = re.sub(r"\(.*?\)|;.*|[^a-z0-9]", "", str(values[0]).lower(), flags=re.DOTALL)
+    if name == "quotedprintable":
+        return quopri.decodestring(_PADDING.sub(b"", raw))
+    with suppress(ValueError):  # broken
+        return base64.b64decode(raw) if name == "base64" else raw
+    return raw
 
 
 def _in_part(fault: Fault, path: str) -> Fault:
@@ -329,7 +430,7 @@ def _headed(message: Message) -> tuple[Message, bytes]:
     before = _BEFORE.match(data)
     if before is None or not before.end():
         return message, b""
-    return email.message_from_bytes(data[before.end() :]), before[0]
+    return _parsed(data[before.end() :]), before[0]
 
 
 def _of_parts_that_links_name(one: Entity, other: Entity) -> Iterator[Fault]:

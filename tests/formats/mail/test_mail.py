@@ -1,5 +1,6 @@
 """Messages: which bodies are read, with which base, and that nothing else changes."""
 
+import gzip
 import time
 from typing import Any
 
@@ -50,7 +51,8 @@ NOTHING = [
     b"Content-Type: text/plain\n\n" + LINK,
     b"Content-Type: image/png\n\n" + LINK,
     b"Content-Type: nonsense\n\n" + LINK,
-    b"Content-Type: message/external-body; access-type=URL; URL=x\n\n" + LINK,
+    b"Content-Type: text/plain\n\nbegin 644 a.gif\nM/&$@:\n",
+    b"Content-Type: application/octet-stream; name=a.gif\n\n" + LINK,
     html(b'<a href="http://other.example/">'),
     multipart(b"\n" + LINK),
     b"Location: San Francisco, CA\n\n",
@@ -74,6 +76,104 @@ def test_encrypted_and_other_parts_with_links_that_are_not_read_are_reported() -
     data = multipart(b"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\n" + LINK, b"Content-Type: text/rtf\n\n")
     assert codes(data) == [("unread-part", 6, False), ("unread-part", 10, False)]
     assert codes(multipart(b"\n", kind=b"encrypted")) == [("unread-part", 3, False)]
+
+
+UNREAD = [
+    b"message/external-body; access-type=URL; URL=x\n\n",
+    b"message/partial; number=1; total=2\n\n",
+    b"application/ms-tnef; name=winmail.dat\n\n",
+    b"application/octet-stream\nContent-Disposition: attachment; filename*=utf-8''a.htm; size=1\n\n",
+    b'application/octet-stream; name="a.eml"\n\n',
+    b"text/plain\n\nbegin 644 a.gif\nM/&$@:\n`\nend\n\nbegin 600 winmail.dat\r\nM/&$@:\n",
+    b"text/plain\n\nfollows:\nbegin 644 a b.HTML\nM/&$@:\n",
+    b"text/html\nX-Apple-Content-Length: 99\n\n\n",
+]
+
+
+@pytest.mark.parametrize("data", UNREAD)
+def test_what_may_have_links_and_is_not_read_is_reported(data: bytes) -> None:
+    assert [code for code, _, _ in codes(b"Content-Type: " + data)] == ["unread-part"]
+
+
+# The value of Content-Type and what follows it up to the next field
+AS_WRITTEN = [
+    b"text / html",
+    b'(a) text/(b (c\\) "))html (d) ; (e) charset=utf-8',
+    b'text/html charset="utf-8"',
+    b"text/html, charset=utf-8",
+    b'"text/html"; charset=utf-8',
+    b"text/html: charset: utf-8",
+    b"text/html;;charset=utf-8;",
+    b'text/html; charset="utf-8',
+    b'text/html; charset = "utf-8" Content-Transfer-Encoding: 8bit',
+    b"text/html; charset=unknown-8bit",
+    b"\nContent-Type: text/html",
+    b"nonsense\nContent-Type: text/html\nContent-Type: text/plain",
+    b"text/x-amp-html",
+    b"text/watch-html; charset=utf-8",
+    *(b"text/html\nContent-Transfer-Encoding: " + name for name in (b"7-bit", b"8bits", b'8bit"', b"7 bit (x)", b"8bit(x)", b"UTF-8", b"binary;")),
+]
+
+
+@pytest.mark.parametrize("value", AS_WRITTEN)
+def test_a_content_type_and_an_encoding_are_read_as_mail_programs_write_them(value: bytes) -> None:
+    assert rewritten(html().replace(b"text/html", value, 1)) == html(DONE).replace(b"text/html", value, 1)
+
+
+@pytest.mark.parametrize("charset", [b'=iso-8859-1 format="flowed"', b': "iso-8859-1', b" = ISO-8859-1 (x)", b"*=us-ascii'en'iso-8859-1"])
+def test_the_charset_is_read_as_mail_programs_write_it(charset: bytes) -> None:
+    data = b"Content-Type: text/html; charset" + charset + b"\n\n<a href=\xe9>"
+    assert [row.reference for row in rows(data)] == ["é"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b" / mixed ; boundary = B",
+        b"/mixed boundary=B",
+        b'/mixed; charset="UTF-8" boundary="B',
+        b"/mixed; boundary: B (x)",
+        b"/alternative; boundary=nowhere\nContent-Type: multipart/mixed; boundary=B",
+        b"/mixed; boundary=B\nContent-Type: multipart/mixed; boundary=nowhere",
+        b"/mixed; boundary=B\nContent-Transfer-Encoding: base64",
+    ],
+)
+def test_a_multipart_is_read_as_mail_programs_write_it(value: bytes) -> None:
+    old, new = (multipart(html(link)).replace(b"/mixed; boundary=B", value, 1) for link in (LINK, DONE))
+    assert rewritten(old) == new
+
+
+def test_a_boundary_may_have_parentheses_without_quotes() -> None:
+    assert rewritten(multipart(html()).replace(b"B", b"B(1)")) == multipart(html(DONE)).replace(b"B", b"B(1)")
+
+
+# What is between two fields of a header, and the line that is reported
+ODD_LINES: list[tuple[bytes, int]] = [
+    (b">From - Mon Jan 26 17:20:56 2009\nX-Mozilla-Status: 0001\n", 0),
+    (b"From a@h Mon Jan 26 17:20:56 2009\n", 0),
+    (b"X-SDOC 287079 export set 2\n", 2),
+    (b"no field\nnone\n\tnor here\nX-A: b\nno field\n", 2),
+]
+
+
+@pytest.mark.parametrize(("lines", "line"), ODD_LINES)
+def test_a_header_goes_on_behind_lines_that_are_no_fields(lines: bytes, line: int) -> None:
+    data = b"Subject: x\n" + lines + html()
+    assert rewritten(data) == data.replace(LINK, DONE)
+    assert codes(data) == ([("malformed-header", line, False)] if line else [])
+
+
+def test_a_header_ends_at_a_boundary_and_at_text_without_a_usual_field() -> None:
+    glued = multipart(html()).replace(b"\n\n--B", b"\n--B", 1)
+    assert rewritten(glued) == glued.replace(LINK, DONE)
+    text = b"Content-Type: text/html\n<a href=x>\nNote: from: to:\n\n"
+    assert rewritten(text) == text.replace(b"=x", b"=http://h.example/d/x")
+
+
+@pytest.mark.parametrize("before", [b"\n", b"\r\n\r\n", b"From a@h 10:00\n\n"])
+def test_empty_lines_before_a_header_are_ignored(before: bytes) -> None:
+    assert rewritten(before + html()) == before + html(DONE)
+    assert rows(before + b"Content-X: text/html\n\n" + LINK) == []
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n"])
@@ -399,6 +499,57 @@ def test_each_message_of_a_mailbox_is_a_document() -> None:
     ]
     one = LINK.replace(b"x", b"http://one.example/x", 1)
     assert rewritten(data, "application/mbox") == MAILBOX % (html(one), html(DONE))
+
+
+MAIL = html(b"<a href=3D%b=\n>x</a>", b"Content-Transfer-Encoding: quoted-printable\n")
+OLD, NEW = (MAIL % link for link in (b'"x"', b'"http://h.example/d/x"'))
+BOXES = [b"From a@h 10:00\n" + one + b"\nFrom b@h 10:00\n" + one for one in (OLD, NEW)]
+
+
+@pytest.mark.parametrize(("old", "new"), [(OLD, NEW), BOXES])
+def test_lines_that_end_in_cr_alone_stay(old: bytes, new: bytes) -> None:
+    media_type = "application/mbox" if old.startswith(b"From") else "message/rfc822"
+    old, new = (data.replace(b"\n", b"\r") for data in (old, new))
+    assert rewritten(old, media_type) == new
+    boxed = b"Content-Type: message/rfc822\r\n\r\n" + old
+    assert media_type == "application/mbox" or rewritten(boxed) == boxed.replace(old, new)
+    long = old.replace(b"=3D", b"=3D" + b"x" * 60)  # with soft line breaks
+    assert b"\n" not in rewritten(long, media_type)
+
+
+@pytest.mark.parametrize("name", ["", "x.gz"])
+@pytest.mark.parametrize(("old", "new"), [(OLD, NEW), BOXES])
+def test_mail_in_gzip_is_compressed_again(old: bytes, new: bytes, name: str) -> None:
+    raw = gzip.compress(old[:20], mtime=7) + gzip.compress(old[20:])
+    done = absolve.rewrite(raw, name=name or None, url=URL)
+    assert gzip.decompress(done) == new
+    assert done == absolve.rewrite(raw, name="y", url=URL)
+    assert absolve.rewrite(done, url=URL) is done
+    assert [row.entity for row in absolve.links(raw, url=URL)] == [row.entity for row in absolve.links(old, url=URL)]
+
+
+def test_gzip_that_is_too_large_or_broken_stays_and_is_an_error() -> None:
+    raw = gzip.compress(BOXES[0])
+    assert codes(raw, "application/mbox+gzip", max_decompressed=99) == [("too-large", 1, True)]
+    assert codes(raw[:-9], "application/mbox+gzip") == [("truncated", 1, True)]
+    with pytest.raises(absolve.DocumentError, match="neither a mailbox nor a message"):
+        walked(gzip.compress(b"<p>"), "application/mbox+gzip")
+
+
+LIST = b'<?xml version="1.0"?>\n<!DOCTYPE plist>\n<plist><a href="x"/></plist>\n'
+
+
+@pytest.mark.parametrize("width", [0, 10])
+def test_the_length_of_a_message_of_apple_mail_is_written_again(width: int) -> None:
+    old, new = (str(len(one)).ljust(width).encode() + b"\n" + one + LIST for one in (OLD, NEW))
+    assert rewritten(old, "message/x-emlx") == new
+    assert [(row.entity, row.line) for row in rows(old, "message/x-emlx")] == [("body[1]", 1)]
+
+
+def test_a_wrong_length_of_a_message_of_apple_mail_stays() -> None:
+    assert rewritten(b"9999\n" + OLD + LIST, "message/x-emlx") == b"9999\n" + NEW + LIST
+    assert codes(b"9999\n" + OLD + LIST, "message/x-emlx") == [("wrong-length", 1, False)]
+    assert rewritten(OLD, "message/x-emlx") == NEW  # without a length it is a message
 
 
 def test_data_that_is_no_mailbox_is_an_error() -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.core.byte_builder import in_lines
 from absolve.core.errors import CodingError
 from absolve.core.model import Edit
+from absolve.encodings.offset_map import IDENTITY_OFFSETS
 from absolve.formats.mail import quoted_printable
 
 if TYPE_CHECKING:
@@ -35,6 +36,22 @@ _ESCAPED: Final = re.compile(rb"[^\t -<>-~]")
 # Unsafe first bytes of a line: of a boundary ("--"), of the end of a message in SMTP ("."), of the next one in mbox
 # ("From ").
 _UNSAFE_START: Final = b"-.F"
+
+
+class BareReturns:
+    """Lines that end in CR alone, each read as LF."""
+
+    __slots__ = ()
+    slot: tuple[int, int] | None = None
+
+    def decode(self, raw: bytes) -> bytes:
+        return raw.replace(b"\r", b"\n")
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets]:
+        return self.decode(raw), IDENTITY_OFFSETS
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
+        return _LINE_END.sub(b"\r", value)
 
 
 class QuotedPrintable:

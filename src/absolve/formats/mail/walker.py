@@ -1,7 +1,7 @@
-"""Walkers of messages: mail (RFC 5322), MIME multiparts (RFC 2046), MHTML (RFC 2557) and mailboxes (RFC 4155).
+"""Walkers of messages: mail (RFC 5322), MIME multiparts (RFC 2046), MHTML (RFC 2557).
 
-In: the bytes of a message or a mailbox. Out: bases and links of the header fields, and a part for the body, or for
-each part of a multipart.
+In: the bytes of a message. Out: bases and links of the header fields, and a part for the body, or for each part of a
+multipart.
 A message or a part of a multipart is an entity of its own: bases in its header are embedded in it (RFC 1808 3.1), and
 apply to its body as bases of the encapsulating entity (3.2).
 """
@@ -9,24 +9,23 @@ apply to its body as bases of the encapsulating entity (3.2).
 from __future__ import annotations
 
 import re
-from email.message import Message
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import UNREAD_PART, WalkError
+from absolve.core.errors import UNREAD_PART
 from absolve.core.model import Finding, Link, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.compression import Unread
-from absolve.formats.mail.codings import Base64, LooseBase64, QuotedPrintable
+from absolve.formats.mail.codings import BareReturns, Base64, LooseBase64, QuotedPrintable
+from absolve.formats.mail.fields import LONGEST, MOST, Header, content_of, encoding_of, header_at, header_of, is_long
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from absolve.core.captures import Capture
     from absolve.core.model import Event, LinkSite
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
-    from absolve.formats.headers import Field
     from absolve.formats.protocols import WalkOptions
 
 _MESSAGES: Final = frozenset({registry.MESSAGE, "message/global", "message/news"})
@@ -38,14 +37,18 @@ _OPAQUE: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"
 _UNREAD: Final = frozenset(
     {
         "application/ms-tnef",
-        "application/vnd.ms-tnef",
         "application/rtf",
+        "application/vnd.ms-tnef",
+        "message/external-body",
         "message/partial",
         "text/enriched",
         "text/richtext",
         "text/rtf",
     }
 )
+# Labels of files whose type the mail program did not know
+_UNLABELLED: Final = frozenset({"application/force-download", "application/octet-stream", "application/x-download"})
+_UUENCODED: Final = re.compile(rb"^begin [0-7]{3,4} ([^\r\n]{1,255})\r?\n[!-`]", re.MULTILINE)
 # Fields that sign the body and some of the header (RFC 6376, RFC 8617; RFC 4870)
 _SIGNATURES: Final = {
     "dkim-signature": "DKIM-Signature",
@@ -53,26 +56,29 @@ _SIGNATURES: Final = {
     "domainkey-signature": "DomainKey-Signature",
 }
 _SEALED_PLACES: Final = {name: place.changed(stays="always") for name, place in headers.OF_MAIL.items()}
-_LONGEST: Final = 8192  # characters of a Content-Type: the time to parse one is quadratic
-_MOST: Final = 256  # parameters of one, for the same reason
-_AS_IT_IS: Final = frozenset({"", "7bit", "8bit", "binary"})  # RFC 2045 6.2
-
-# Before the header: From lines of a mailbox or a mail server, and a byte order mark of an editor.
-_BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)")
-
-
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each part has its own
     """Yield the events of a message: mail, MHTML, or a multipart that begins with its first boundary."""
-    before = _BEFORE.match(data)
-    start = before.end() if before else 0
-    found, body = headers.fields(data, start)
-    if found or not data or data.isspace():
-        yield from _Walk(data, found, body, options).events()
-    elif data.startswith(b"--"):
-        boundary = data[2:].partition(b"\n")[0].rstrip()
-        yield from _Walk(data, found, 0, options).multipart(boundary, registry.PART)
+    if has_bare_returns(data):
+        yield with_line_feeds(registry.MESSAGE, data)
+        return
+    header = header_of(data)
+    if header.fields or not data or data.isspace():
+        yield from _Walk(data, header, options).events()
+    elif data.startswith(b"--", header.body):
+        boundary = data[header.body + 2 :].partition(b"\n")[0].rstrip()
+        yield from _Walk(data, header, options).multipart(boundary, registry.PART)
     else:
-        yield Finding("no-header", "this is no message: it does not begin with a header", start)
+        yield Finding("no-header", "this is no message: it does not begin with a header", header.body)
+
+
+def has_bare_returns(data: bytes) -> bool:
+    """Return whether lines end in CR alone, as mail programs of the old Macintosh stored them."""
+    return b"\n" not in data and b"\r" in data
+
+
+def with_line_feeds(media_type: str, data: bytes) -> Part:
+    """Return the document in data whose lines end in CR alone."""
+    return Part(media_type, 0, len(data), BareReturns(), own_charset=True, encloses=False)
 
 
 def walk_part(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
@@ -86,37 +92,26 @@ def walk_part_of_digest(data: bytes, charset: Charset, options: WalkOptions) -> 
 
 
 def _part(data: bytes, options: WalkOptions, default: str) -> Iterator[Event]:
-    found, body = headers.fields(data)
-    yield from _Walk(data, found, body, options, default).events(inside=True)
-
-
-class Content(NamedTuple):
-    """A parsed Content-Type field (RFC 2045 5): the media type in lower case, and its parameters."""
-
-    media_type: str
-    parameters: Message
-
-    def parameter(self, name: str) -> str:
-        """Return the value of a parameter; "" if it is missing."""
-        found = self.parameters.get_param(name, "")
-        return found[2] if isinstance(found, tuple) else found  # RFC 2231: charset, language, value
+    yield from _Walk(data, header_at(data), options, default).events(inside=True)
 
 
 class _Walk:
     """The walk over one entity: its header and its body (RFC 2045 2.4)."""
 
-    def __init__(
-        self, data: bytes, found: Sequence[Field], body: int, options: WalkOptions, default: str = "text/plain"
-    ) -> None:
+    def __init__(self, data: bytes, header: Header, options: WalkOptions, default: str = "text/plain") -> None:
         self._data = data
-        self._fields = found
-        self._body = body
+        self._fields = found = header.fields
+        self._body = header.body
+        self._odd_line = header.odd_line
         self._options = options
-        text = headers.first(data, found, "content-type")
-        self._is_long = text is not None and (len(text) > _LONGEST or text.count(";") > _MOST)
-        self._content = _content(None if self._is_long else text, default)
+        types = self._values("content-type")
+        self._is_long = any(map(is_long, types))
+        self._content = content_of([] if self._is_long else types, default, data, header.body)
         signatures = (kind for name, kind in _SIGNATURES.items() if any(field.name == name for field in found))
         self._signature = "" if options.break_signatures else next(signatures, "")
+
+    def _values(self, name: str) -> list[str]:
+        return [headers.value(self._data, field) for field in headers.named(self._fields, name)]
 
     def events(self, *, inside: bool = False) -> Iterator[Event]:
         """Yield the bases and links of the header, then a part for the body, or the parts of a multipart.
@@ -129,8 +124,11 @@ class _Walk:
             if inside and type(event) is Link and event.place.attribute == "content-location":
                 locations.append(event)
             yield event
+        if self._odd_line >= 0:
+            text = "a line of this header is no field: it is skipped, as mail programs do"
+            yield Finding("malformed-header", text, self._odd_line)
         if self._is_long:
-            text = f"a body whose Content-Type has more than {_LONGEST} characters, or {_MOST} parameters, stays"
+            text = f"a body whose Content-Type has more than {LONGEST} characters, or {MOST} parameters, stays"
             yield Finding("long-field", text, self._body, failed=True)
             return
         media_type = self._content.media_type
@@ -139,20 +137,41 @@ class _Walk:
         if media_type == "multipart/encrypted":  # RFC 1847 2.2
             yield self._not_read("encrypted")
         if media_type.startswith("multipart/"):
-            boundary = self._content.parameter("boundary").rstrip().encode("utf-8", "surrogateescape")
-            digest = media_type == "multipart/digest"
+            kind = registry.PART_OF_DIGEST if media_type == "multipart/digest" else registry.PART
             signed = "" if self._options.break_signatures or media_type != "multipart/signed" else media_type
-            yield from self.multipart(boundary, registry.PART_OF_DIGEST if digest else registry.PART, signed)
+            yield from self.multipart(self._content.boundary(), kind, signed)
             return
         if inside:
             yield from self._names(locations)
-        kind = self._content.parameter("smime-type").lower()
-        if media_type in _OPAQUE and kind == "signed-data":
+        if media_type in _OPAQUE and self._content.parameter("smime-type").lower() == "signed-data":
             yield Finding("signed", "what is signed by S/MIME and encoded for it is not read", self._body)
         else:
-            if media_type in _UNREAD or (media_type in _OPAQUE and kind != "certs-only"):
-                yield self._not_read("encrypted" if media_type in _OPAQUE else media_type)
+            kind = self._unread_kind(media_type)
+            if kind:
+                yield self._not_read(kind)
             yield from self._leaf(media_type)
+
+    def _unread_kind(self, media_type: str) -> str:
+        """Return what a body is whose links are not read; "" if they are, or if it has none."""
+        if media_type in _OPAQUE:
+            return "" if self._content.parameter("smime-type").lower() == "certs-only" else "encrypted"
+        if media_type in _UNREAD:
+            return media_type
+        if media_type == "text/plain":
+            found = (one[1].decode("latin-1") for one in _UUENCODED.finditer(self._data, self._body))
+            return "uuencode" if any(map(_has_links, found)) else ""
+        if media_type in _UNLABELLED and _has_links(self._file_name()):
+            return f"{media_type}, by its name a document"
+        is_elsewhere = self._values("x-apple-content-length") and not self._data[self._body :].strip()
+        return "kept in another file by Apple Mail" if is_elsewhere and registry.is_read(media_type) else ""
+
+    def _file_name(self) -> str:
+        """Return the name of an attachment (RFC 2183 2.3); "" without one."""
+        message = self._content.parameters
+        for text in self._values("content-disposition")[:1]:
+            if not is_long(text):
+                message["Content-Disposition"] = text.encode("utf-8", "surrogateescape").decode("latin-1")
+        return message.get_filename("")
 
     def _not_read(self, kind: str) -> Finding:
         return Finding(UNREAD_PART, f"{kind}: this part of the message is not read", self._body)
@@ -188,7 +207,7 @@ class _Walk:
         is_read = registry.canonical(media_type) in registry.WALKERS
         if not (is_read or self._options.documents):
             return
-        encoding = (headers.first(self._data, self._fields, "content-transfer-encoding") or "").strip().lower()
+        encoding = encoding_of(self._values("content-transfer-encoding"))
         coding = self._coding(encoding)
         if self._options.captures:
             coding = coding or IDENTITY
@@ -206,7 +225,7 @@ class _Walk:
 
     def _coding(self, encoding: str) -> Coding | None:
         """Return the coding of a Content-Transfer-Encoding; None if unknown: the body is opaque (RFC 2045 6.4)."""
-        if encoding in _AS_IT_IS:
+        if not encoding:
             return IDENTITY
         body = self._data[self._body :]
         if encoding == "quoted-printable":
@@ -241,16 +260,9 @@ class _Walk:
         return Part(media_type, start, end, IDENTITY, name="part", own_charset=True, signed_by=signature)
 
 
-def _content(text: str | None, default: str) -> Content:
-    """Parse the value of a Content-Type field; an invalid one is text/plain (RFC 2045 5.2).
-
-    None, for a missing field, gives the default.
-    """
-    message = Message()
-    if text is None:
-        return Content(default, message)
-    message["Content-Type"] = text.encode("utf-8", "surrogateescape").decode("latin-1")
-    return Content(message.get_content_type(), message)
+def _has_links(name: str) -> bool:
+    """Return whether a file may have links by its name; winmail.dat is a message of Outlook (TNEF)."""
+    return name.lower() == "winmail.dat" or registry.recognised(b"", name) is not None
 
 
 class _Delimiter(NamedTuple):
@@ -282,34 +294,3 @@ def _delimiters(data: bytes, boundary: bytes, position: int) -> Iterator[_Delimi
 
 def _shown(boundary: bytes) -> str:
     return repr(boundary[:70].decode("utf-8", "replace"))
-
-
-# --- mailboxes --------------------------------------------------------------------------------------------------------
-
-# RFC 4155: a line with the sender and a time, after an empty line; some programs omit the sender, some the time. In
-# mboxo and mboxrd such lines inside a message are quoted with ">", in other formats they are not. So a line counts only
-# with a time, or with a header field after it.
-_FROM: Final = re.compile(rb"(?:\A|(?<=\n)\r?\n)(From ([^\n]*+)\n)")
-_TIME: Final = re.compile(rb"[0-9]:[0-9]{2}")
-_FIELD: Final = re.compile(rb"[!-9;-~]++[\t ]*+:")
-
-
-def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
-    """Yield each message of a mailbox in an mbox format as a part; the mailbox is no encapsulating entity.
-
-    Raise WalkError where the data does not begin with a From line.
-    """
-    start = -1
-    for found in _FROM.finditer(data):
-        if not (_TIME.search(found[2]) or _FIELD.match(data, found.end())):
-            continue
-        if start >= 0:
-            yield _message(start, found.start(1))
-        start = found.end(1)
-    if start < 0:
-        raise WalkError("no-message", "this is no mailbox: it does not begin with a From line")
-    yield _message(start, len(data))
-
-
-def _message(start: int, end: int) -> Part:
-    return Part(registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False)

@@ -1,0 +1,89 @@
+"""Walkers of the files that mail programs keep messages in: mailboxes (RFC 4155), gzip around one, Apple Mail's .emlx.
+
+In: the bytes of a file. Out: a part for each message; none of these files is an encapsulating entity.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.errors import WalkError
+from absolve.core.model import Derived, Finding, Part
+from absolve.encodings.codings import IDENTITY
+from absolve.formats import registry
+from absolve.formats.compression import Gzip
+from absolve.formats.mail.walker import has_bare_returns, walk, with_line_feeds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.model import Event
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.protocols import WalkOptions
+
+# RFC 4155: a line with the sender and a time, after an empty line; some programs omit the sender, some the time. In
+# mboxo and mboxrd such lines inside a message are quoted with ">", in other formats they are not. So a line counts only
+# with a time, or with a header field after it.
+_FROM: Final = re.compile(rb"(?:\A|(?<=\n)\r?\n)(From ([^\n]*+)\n)")
+_TIME: Final = re.compile(rb"[0-9]:[0-9]{2}")
+_FIELD: Final = re.compile(rb"[!-9;-~]++[\t ]*+:")
+
+
+def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each message has its own
+    """Yield each message of a mailbox in an mbox format as a part; the mailbox is no encapsulating entity.
+
+    Raise WalkError where the data does not begin with a From line.
+    """
+    if has_bare_returns(data):
+        yield with_line_feeds(registry.MAILBOX, data)
+        return
+    start = -1
+    for found in _FROM.finditer(data):
+        if not (_TIME.search(found[2]) or _FIELD.match(data, found.end())):
+            continue
+        if start >= 0:
+            yield _message(start, found.start(1))
+        start = found.end(1)
+    if start < 0:
+        raise WalkError("no-message", "this is no mailbox: it does not begin with a From line")
+    yield _message(start, len(data))
+
+
+def _message(start: int, end: int) -> Part:
+    return Part(registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False)
+
+
+# --- gzip -------------------------------------------------------------------------------------------------------------
+
+
+def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
+    """Yield the mailbox or message in gzip data. Raise WalkError for any other content."""
+    media_type = registry.sniff_content(registry.gzip_head(data))
+    if media_type not in registry.MAIL:
+        raise WalkError("no-message", "there is neither a mailbox nor a message in this gzip file")
+    coding = Gzip(options.max_decompressed)
+    yield Part(media_type, 0, len(data), coding, own_charset=True, encloses=False)
+
+
+# --- Apple Mail -------------------------------------------------------------------------------------------------------
+
+# Its length in bytes, with blanks up to ten characters; the message; a property list.
+_LENGTH: Final = re.compile(rb"[\t ]*+([0-9]{1,16}[\t ]*+)\r?\n")
+_PROPERTY_LIST: Final = re.compile(rb"<\?xml[^<]*<!DOCTYPE plist|bplist00")
+
+
+def walk_emlx(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:
+    """Yield the message in a file of Apple Mail, whose length precedes it; a message without one is read, too."""
+    found = _LENGTH.match(data)
+    if found is None:
+        yield from walk(data, charset, options)
+        return
+    start, end = found.end(), found.end() + int(found[1])
+    derived = [Derived(*found.span(1), lambda message: (b"%d" % len(message)).ljust(len(found[1])))]
+    if end > len(data):
+        text = f"the first line gives {int(found[1])} bytes to the message, more than there are: that line stays"
+        yield Finding("wrong-length", text, 0)
+        rest = _PROPERTY_LIST.search(data, start)
+        end, derived = rest.start() if rest else len(data), []
+    yield Part(registry.MESSAGE, start, end, IDENTITY, own_charset=True, encloses=False, derived=derived)
