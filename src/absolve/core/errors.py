@@ -121,11 +121,15 @@ class WalkError(AbsolveError):
 
 
 class CodingError(AbsolveError):
-    """Raised by a coding for raw bytes that it cannot decode: malformed, or larger than allowed."""
+    """Raised by a coding for raw bytes that it cannot decode: malformed, or larger than allowed.
 
-    def __init__(self, code: str, text: str) -> None:
+    `value` is what it decoded before the fault, None if that is of no use.
+    """
+
+    def __init__(self, code: str, text: str, value: bytes | None = None) -> None:
         super().__init__(text)
         self.code = code
+        self.value = value
 
 
 class DocumentError(AbsolveError):

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     import cython
 
     from absolve.core.model import BaseURL, Event
+    from absolve.core.protocols import Offsets
     from absolve.encodings.charsets import Charset
 
 
@@ -324,11 +325,16 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         text = f"documents nested more than {entity.settings.max_depth} deep are left as they are (--max-depth)"
         entity.findings.append(Finding("too-deep", text, part.start))
         return
+    is_whole: cython.bint = True
     try:
         value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
     except CodingError as error:
         entity.findings.append(Finding(error.code, with_url(part, str(error)), part.start, failed=True))
-        return
+        if error.value is None or entity.for_rewrite or not part.name:
+            return
+        value, offsets = error.value, None  # its links are listed
+        part.signed_by = error.code
+        is_whole = False
     if part.name and len(value) > entity.settings.max_size:
         text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
         entity.findings.append(Finding("too-large", text, part.start, failed=True))
@@ -356,6 +362,8 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         if entity.count + inner.count > entity.settings.max_links:
             raise too_many(entity, 0)
     except (WalkError, DocumentError) as error:
+        if not is_whole:
+            return  # the fault is reported
         own = not part.name and not WALKERS[media_type].archive  # the links of a style sheet belong to the document
         whole = charset is not None or (own and isinstance(error, WalkError) and error.code == TOO_MANY)
         leave(inner, entity, part, offsets, error, whole=whole)
@@ -380,7 +388,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.skip(index, named)
-    if part.signed_by and next(with_relative(inner, is_known), None) is not None:
+    if is_whole and part.signed_by and next(with_relative(inner, is_known), None) is not None:
         text = f"what is signed ({part.signed_by}) is left as it is (--break-signatures)"
         entity.findings.append(Finding("signed", text, part.start))
     if not part.name:
@@ -388,7 +396,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.links += inner.links
         if charset is not None:
             entity.facts = inner.facts
-    for finding in inner.findings:
+    for finding in inner.findings if is_whole else ():
         position = outside(part, offsets, finding.position)
         entity.findings.append(new(Finding, (finding.code, with_url(part, finding.text), position, finding.failed)))
 
@@ -407,7 +415,7 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     if named < 0:
         return None
     part: Part = entity.events[index]  # type: ignore[assignment]  # only parts have documents
-    value, offsets = part.coding.decode_mapped(entity.cut(part.start, part.end))
+    value, offsets = _decoded(part, entity.cut(part.start, part.end))
     media_type = _kind(part)
     events = None if part.name or part.own_charset else _events_of(part, value, media_type, entity.settings)
     inner = _opened(entity, part, value, media_type, named)
@@ -415,6 +423,16 @@ def inner_at(entity: Entity, index: cython.Py_ssize_t) -> Inner | None:
     inner.documents_left = NestingBudget(sys.maxsize)
     _walk_inside(inner, entity, part, events, None)
     return new(Inner, (part, inner, offsets))
+
+
+def _decoded(part: Part, raw: bytes) -> tuple[bytes, Offsets | None]:
+    """Return the value of a part that was walked, and its offsets; of damaged data, what decodes."""
+    try:
+        return part.coding.decode_mapped(raw)
+    except CodingError as error:
+        if error.value is None:
+            raise
+        return error.value, None
 
 
 def inners(entity: Entity) -> Iterator[Inner]:

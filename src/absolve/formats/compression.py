@@ -64,8 +64,8 @@ def too_large(limit: int) -> CodingError:
     return CodingError("too-large", f"more than {limit} bytes come out of this (--max-decompressed)")
 
 
-def _truncated(name: str) -> CodingError:
-    return CodingError("truncated", f"the {name} data ends before its end")
+def _truncated(name: str, value: bytes) -> CodingError:
+    return CodingError("truncated", f"the {name} data ends before its end", value)
 
 
 class Gzip(Compressed):
@@ -78,7 +78,12 @@ class Gzip(Compressed):
         pieces = [value]
         size = len(value)
         while rest.startswith(b"\x1f\x8b"):
-            value, rest = inflate(rest, _GZIP, self._limit - size, "gzip")
+            try:
+                value, rest = inflate(rest, _GZIP, self._limit - size, "gzip")
+            except CodingError as error:
+                if error.value is not None:
+                    error.value = b"".join((*pieces, error.value))
+                raise
             pieces.append(value)
             size += len(value)
         self._tail = rest
@@ -122,12 +127,26 @@ def inflate(raw: bytes, wbits: int, limit: int, name: str) -> tuple[bytes, bytes
     try:
         value = machine.decompress(raw, max(limit, 0) + 1)
     except BROKEN as error:
-        raise CodingError("broken", f"the {name} data is broken: {error}") from error
+        before = _before_fault(raw, wbits, limit)
+        raise CodingError("broken", f"the {name} data is broken: {error}", before) from error
     if len(value) > limit:
         raise too_large(limit)
     if not machine.eof:
-        raise _truncated(name)
+        raise _truncated(name, value)
     return value, machine.unused_data
+
+
+def _before_fault(raw: bytes, wbits: int, limit: int) -> bytes | None:
+    """Return what decompresses before the fault in broken data, nearly all of it; None for nothing, or too much."""
+    machine = decompressor(wbits)
+    value = bytearray()
+    step = (len(raw) >> 12) + 1  # a step with a fault gives nothing
+    with suppress(BROKEN):
+        for start in range(0, len(raw), step):
+            value += machine.decompress(raw[start : start + step], limit + 1 - len(value))
+            if len(value) > limit:
+                return None
+    return bytes(value) or None
 
 
 def deflated(value: bytes, wbits: int) -> bytes:
@@ -149,12 +168,12 @@ class Brotli(Compressed):
             while not machine.is_finished() and size <= self._limit:
                 piece = machine.process(rest, output_buffer_limit=self._limit - size + 1)
                 if not (piece or rest):
-                    raise _truncated("brotli")
+                    raise _truncated("brotli", b"".join(pieces))
                 rest = b""
                 pieces.append(piece)
                 size += len(piece)
         except brotli.error as error:
-            raise CodingError("broken", f"the brotli data is broken: {error}") from error
+            raise CodingError("broken", f"the brotli data is broken: {error}", b"".join(pieces) or None) from error
         return self._checked(b"".join(pieces))
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
@@ -178,7 +197,7 @@ class Zstandard(Compressed):
         except zstandard.ZstdError as error:
             raise CodingError("broken", f"the zstd data is broken: {error}") from error
         if len(value) <= self._limit and not ends_with_frame(raw):
-            raise _truncated("zstd")
+            raise _truncated("zstd", value)
         return self._checked(value)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is

@@ -232,21 +232,66 @@ BROKEN = {
     "a truncated chunk": ("wrong-chunk", message("Transfer-Encoding: chunked", body=b"ff\r\n" + PAGE)),
     "truncated gzip": ("truncated", message("Content-Encoding: gzip", body=gzip.compress(PAGE)[:-9])),
     "broken gzip": ("broken", message("Content-Encoding: gzip", body=gzip.compress(PAGE)[:10] + b"\xff" * 30)),
-    "a length that is too large": ("wrong-length", message("Content-Length: 18")),
-    "a length that is too small": ("wrong-length", message("Content-Length: 16")),
-    "an unknown coding": ("unknown-coding", message("Content-Encoding: sdch")),
+    "an unknown coding": ("unknown-coding", message("Content-Encoding: sdch", body=b"\xd6\xc3\xc4\0" + PAGE)),
 }
 
 
 @pytest.mark.parametrize(("code", "data"), BROKEN.values(), ids=BROKEN)
 def test_an_unreadable_body_stays_with_a_diagnostic(code: str, data: bytes) -> None:
     assert rewritten(data) is data
+    assert rewritten(data, policy=lambda _: "http://h.example/other") is data
     assert reported(data) == [(code, True)]
 
 
 def test_a_link_in_the_header_of_a_broken_body_is_rewritten() -> None:
-    data = message("Content-Length: 99", "Link: <x>")
-    assert rewritten(data) == message("Content-Length: 99", "Link: <http://h.example/d/x>")
+    body = gzip.compress(PAGE)[:-9]
+    data = message("Content-Encoding: gzip", "Link: <x>", body=body)
+    assert rewritten(data) == message("Content-Encoding: gzip", "Link: <http://h.example/d/x>", body=body)
+
+
+CUT = {
+    "gzip": message("Content-Encoding: gzip", body=gzip.compress(PAGE * 9)[:-9]),
+    "a second gzip member": message("Content-Encoding: gzip", body=gzip.compress(PAGE) + gzip.compress(PAGE)[:-9]),
+    "gzip with a wrong checksum": message("Content-Encoding: gzip", body=gzip.compress(PAGE)[:-8] + bytes(8)),
+    "deflate": message("Content-Encoding: deflate", body=zlib.compress(PAGE)[:-4]),
+    "br": message("Content-Encoding: br", body=brotli.compress(PAGE)[:-1]),
+    "chunks": message("Transfer-Encoding: chunked", body=b"11\r\n" + PAGE + b"\r\n"),
+    "a chunk": message("Transfer-Encoding: chunked", body=b"ff\r\n" + PAGE),
+    "gzip in chunks": message(
+        "Transfer-Encoding: chunked", "Content-Encoding: gzip", body=b"ff\r\n" + gzip.compress(PAGE)[:-8]
+    ),
+}
+
+
+@pytest.mark.parametrize("data", CUT.values(), ids=CUT)
+def test_what_decodes_of_a_damaged_body_is_listed_and_stays(data: bytes) -> None:
+    rows = list(absolve.links(data, media_type="message/http", url=URL, on_diagnostic=lambda _: None))
+    assert {row.target for row in rows} == {"http://h.example/d/x"}
+    assert rewritten(data, policy=lambda _: "http://h.example/other") is data
+    assert any(failed for _, failed in reported(data))
+
+
+LIES = {
+    "a length that is too large": (["wrong-length"], message("Content-Length: 18")),
+    "a length that is too small": (["wrong-length"], message("Content-Length: 16")),
+    "the length of an encoded body": (["not-encoded", "wrong-length"], message("Content-Encoding: gzip", "Content-Length: 9")),
+    "no chunks": (["not-encoded"], message("Transfer-Encoding: chunked")),
+    "no brotli": (["not-encoded"], message("Content-Encoding: br")),
+    "no deflate": (["not-encoded"], message("Content-Encoding: deflate")),
+    "a charset as coding": (["not-encoded"], message("Content-Encoding: UTF-8")),
+}
+
+
+@pytest.mark.parametrize(("codes", "data"), LIES.values(), ids=LIES)
+def test_a_body_is_read_whatever_the_header_says_wrongly_of_it(codes: list[str], data: bytes) -> None:
+    assert rewritten(data) == data.replace(PAGE, ABSOLUTE)
+    assert reported(data) == [(code, False) for code in codes]
+
+
+def test_chunks_of_a_decoded_body_are_read() -> None:
+    fields = ("Transfer-Encoding: chunked", "Content-Encoding: gzip")
+    assert rewritten(message(*fields, body=chunked(PAGE))) == message(*fields, body=chunked(ABSOLUTE))
+    assert reported(message(*fields, body=chunked(PAGE))) == [("not-encoded", False)]
 
 
 def test_a_partial_response_stays() -> None:

@@ -39,15 +39,20 @@ class Chunked:
     def decode(self, raw: bytes) -> bytes:
         """Return the data of all chunks.
 
-        Raise CodingError where a chunk's size does not lead to a line end, or where last-chunk is missing.
+        Raise CodingError where a chunk's size does not lead to a line end, or where last-chunk is missing. Its value is
+        the data up to there, with what there is of the last chunk.
         """
         value = BytesIO()  # getvalue() returns its bytes without a copy
         frame = BytesIO()
         position = following = 0
-        for head, end, following in _chunks(raw):  # noqa: B007 - its last value is used after the loop
-            frame.write(raw[position : head.end()])
-            value.write(raw[head.end() : end])
-            position = end
+        try:
+            for head, end, following in _chunks(raw):  # noqa: B007 - its last value is used after the loop
+                frame.write(raw[position : head.end()])
+                value.write(raw[head.end() : end])
+                position = end
+        except CodingError as error:
+            error.value = value.getvalue() + _cut_chunk(raw, following)
+            raise
         frame.write(raw[position:])
         self._frame = frame.getvalue()
         self._rest = len(self._frame) - (len(raw) - following)
@@ -99,6 +104,12 @@ def _chunks(raw: bytes, *, are_empty: bool = False) -> Iterator[tuple[re.Match[b
         yield head, end.start(), position
 
 
+def _cut_chunk(raw: bytes, position: int) -> bytes:
+    """Return what there is of the data of a chunk whose size does not lead to a line end."""
+    head = CHUNK.match(raw, position)
+    return raw[head.end() : head.end() + int(head[1], 16)] if head is not None else b""
+
+
 def _fault(raw: bytes, position: int) -> str:
     if position >= len(raw):
         return f"the chunked body ends before its last chunk, {len(raw)} bytes from its start"
@@ -115,19 +126,34 @@ class Stack:
         self._codings = codings
 
     def decode(self, raw: bytes) -> bytes:
-        for coding in self._codings:
-            raw = coding.decode(raw)
+        for number, coding in enumerate(self._codings, 1):
+            try:
+                raw = coding.decode(raw)
+            except CodingError as error:
+                raise self._passed_on(error, number) from error
         return raw
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
         offsets: list[Offsets | None] = []
-        for coding in self._codings:
-            raw, found = coding.decode_mapped(raw)
+        for number, coding in enumerate(self._codings, 1):
+            try:
+                raw, found = coding.decode_mapped(raw)
+            except CodingError as error:
+                raise self._passed_on(error, number) from error
             offsets.append(found)
         through = offsets[0] if offsets else None
         for inner in offsets[1:]:
             through = Composed(through, inner) if through is not None and inner is not None else None
         return raw, through
+
+    def _passed_on(self, error: CodingError, number: int) -> CodingError:
+        """Return the error of an outer coding, its value decoded by the codings from this number on."""
+        if error.value is None:
+            return error
+        try:
+            return CodingError(error.code, error.message, Stack(self._codings[number:]).decode(error.value))
+        except CodingError as inner:
+            return CodingError(error.code, error.message, inner.value)
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
         for coding in reversed(self._codings):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
 NO_BODY: Final = frozenset({b"204", b"304"})
 _HEAD: Final = 1 << 16  # bytes; most headers are shorter
+_LOOKED_AT: Final = 2048  # bytes that show whether a body is text
 
 
 class Response(NamedTuple):
@@ -47,23 +48,29 @@ def response_at(data: bytes, start: int) -> Response | None:
 def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Finding]]:
     """Return the codings of the body, the outermost first, and a finding for each that is named but not applied.
 
-    Archives store decoded bodies under a header that still names the coding. So the outermost coding is skipped where
-    the body does not begin with its signature.
+    Archives store decoded bodies under a header that still names the coding. So a coding is skipped where the body, or
+    its first chunk, lacks it.
     """
     codings: list[Coding] = []
     findings: list[Finding] = []
     names = [*_names(data, response.fields, "transfer-encoding"), *_names(data, response.fields, "content-encoding")]
+    start: int | None = response.body  # of what is in the next coding, None if that is unknown
     for name in names:
         if name in {"identity", "none", ""}:
             continue
-        if not codings and _lacks(name, data, response.body):
+        chunk = CHUNK.match(data, start) if name == "chunked" and start is not None else None
+        coding = Chunked() if name == "chunked" else _coding(name, options)
+        if start is not None and chunk is None and _lacks(name, coding, data, start):
             words = f"the header says {in_short(name)}, and the body is not"
             findings.append(Finding("not-encoded", words, response.body))
-        elif name == "chunked":
-            codings.append(Chunked())
-        else:
-            codings.append(CODINGS[name](options.max_decompressed) if name in CODINGS else Unread(name))
+            continue
+        codings.append(coding)
+        start = chunk.end() if chunk is not None else None
     return codings, findings
+
+
+def _coding(name: str, options: WalkOptions) -> Coding:
+    return CODINGS[name](options.max_decompressed) if name in CODINGS else Unread(name)
 
 
 def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
@@ -72,11 +79,20 @@ def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
     return [coding.strip().lower() for value in values for coding in value.split(",")][::-1]
 
 
-def _lacks(name: str, data: bytes, body: int) -> bool:
-    """Return whether a body does not begin with the signature of this coding; False for codings without one."""
-    if name == "chunked":
-        return not CHUNK.match(data, body)
-    return not data.startswith(SIGNATURES.get(name, b""), body)
+def _lacks(name: str, coding: Coding, data: bytes, start: int) -> bool:
+    """Return whether a body without a chunk's size does not begin with the signature of this coding.
+
+    If the coding has none: whether it looks like text, and cannot be decoded.
+    """
+    if name == "chunked" or name in SIGNATURES:
+        return name == "chunked" or not data.startswith(SIGNATURES[name], start)
+    if start == len(data) or registry.looks_binary(data[start : start + _LOOKED_AT]):
+        return False
+    try:
+        coding.decode(data[start:])
+    except CodingError as error:
+        return error.code in {"broken", "unknown-coding", "not-installed"}
+    return False
 
 
 def payload(message: bytes | memoryview, *, options: WalkOptions, count: int | None) -> bytes | memoryview:

@@ -81,10 +81,12 @@ def _body(data: bytes, response: Response, options: WalkOptions) -> list[Part | 
         length = _length(data, response)
         if length is not None:
             end = start + length[1]
-            if end > len(data) or (end < len(data) and data[end:].strip(b"\r\n")):
-                text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: it stays as it is"
-                return [*findings, Finding("wrong-length", text, start, failed=True)]
-            derived = [new(Derived, (length[0].start, length[0].end, _in_digits))]
+            if end > len(data) or data[end:].strip(b"\r\n"):
+                text = f"Content-Length says {length[1]} and the body has {len(data) - start} bytes: the field stays"
+                findings.append(Finding("wrong-length", text, start))
+                end = len(data)
+            else:
+                derived = [new(Derived, (length[0].start, length[0].end, _in_digits))]
     coding: Coding = Stack(codings) if codings else IDENTITY
     if not media_type:
         media_type = sniffed(data[start:end], coding)
