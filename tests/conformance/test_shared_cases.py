@@ -18,9 +18,8 @@ FAILING: Final = {
     saved-complete saved-complete-one url-beside har-compressed map-xlsx map-header-order map-wordpress
     map-crawler map-netlify-toml map-vercel map-iis doubled-slash local-leftovers baseurl one-cause ignore
     mentions mirror-httrack mirror-folder-url mirror-lazy mirror-css-charset mirror-root-name webarchive
-    remap-file-table hint-base-url curl-redirects noindex-home answers-are-rules undo http-file-gzip
-    mirror-cid-missing maff json-as-html escaped-as-html markdown-code mirror-cid-scope
-    mirror-location-scope mirror-mail-base mirror-mail-index
+    remap-file-table hint-base-url noindex-home answers-are-rules undo mirror-cid-missing maff json-as-html
+    escaped-as-html markdown-code mirror-cid-scope mirror-location-scope mirror-mail-base mirror-mail-index
     """,
 }
 

@@ -73,6 +73,7 @@ cdef class Document:
     cdef public Py_ssize_t before
     cdef public object origin
     cdef public object headers
+    cdef public object requested
 
 
 @cython.final

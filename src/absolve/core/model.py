@@ -111,6 +111,7 @@ class BaseURL(NamedTuple):
 
 
 DEFAULT = BaseURL("", Layer.DEFAULT)
+REDIRECTED = "Location header"  # the source of a retrieval URL that a redirect gives (section 3.3)
 
 
 class LinkSite:
@@ -341,7 +342,7 @@ class Document:
     HTTP response that it came in: a mapping, pairs, or text as curl writes it. Raise TypeError for any other type.
 
     For a document cut out of a larger file, `before` is the number of documents that precede it there, and `origin`
-    maps its byte offsets to offsets in that file.
+    maps its byte offsets to offsets in that file. `requested` is the URL in front of the redirects in `headers`.
     """
 
     __slots__ = (
@@ -354,6 +355,7 @@ class Document:
         "media_type",
         "name",
         "origin",
+        "requested",
         "url",
         "url_source",
     )
@@ -391,6 +393,7 @@ class Document:
         self.before = before
         self.origin = origin
         self.headers = headers
+        self.requested: str | None = None
 
 
 @cython.no_gc

@@ -19,7 +19,7 @@ from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.http.codings import Stack
-from absolve.formats.http.responses import codings_of, response_at
+from absolve.formats.http.responses import codings_of, last_response, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.walker import stated
 
@@ -156,8 +156,7 @@ def of_record(data: bytes, record: Record, settings: Settings) -> Entry:
     response = response_at(block, 0)
     if response is None:
         raise WalkError("no-http", "this does not begin as an HTTP message does")
-    while (following := response_at(block, response.body)) is not None:
-        response = following
+    response = last_response(block, response)
     length, end = _length(block, response.fields), len(block)
     if length is not None and not block[response.body + length :].strip(b"\r\n"):
         end = min(end, response.body + length)

@@ -13,6 +13,7 @@ from absolve.core.errors import Diagnostic, DocumentError, WalkError, in_short
 from absolve.core.model import RETRIEVAL, Finding, Link, Part
 from absolve.document.entity import ENTERED, MOST_DEEP
 from absolve.encodings.offset_map import CUT_OFF, is_cut
+from absolve.formats.registry import HTTP
 from absolve.urls.base import TOO_LONG
 from absolve.urls.cache import LONGEST
 
@@ -125,8 +126,8 @@ def with_url(part: Part, text: str) -> str:
         if claim.layer is RETRIEVAL:
             recorded = claim.reference
             break
-    if part.base is not None and part.base.layer is RETRIEVAL:  # a member of a package: its name is its path
-        recorded = part.name
+    if part.base is not None and part.base.layer is RETRIEVAL:  # a member of a package has its path as name
+        recorded = part.name if part.media_type != HTTP else part.base.reference
     return _joined(text, recorded) if recorded else text
 
 

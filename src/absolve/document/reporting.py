@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
-from absolve.core.model import RETRIEVAL
+from absolve.core.model import REDIRECTED, RETRIEVAL
 from absolve.document.base_layers import DEFAULT_URL
 from absolve.document.diagnostics import base_too_long
 from absolve.document.walk import inners, is_known, with_relative
@@ -78,7 +78,7 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
 
 # Sources of retrieval URLs that no page records.
 _GIVEN: Final = frozenset(
-    {"--url", DEFAULT_URL, "--file-urls", "mirror layout", "root of the package", "path in the package"}
+    {"--url", DEFAULT_URL, REDIRECTED, "--file-urls", "mirror layout", "root of the package", "path in the package"}
 )
 
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.model import BaseClaim, Document, Layer
+from absolve.core.model import REDIRECTED, BaseClaim, Document, Layer
 from absolve.document.resolved import value_of
 from absolve.formats import headers, registry
-from absolve.formats.http.responses import response_at
+from absolve.formats.http.responses import last_response, redirects, response_at
 from absolve.urls import resolver
 from absolve.urls.predicates import has_scheme
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 PATH: Final = "header"  # the entity of rows about links in header fields
 _BASES: Final = ("base", "content-base")  # as in formats/http/walker.py
-_REDIRECTS: Final = frozenset({b"301", b"302", b"303", b"307", b"308"})  # RFC 9110 15.4
 _ENDS_A_FIELD: Final = re.compile(r"[\r\n\0]+[\t ]*")
 _STATUS_LINE: Final = b"HTTP/1.1 200 OK\r\n"
 _TAKES: Final = "headers takes a mapping, pairs of name and value, or the text of a header"
@@ -73,13 +72,10 @@ def applied(document: Document, settings: Settings) -> Document:
     """
     data = text_of(document.headers or ())
     url = document.url
-    last = response_at(data, 0)
-    while last is not None and (following := response_at(data, last.body)) is not None:
-        location = headers.first(data, last.fields, "location") if last.status in _REDIRECTS else None
-        if location is not None:
-            url = _moved(url, location, settings.profile)
-        last = following
-    fields = last.fields if last is not None else []
+    first = response_at(data, 0)
+    for move in redirects(data, first) if first is not None else ():
+        url = _moved(url, headers.value(data, move.location), settings.profile)
+    fields = last_response(data, first).fields if first is not None else []
     media_type = document.media_type
     if media_type is None:
         stated = headers.first(data, fields, "content-type")
@@ -93,7 +89,8 @@ def applied(document: Document, settings: Settings) -> Document:
         claims=(*_claims(data, fields), *document.claims),
         headers=data,
     )
-    made.url_source = "Location header" if url != document.url else document.url_source
+    made.url_source = REDIRECTED if url != document.url else document.url_source
+    made.requested = document.url
     return made
 
 
@@ -110,12 +107,17 @@ def _claims(data: bytes, fields: Sequence[headers.Field]) -> list[BaseClaim]:
 
 
 def entity_of(document: Document, settings: Settings) -> Entity:
-    """Return the header of a document as an entity: links in its fields are rows of the entity `header`."""
-    from absolve.document.walk import walk
+    """Return the header of a document as an entity: links in its fields are rows of the entity `header`.
+
+    Those of several responses are rows of `header/response[1]` and so on.
+    """
+    from absolve.document.walk import inners, walk
 
     data = text_of(document.headers or ())
-    header = Document(data, name=document.name, media_type=registry.HTTP, url=document.url)
-    header.url_source = document.url_source
+    header = Document(data, name=document.name, media_type=registry.HTTP, url=document.requested or document.url)
+    header.url_source = document.url_source if header.url == document.url else "--url"
     entity = walk(header, settings)
+    for inner in inners(entity):
+        inner.entity.path = f"{PATH}/{inner.entity.path}"
     entity.path = PATH
     return entity

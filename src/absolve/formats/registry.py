@@ -135,7 +135,8 @@ _MAIL_HEADER: Final = (
 _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     # WARC, or ARC: its first record, or any other
     WARC: pattern(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
-    HTTP: pattern(rb"HTTP/[0-9.]+ +[0-9]{3}[ \r\n]"),
+    # A status line with a field below it; `wget --save-headers` writes it in front of files of any name.
+    HTTP: pattern(rb"HTTP/[0-9.]+ +[0-9]{3}(?: [^\n]*+)?\r?\n(?:[!-9;-~]++[\t ]*+:|\r?\n|\Z)"),
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155
@@ -237,7 +238,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if named is not None and (named in MAIL or WALKERS[named].archive):
         return named
     found = sniff_content(data)
-    if found is not None and (found == COMPRESSED_MAIL or WALKERS[found].archive):
+    if found is not None and (found in {COMPRESSED_MAIL, HTTP} or WALKERS[found].archive):
         return found
     if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None

@@ -20,6 +20,7 @@ from absolve.document.walk import inner_at
 from absolve.formats import registry
 from absolve.inventory.surroundings import (
     CONTAINERS,
+    HTTP_TYPES,
     NOTHING,
     WRAPPERS,
     Around,
@@ -155,7 +156,8 @@ class Documents:
 
     def _open(self, entity: Entity, part: Part | None, around: Around) -> CapturedDocument | None:
         """Add the row of a walked entity, if it has one, and keep what it states about the documents inside."""
-        if registry.WALKERS[entity.media_type].archive or entity.media_type in CONTAINERS:
+        is_chain = entity.media_type in HTTP_TYPES and len(entity.events.parts) > 1  # of redirects
+        if registry.WALKERS[entity.media_type].archive or entity.media_type in CONTAINERS or is_chain:
             self._around.append(NOTHING)
             return None
         if entity.media_type not in WRAPPERS:

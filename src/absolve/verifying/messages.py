@@ -157,6 +157,11 @@ class _Read:
 
 
 def _of_http(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
+    chain, its_chain = ([response.entity for response in inners(entity)] for entity in (before, after))
+    if len(chain) == len(its_chain) > 1:  # the responses of redirects
+        for response, changed in zip(chain, its_chain, strict=True):
+            yield from _of_http(response, changed, meant)
+        return
     old, new = _Read(before.data), _Read(after.data)
     if old.lines != new.lines:
         yield Fault("bytes", "the status line differs")
@@ -223,14 +228,14 @@ def _opened(name: str, body: bytes) -> bytes:
 
         return gzip.decompress(body)
     if name == "deflate":
-        try:
-            return zlib.decompress(body)
-        except zlib.error:
-            return zlib.decompress(body, -15)
+        for wbits in (15, -15):
+            with suppress(zlib.error):
+                return zlib.decompress(body, wbits)
     if name == "br":
         import brotli
 
-        return bytes(brotli.decompress(body))
+        with suppress(brotli.error):
+            return bytes(brotli.decompress(body))
     if name == "zstd" and body.startswith(b"\x28\xb5\x2f\xfd"):
         import zstandard
 

@@ -132,6 +132,66 @@ def test_of_several_responses_the_last_one_has_the_body() -> None:
     assert rewritten(continued + first + message()) == continued + new + message(body=ABSOLUTE)
 
 
+REDIRECTS = {
+    "curl -iL": (
+        (
+            b"HTTP/1.1 301 Moved\r\nLocation: /e/\r\n\r\nHTTP/2 302 \r\nlocation: f/g\r\nlink: <x>\r\n\r\nHTTP/2 200 \r\n"
+            b"content-type: text/html\r\ncontent-length: 17\r\n\r\n"
+        ),
+        ["http://h.example/e/", "http://h.example/e/f/g", "http://h.example/e/x"],
+        "http://h.example/e/f/g",
+    ),
+    "a proxy": (
+        (
+            b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 308 \r\nLocation: ?q\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\n\r\n"
+        ),
+        ["http://h.example/d/page.html?q"],
+        "http://h.example/d/page.html?q",
+    ),
+    "bodies of redirects": (
+        (
+            b"HTTP/1.1 302 FOUND\r\nContent-Type: text/html\r\nContent-Length: 13\r\nLocation: //o.example/\r\n\r\n"
+            b"<a href=y>y\n\n\n\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+        ),
+        ["http://o.example/", "http://h.example/d/y"],
+        "http://o.example/",
+    ),
+    "no URL": (
+        b"HTTP/1.1 303 See Other\r\nLocation: javascript:x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        ["javascript:x"],
+        "http://h.example/d/page.html",
+    ),
+}
+
+
+@pytest.mark.parametrize(("head", "targets", "url"), REDIRECTS.values(), ids=REDIRECTS)
+def test_after_redirects_the_last_location_is_the_retrieval_url(head: bytes, targets: list[str], url: str) -> None:
+    data = head + PAGE
+    *before, row = absolve.links(data, media_type="message/http", url=URL)
+    assert [one.target for one in before] == targets
+    source = "--url" if url == URL else "Location header"
+    assert (row.base, row.base_layer, row.base_source.partition(",")[0]) == (url, "retrieval", source)
+    new = rewritten(data)
+    assert new.endswith(f'"{row.target}">x</a>'.encode())
+    assert absolve.verify(data, new, media_type="message/http", url=URL) == []
+
+
+def test_too_many_redirects_are_an_error() -> None:
+    data = message("Location: x/", body=b"", status="HTTP/1.1 301 Moved") * 51
+    with pytest.raises(absolve.AbsolveError, match="too-many-redirects"):
+        rewritten(data + message())
+    assert rewritten(data[: 50 * len(data) // 51] + message()).endswith(b"/d/%bx" % (b"x/" * 50) + PAGE[10:])
+
+
+@pytest.mark.parametrize("name", ["page.html", "style.css", "answer.http", "answer"])
+def test_a_saved_header_in_front_of_a_file_of_any_name_is_read(name: str) -> None:
+    assert absolve.rewrite(message(), name=name, url=URL) == message(body=ABSOLUTE)
+    body = gzip.compress(PAGE)
+    (row,) = absolve.links(message("Content-Encoding: gzip", body=body), name=name, url=URL)
+    assert row.target == "http://h.example/d/x"
+
+
 @pytest.mark.parametrize("body", [PAGE, b"<!doctype html>" + PAGE, b"\n <HTML>" + PAGE])
 def test_the_format_of_a_body_without_media_type_is_detected(body: bytes) -> None:
     assert rewritten(message(media_type="", body=body)).endswith(ABSOLUTE)
@@ -284,7 +344,9 @@ LIES = {
 
 @pytest.mark.parametrize(("codes", "data"), LIES.values(), ids=LIES)
 def test_a_body_is_read_whatever_the_header_says_wrongly_of_it(codes: list[str], data: bytes) -> None:
-    assert rewritten(data) == data.replace(PAGE, ABSOLUTE)
+    new = data.replace(PAGE, ABSOLUTE)
+    assert rewritten(data) == new
+    assert absolve.verify(data, new, media_type="message/http", url=URL, on_diagnostic=lambda _: None) == []
     assert reported(data) == [(code, False) for code in codes]
 
 

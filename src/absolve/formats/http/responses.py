@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import CodingError, in_short
+from absolve.core.errors import CodingError, WalkError, in_short
 from absolve.core.model import Finding, new
 from absolve.formats import headers, registry
 from absolve.formats.compression import CODINGS, SIGNATURES, Unread
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 # status-line (RFC 9112 4); some servers omit the reason and the space before it, curl writes HTTP/2
 _STATUS_LINE: Final = re.compile(rb"HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+([0-9]{3})(?:[\t ][^\n]*+)?\r?\n")
+# A response behind the body of another one: a status line with a field below it.
+_NEXT: Final = re.compile(rb"\n(?=HTTP/[0-9]+(?:\.[0-9]+)?[\t ]+[0-9]{3}(?:[\t ][^\n]*+)?\r?\n[!-9;-~]++:)")
+_MOVED: Final = frozenset({b"301", b"302", b"303", b"307", b"308"})  # RFC 9110 15.4
+MOST_REDIRECTS: Final = 50  # as curl has it
 NO_BODY: Final = frozenset({b"204", b"304"})
 _HEAD: Final = 1 << 16  # bytes; most headers are shorter
 _LOOKED_AT: Final = 2048  # bytes that show whether a body is text
@@ -43,6 +47,44 @@ def response_at(data: bytes, start: int) -> Response | None:
         return None
     found, body = headers.fields(data, line.end(), skip=True)
     return new(Response, (line[1], found, body))
+
+
+class Redirect(NamedTuple):
+    """The Location field of a redirect (RFC 9110 15.4), and the byte offset of the response that came next."""
+
+    location: Field
+    following: int
+
+
+def redirects(data: bytes, first: Response) -> list[Redirect]:
+    """Return the redirects in front of the last response, in order.
+
+    `curl -iL` writes the headers of all responses one after the other, HTTPie their bodies, too. Raise WalkError
+    (too-many-redirects) for more than `MOST_REDIRECTS`.
+    """
+    found: list[Redirect] = []
+    response = first
+    while True:
+        location = next(iter(headers.named(response.fields, "location")), None) if response.status in _MOVED else None
+        start = response.body
+        following = response_at(data, start)
+        if following is None and location is not None and (behind := _NEXT.search(data, start)):
+            start = behind.end()
+            following = response_at(data, start)
+        if following is None:
+            return found
+        if location is not None:
+            found.append(Redirect(location, start))
+        if len(found) > MOST_REDIRECTS:
+            raise WalkError("too-many-redirects", f"more than {MOST_REDIRECTS} redirects in one file", start)
+        response = following
+
+
+def last_response(data: bytes, response: Response) -> Response:
+    """Return the last of the responses whose headers follow one another, from this one on (100 Continue)."""
+    while following := response_at(data, response.body):
+        response = following
+    return response
 
 
 def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[list[Coding], list[Finding]]:

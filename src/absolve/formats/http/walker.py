@@ -11,11 +11,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Derived, Finding, Part, new
+from absolve.core.model import REDIRECTED, BaseClaim, Derived, Finding, Layer, Part, new
+from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.http.codings import Chunked, Stack
-from absolve.formats.http.responses import NO_BODY, codings_of, response_at, sniffed
+from absolve.formats.http.responses import NO_BODY, codings_of, redirects, response_at, sniffed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Coding
     from absolve.encodings.charsets import Charset
     from absolve.formats.headers import Field
-    from absolve.formats.http.responses import Response
+    from absolve.formats.http.responses import Redirect, Response
     from absolve.formats.protocols import WalkOptions
 
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTTP/[0-9.]+)?\r?\n")  # RFC 9112 3
@@ -35,15 +36,20 @@ _NOT_MODIFIED: Final = b"304"
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
-    """Yield the events of one response, or of several where only the last has a body.
+    """Yield the events of one response, or of several where only the last has a body (100 Continue).
 
-    Several come from `100 Continue` and from `curl -iL`. A request has no events. Raise WalkError for any other data.
+    After a redirect (`curl -iL`) each response is a part, because its URL is the Location of the one before. A request
+    has no events. Raise WalkError for any other data.
     """
     response = response_at(data, 0)
     if response is None:
         if _REQUEST_LINE.match(data):
             return
         raise WalkError("no-http", "this does not begin as an HTTP message does")
+    moves = redirects(data, response)
+    if moves:
+        yield from _each(data, moves)
+        return
     while following := response_at(data, response.body):
         yield from headers.links(data, response.fields, headers.OF_HTTP, ())
         response = following
@@ -51,6 +57,18 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event
     if options.documents:
         yield _capture(data, response)
     yield from _body(data, response, options)
+
+
+def _each(data: bytes, moves: list[Redirect]) -> Iterator[Part]:
+    """Yield a part for each response of a chain of redirects; its base is its own URL (RFC 1808 3.3)."""
+    claim: BaseClaim | None = None
+    starts = [0, *(move.following for move in moves), len(data)]
+    for index, start in enumerate(starts[:-1]):
+        yield Part(registry.HTTP, start, starts[index + 1], IDENTITY, "response", base=claim, encloses=False)
+        if index < len(moves):
+            field = moves[index].location
+            reference = for_any(headers.value(data, field))
+            claim = BaseClaim(Layer.RETRIEVAL, reference, REDIRECTED, field.start, claim)
 
 
 def _capture(data: bytes, response: Response) -> Capture:
