@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit import maps, tables
+from absolve.audit import ignoring, maps, tables
 from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near_misses import suggest
 from absolve.urls import identity
@@ -68,7 +68,10 @@ def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Co
     suggest(connection)
     connection.execute("CREATE OR REPLACE TABLE missing_folders (url VARCHAR, folder VARCHAR)")
     insert(connection, "missing_folders", _missing_folders(connection))
-    for name in ("70_pages.sql", "80_causes.sql", "90_results.sql"):
+    run(connection, "70_pages.sql", question)
+    ignoring.others(connection, question.ignores, "judged_urls", tables.FINE)
+    ignoring.others(connection, question.ignores, "pages", ())
+    for name in ("80_causes.sql", "90_results.sql"):
         run(connection, name, question)
     connection.execute(tables.created("rules"))
     insert(connection, "rules", maps.checked(rules))
@@ -164,6 +167,7 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
             "rules_unread": "rules WHERE problem IS NOT NULL",
         }.items()
     }
+    numbers["ignored"] = one(connection, "SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored")[0]
     reasons = [
         {"verdict": verdict, "count": by_verdict[verdict]}
         for verdict in tables.VERDICTS

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from absolve.audit.content import Match, Pair
+    from absolve.audit.ignoring import Ignore
     from absolve.audit.maps import RuleSet
 
     Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair]]]
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # Statements of files of queries: none that writes a file, loads an extension or changes a setting.
 _HARMLESS: Final = frozenset({"CREATE", "CREATE_FUNC", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "SELECT"})
 _NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
+_SLASHES: Final = re.compile("/{2,}")
 _LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
 _FETCHED: Final = 10_000  # rows at once
 HTML: Final = ("text/html", "application/xhtml+xml")
@@ -42,7 +44,7 @@ class Question(NamedTuple):
 
     `new_url`, `old_url`: the URL of the root of each site. `server`: how URLs find files. `threshold`: the similarity
     from which two contents are the same. `entries`: URLs of pages that need no link. `queries`: a folder with changed
-    copies of the queries.
+    copies of the queries. `ignores`: what is known and accepted.
     """
 
     new_url: str
@@ -51,6 +53,7 @@ class Question(NamedTuple):
     threshold: float = 0.8
     entries: tuple[str, ...] = ()
     queries: Path | None = None
+    ignores: tuple[Ignore, ...] = ()
 
 
 def run(connection: Any, name: str, question: Question) -> None:
@@ -97,13 +100,14 @@ def prepare(connection: Any, question: Question) -> None:
     server = question.server
     connection.execute(
         "CREATE OR REPLACE TABLE server AS SELECT ?::VARCHAR[] AS index_names, ?::VARCHAR[] AS extensions,"
-        " ? AS bare_folder, ? AS letter_case, ? AS queries",
-        [list(server.indexes), list(server.extensions), server.bare_folder, server.case, server.queries],
+        " ? AS bare_folder, ? AS letter_case, ? AS queries, ? AS slashes, ? AS html",
+        [list(server.indexes), list(server.extensions), *server[2:5], server.slashes, server.html],
     )
     connection.execute("CREATE OR REPLACE TABLE settings AS SELECT ?::DOUBLE AS threshold", [question.threshold])
     connection.execute(
         "CREATE OR REPLACE TABLE located (side VARCHAR, url VARCHAR, site VARCHAR, path VARCHAR, key VARCHAR,"
-        " resource BIGINT, there VARCHAR, variant VARCHAR, variant_resource BIGINT, is_ambiguous BOOLEAN)"
+        " resource BIGINT, there VARCHAR, variant VARCHAR, variant_resource BIGINT, is_ambiguous BOOLEAN,"
+        " sent_to VARCHAR)"
     )
     connection.execute("CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR)")
     _add_functions(connection)
@@ -211,7 +215,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     given = [*sets, recorded] if recorded.rules else sets
     rules = maps.Rules(given, question.old_url, question.new_url)
     if given:  # else no file is in the way of a rule to add
-        rules.exists = Held(connection, fold=question.server.case == "ignore")
+        rules.exists = Held(connection, question.server)
     return rules
 
 
@@ -244,9 +248,9 @@ def _moves(rules: maps.Rules, urls: Iterable[tuple[str]]) -> Iterator[tuple[Any,
 class Held:
     """Whether the new site has a file for a URL: what rules ask that do not apply where there is one."""
 
-    def __init__(self, connection: Any, *, fold: bool) -> None:
+    def __init__(self, connection: Any, server: Server) -> None:
         self._connection = connection.cursor()
-        self._fold = fold
+        self._server = server
         self._found: dict[str, bool] = {}
         self._held: set[int] | None = None
 
@@ -261,7 +265,9 @@ class Held:
         if normal is None:
             return False
         site, path, query = identity.key(normal)
-        path = path.lower() if self._fold else path
+        path = path.lower() if self._server.case == "ignore" else path
+        if self._server.slashes == "merge":
+            path = _SLASHES.sub("/", path)
         return hash((site, path)) in self._held or (
             query is not None and hash((site, f"{path}?{query}")) in self._held
         )

@@ -16,7 +16,9 @@ class Server(NamedTuple):
     `indexes`: names of files that a URL with a final slash leads to. `extensions`: a URL without them leads to the file
     with one of them. `bare_folder`: the URL of a folder without its slash: "redirect" or "nothing". `case`: letter case
     of paths, "exact" or "ignore". `queries`: "ignore" (a file is there with any query), or "exact". `forced`: a rule of
-    a `_redirects` file counts though a file is there. `documentation`: where all this is described.
+    a `_redirects` file counts though a file is there. `slashes`: several in a row in a path: "merge" (the same as one)
+    or "exact". `html`: the URL of a page with its extension, or of an index with its name: "serve" or "redirect" to the
+    one without. `documentation`: where all this is described.
     """
 
     indexes: tuple[str, ...] = ("index.html",)
@@ -25,18 +27,24 @@ class Server(NamedTuple):
     case: str = "exact"
     queries: str = "ignore"
     forced: bool = False
+    slashes: str = "exact"
+    html: str = "serve"
     documentation: str = ""
 
 
 SERVERS: Final[dict[str, Server]] = {
     # No server: the path of a URL is the path of a file. The index is what RFC 1808 readers expect of a folder.
     "plain": Server(
-        indexes=("index.html", "index.htm"), documentation="https://www.rfc-editor.org/rfc/rfc8089#section-2"
+        indexes=("index.html", "index.htm"),
+        slashes="merge",  # POSIX.1-2017 3.271
+        documentation="https://www.rfc-editor.org/rfc/rfc8089#section-2",
     ),
-    # index, default index.html; a folder without slash: 301.
-    "nginx": Server(documentation="https://nginx.org/en/docs/http/ngx_http_index_module.html"),
-    # DirectoryIndex, default index.html; DirectorySlash, default on.
-    "apache": Server(documentation="https://httpd.apache.org/docs/2.4/mod/mod_dir.html"),
+    # index, default index.html; a folder without slash: 301; merge_slashes, default on
+    # (https://nginx.org/en/docs/http/ngx_http_core_module.html#merge_slashes).
+    "nginx": Server(slashes="merge", documentation="https://nginx.org/en/docs/http/ngx_http_index_module.html"),
+    # DirectoryIndex, default index.html; DirectorySlash, default on; MergeSlashes, default on
+    # (https://httpd.apache.org/docs/2.4/mod/core.html#mergeslashes).
+    "apache": Server(slashes="merge", documentation="https://httpd.apache.org/docs/2.4/mod/mod_dir.html"),
     # A page without its extension; a folder without slash: 301; a page with a slash: 404.
     "github-pages": Server(
         extensions=(".html",),
@@ -46,13 +54,16 @@ SERVERS: Final[dict[str, Server]] = {
     "netlify": Server(
         extensions=(".html", ".htm"),
         case="ignore",
+        html="redirect",
         documentation="https://docs.netlify.com/routing/redirects/redirect-options/#trailing-slash",
     ),
     # "Route matching": pages without their extension; "redirects are always followed, regardless of whether an asset
-    # matches" (https://developers.cloudflare.com/pages/configuration/redirects/).
+    # matches" (https://developers.cloudflare.com/pages/configuration/redirects/). "Pages will also redirect HTML pages
+    # to their extension-less counterparts".
     "cloudflare": Server(
         extensions=(".html",),
         forced=True,
+        html="redirect",
         documentation="https://developers.cloudflare.com/pages/configuration/serving-pages/",
     ),
     # The website endpoint; a folder without slash: 302.
@@ -66,6 +77,8 @@ _CHANGES: Final = {
     "bare-folder": ("bare_folder", ("redirect", "nothing")),
     "case": ("case", ("exact", "ignore")),
     "query": ("queries", ("ignore", "exact")),
+    "slashes": ("slashes", ("merge", "exact")),
+    "html": ("html", ("serve", "redirect")),
 }
 
 

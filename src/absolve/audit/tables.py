@@ -30,6 +30,7 @@ _COLUMNS: Final = {
         "rule",  # the rule that moved it, FILE:LINE; else the rule to add, as text
     ),
     "pages": ("url", "document", "verdict", "detail"),
+    "mentions": ("document", "entity", "line", "column", "kind", "mention"),  # of the old host, outside links
     "rules": (
         *("file", "line", "text"),
         "used",  # URLs that it moved
@@ -54,13 +55,15 @@ _TYPES: Final = {
 }
 TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} for table, columns in _COLUMNS.items()}
 
+MARKUP: Final = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml"})
+
 # In the order in which they are tried: the first that holds counts.
 LINK_VERDICTS: Final = (
-    *("ok", "same", "external", "malformed", "unresolved", "divergent", "leftover", "mixed", "insecure"),
+    *("ok", "same", "external", "malformed", "unresolved", "divergent", "leftover", "local", "mixed", "insecure"),
     *("loop", "chain", "redirected", "case", "slash", "encoding", "fragment", "broken"),
 )
 URL_VERDICTS: Final = ("kept", "mapped", "moved", "replaced", "gone", "lost")
-PAGE_VERDICTS: Final = ("orphan", "canonical", "hreflang", "sitemap", "duplicate")
+PAGE_VERDICTS: Final = ("noindex", "orphan", "canonical", "hreflang", "sitemap", "duplicate")
 UNREAD: Final = "unread-rule"
 WRONG: Final = "wrong-rule"
 RULE_VERDICTS: Final = (UNREAD, WRONG)

@@ -1,8 +1,8 @@
-"""Compare the contents of both sites: read their pages once more, and match the texts.
+"""Read documents of both sites once more: to compare the texts of pages, and for what only their bytes show.
 
-In: the table `resources`, options of reading. Out: matches and scores, by the numbers of resources. A page is read from
-the file or archive that its row names, if its bytes still have the digest of that row. An inventory may name any file:
-of those only regular files below some folders are opened.
+In: the table `resources`, options of reading. Out: documents with their bytes; matches and scores. A document is read
+from the file or archive that its row names, if its bytes still have the digest of that row. An inventory may name any
+file: of those only regular files below some folders are opened.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import stat
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import content
 from absolve.audit.judge import each
@@ -26,51 +26,79 @@ if TYPE_CHECKING:
     from absolve.audit.judge import Compare
     from absolve.run.load import ReadOptions
 
-_PAGES: Final = """
-SELECT document, entity, resource, digest, title, media_type, charset, size,
+_ROWS: Final = """
+SELECT document, entity, resource, digest, title, media_type, charset, size, url,
     document IN (SELECT document FROM {side}_foreign) AS is_foreign
-FROM resources
-WHERE side = ? AND is_page AND digest IS NOT NULL ORDER BY document, entity, resource
+FROM resources WHERE side = ? AND digest IS NOT NULL AND ({condition}) ORDER BY document, entity, resource
 """
 
 
-def comparing(
-    connection: Any, reading: ReadOptions, threshold: float, roots: Sequence[Path], notify: Callable[[Diagnostic], None]
-) -> Compare:
-    """Return the function that `judge.judge` calls for the contents.
+class Found(NamedTuple):
+    """A document of a site, of the table `resources`, with its bytes."""
+
+    document: str
+    entity: str
+    resource: int
+    digest: str
+    title: str | None
+    media_type: str | None
+    charset: str | None
+    size: int | None
+    url: str
+    data: bytes
+
+
+class Reader:
+    """Reads documents of both sites once more.
 
     `roots` are the folders in which documents that only an inventory names may be; `notify` is called for others.
     """
-    real = tuple(os.path.join(os.path.realpath(root), "") for root in roots)  # noqa: PTH118 - with a slash at its end
+
+    def __init__(
+        self, connection: Any, reading: ReadOptions, roots: Sequence[Path], notify: Callable[[Diagnostic], None]
+    ) -> None:
+        self._connection = connection
+        self._reading = reading
+        real = map(os.path.realpath, roots)
+        self._roots = tuple(os.path.join(root, "") for root in real)  # noqa: PTH118 - with a slash at its end
+        self._notify = notify
+
+    def __call__(self, side: str, condition: str) -> Iterator[Found]:
+        """Yield the documents of a side for which a condition holds, if their bytes have the digest of the row."""
+        outside = []
+        query = _ROWS.format(side=side, condition=condition)
+        for name, group in groupby(each(self._connection, query, [side]), lambda row: row[0]):
+            rows = {row[1]: row for row in group}
+            *_, size, _, is_foreign = next(iter(rows.values()))
+            if is_foreign and not _is_below(name, self._roots, size if set(rows) == {""} else None):
+                outside.append(name)
+                continue
+            for entity, data in _contents(name, rows.keys(), self._reading):
+                found = Found._make((*rows[entity][:-1], data))
+                if documents.digest(data) == found.digest:
+                    yield found
+        if outside:
+            text = (
+                f"the contents of {len(outside):,} files that an inventory names are not read: they are not there, have"
+                " changed, or are neither below the working folder nor beside the inventory"
+            )
+            self._notify(Diagnostic("outside", text, outside[0]))
+
+
+def comparing(reader: Reader, threshold: float) -> Compare:
+    """Return the function that `judge.judge` calls for the contents."""
 
     def compared(pairs: Sequence[tuple[int, int]]) -> tuple[list[content.Match], list[content.Pair]]:
-        old, new = (pages(connection, side, reading, real, notify) for side in ("old", "new"))
-        return content.match(old, new, threshold=threshold, pairs=pairs)
+        return content.match(pages(reader, "old"), pages(reader, "new"), threshold=threshold, pairs=pairs)
 
     return compared
 
 
-def pages(
-    connection: Any, side: str, reading: ReadOptions, roots: tuple[str, ...], notify: Callable[[Diagnostic], None]
-) -> Iterator[content.PageText]:
+def pages(reader: Reader, side: str) -> Iterator[content.PageText]:
     """Yield the pages of a site with their texts."""
-    outside = []
-    for name, group in groupby(each(connection, _PAGES.format(side=side), [side]), lambda row: row[0]):
-        rows = {row[1]: row for row in group}
-        *_, size, is_foreign = next(iter(rows.values()))
-        if is_foreign and not _is_below(name, roots, size if set(rows) == {""} else None):
-            outside.append(name)
-            continue
-        for entity, data in _contents(name, rows.keys(), reading):
-            _, _, resource, digest, title, media_type, charset, *_ = rows[entity]
-            if documents.digest(data) == digest:
-                yield content.PageText(resource, digest, title, content.blocks(data, media_type, charset))
-    if outside:
-        text = (
-            f"the contents of {len(outside):,} files that an inventory names are not compared: they are not there, have"
-            " changed, or are neither below the working folder nor beside the inventory"
-        )
-        notify(Diagnostic("outside", text, outside[0]))
+    for found in reader(side, "is_page"):
+        texts = content.blocks(found.data, found.media_type, found.charset)
+        yield content.PageText(found.resource, found.digest, found.title, texts)
 
 
 def _is_below(name: str, roots: tuple[str, ...], size: int | None) -> bool:

@@ -8,10 +8,25 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.audit import checks, conclude, judge, load, maps, outputs, repair, servers, tables, texts
+from absolve.audit import (
+    checks,
+    conclude,
+    ignoring,
+    judge,
+    load,
+    maps,
+    mentions,
+    outputs,
+    repair,
+    robots,
+    servers,
+    tables,
+    texts,
+)
 from absolve.audit.outputs import baseline
 from absolve.cli import audit_shown, audit_sites, many
 from absolve.cli import options as shared
@@ -25,7 +40,7 @@ from absolve.urls import identity
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from absolve.audit.judge import Compare, Question
     from absolve.audit.maps import RuleSet
@@ -62,12 +77,16 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             report.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
         judge.prepare(connection, question)
         roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
-        compared = texts.comparing(connection, shared.reading(options), question.threshold, roots, report.aside)
+        read = texts.Reader(connection, shared.reading(options), roots, report.aside)
+        compared = texts.comparing(read, question.threshold)
         rules = _judged(connection, question, sets, compared, _names_of_links(found))
         for diagnostic in checks.oddities(connection, question):
             report.aside(diagnostic)
+        ignoring.links(connection, question.ignores, read, routes=options.places == "all")
+        robots.find(connection, read)
+        mentions.find(connection, question, read)
         conclude.conclude(connection, question, rules, failing)
-        for diagnostic in checks.wrong_rules(connection):
+        for diagnostic in chain(checks.wrong_rules(connection), ignoring.unused(connection, question.ignores)):
             report.aside(diagnostic)
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))
@@ -214,7 +233,14 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         options.similar,
         tuple(map(_entry, options.entry)),
         Path(options.queries) if options.queries is not None else None,
+        tuple(_ignores(options)),
     )
+
+
+def _ignores(options: argparse.Namespace) -> Iterator[ignoring.Ignore]:
+    yield from ignoring.of_texts(options.ignore, "--ignore")
+    for name in options.ignore_file:
+        yield from ignoring.of_file(Path(name))
 
 
 def _entry(url: str) -> str:

@@ -339,6 +339,24 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless("--entry URL", "audit", "a page that needs no link to it; may be repeated", repeats=True),
     ),
+    "what is known and accepted": (
+        Option(
+            "--ignore REGEX",
+            "audit",
+            "no finding for what has such a URL or reference; a reason may follow: '/drafts/ # not public'; may be"
+            " repeated",
+            repeats=True,
+        ),
+        Option("--ignore-file FILE", "audit", "a file with such a pattern a line; may be repeated", repeats=True),
+        _harmless(
+            "--fragments",
+            "audit",
+            "places: #/ and #! are routes of a script (default); all: they are places, too",
+            choices=("places", "all"),
+            default="places",
+            attribute="places",
+        ),
+    ),
     "how URLs find files": (
         _harmless("--server WORD,...", "audit", _server, words=_servers, default="plain"),
     ),

@@ -11,9 +11,9 @@ class Capture(NamedTuple):
     """Facts by which a container describes a document in it.
 
     An event of a message, or of an entry of an archive, about its body; the field `capture` of a Part of an archive.
-    `date` is as written there. `size` is 0 for a body that is empty, None for one that is unknown or not here.
-    `kind` is the type of a WARC record; `refers_to`, `refers_to_date` and `payload_digest` are fields of it. `name` is
-    the URL by which a message knows its part (`cid:`).
+    `date` is as written there. `robots` are the rules of X-Robots-Tag. `size` is 0 for a body that is empty, None for
+    one that is unknown or not here. `kind` is the type of a WARC record; `refers_to`, `refers_to_date` and
+    `payload_digest` are fields of it. `name` is the URL by which a message knows its part (`cid:`).
 
     With `Settings.captures` there are the header fields, too, their names in lower case; `location` of a part of a
     message (a reference), `redirect` of a response, and `length`, the bytes that its content had, as far as stated.
@@ -33,6 +33,7 @@ class Capture(NamedTuple):
     location: str = ""
     redirect: str = ""
     length: int = 0
+    robots: str = ""
 
 
 class PageFacts(NamedTuple):

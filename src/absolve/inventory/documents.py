@@ -56,8 +56,8 @@ class DocumentRow(NamedTuple):
     digest: str | None  # of these bytes: sha256:...
     title: str | None  # white space folded, at most 200 characters
     lang: str | None  # of the root element
-    canonical: str | None  # the URL of the first link element with rel=canonical
-    robots: str | None  # the content of meta elements with this name
+    canonical: str | None  # the URL of the first link element with rel=canonical, else of such a header field Link
+    robots: str | None  # the content of meta elements with this name, and of X-Robots-Tag
     base: str
     base_layer: Layer
     links: int  # rows in the table of links with this entity, and those of the header fields around it
@@ -211,7 +211,7 @@ def walked(
         links=entity.links + around.links,
         problems=(*base_problems(entity), *around.codes, *(finding.code for finding in entity.findings)),
         facts=entity.facts,
-        canonical=canonical(entity),
+        canonical=canonical(entity) or around.canonical,
         alternates=tuple(alternates(entity)),
     )
     return row, data, entity, around.capture
@@ -303,7 +303,7 @@ def _row(
         facts.title if facts is not None else None,
         facts.lang or None if facts is not None else None,
         _text(canonical),
-        facts.robots or None if facts is not None else None,
+        _text(", ".join(filter(None, (facts.robots if facts is not None else "", capture.robots)))),
         shown(base.url),
         base.layer,
         links,

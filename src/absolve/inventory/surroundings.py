@@ -6,6 +6,7 @@ the canonical URL, the alternates, and the path of a document that was not walke
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.captures import Capture
@@ -26,6 +27,8 @@ HTTP_TYPES: Final = frozenset({registry.HTTP, "application/http"})
 CONTAINERS: Final = frozenset({registry.MAILBOX})
 WRAPPERS: Final = (HTTP_TYPES | frozenset(registry.MAIL) | registry.STEPS) - CONTAINERS
 _MOST_ALTERNATES: Final = 1 << 20  # characters of the URLs of one document
+_REL: Final = re.compile(rb'>[^,<>]*?;[\t ]*rel[\t ]*=[\t ]*(?:"([^"]*)"|([^\t ;,"]+))', re.IGNORECASE)
+_LONGEST_PARAMETERS: Final = 1024  # bytes behind a URL of the field Link that are read
 _WHITE_SPACE: Final = "\t\n\f\r "
 
 
@@ -38,6 +41,7 @@ class Around(NamedTuple):
     codes: tuple[str, ...] = ()
     capture: Capture = NO_CAPTURE
     member: int | None = None
+    canonical: str | None = None
 
 
 NOTHING: Final = Around()
@@ -55,12 +59,30 @@ def wrapped_by(entity: Entity, around: Around) -> Around:
         size=own.size,
         method=own.method or outer.method,
         name=own.name or outer.name,
+        robots=own.robots or outer.robots,
     )
     codes = (*around.codes, *own_codes(entity))
     found = located(entity, around) if around.url is None else around
     if found.url is None and entity.media_type not in HTTP_TYPES:
         found = _content_location(entity, own)
-    return Around(found.url, found.url_source, around.links + entity.links, codes, capture)
+    named = around.canonical or _linked(entity)
+    return Around(found.url, found.url_source, around.links + entity.links, codes, capture, canonical=named)
+
+
+def _linked(entity: Entity) -> str | None:
+    """Return the URL of the header field Link with rel=canonical (RFC 8288 3, RFC 6596)."""
+    for event in entity.events if entity.media_type in HTTP_TYPES else ():
+        if type(event) is Part:
+            break
+        if type(event) is Link and event.place.attribute == "link" and _is_canonical(entity, event):
+            return Resolved(entity, event).target
+    return None
+
+
+def _is_canonical(entity: Entity, link: Link) -> bool:
+    """Return whether the parameters behind a URL of the field Link name the relation (RFC 8288 3)."""
+    found = _REL.match(entity.data[link.end : link.end + _LONGEST_PARAMETERS])
+    return found is not None and b"canonical" in (found[1] or found[2]).lower().split()
 
 
 def located(entity: Entity, around: Around) -> Around:

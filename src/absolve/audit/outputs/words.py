@@ -27,6 +27,9 @@ VERDICTS: Final = {
         "the RFCs and browsers disagree where {reference} leads",
     ),
     "leftover": Words("Leftover", "The link names the old site.", "{reference} names the old site"),
+    "local": Words(
+        "Local", "The link leads to the machine that the site was made on.", "{reference} leads to the own machine"
+    ),
     "mixed": Words(
         "Mixed content", "An https page loads this by http: browsers block it.", "{reference} is loaded by http"
     ),
@@ -59,6 +62,9 @@ VERDICTS: Final = {
     "replaced": Words("Replaced", "The old URL is there, its content is not.", "{url} has other content now"),
     "gone": Words("Gone", "The map states that the old URL is gone.", "{url}"),
     "lost": Words("Lost", "The old URL leads nowhere.", "{url} leads nowhere"),
+    "noindex": Words(
+        "Not indexed", "Search engines may not index the page.", "search engines may not index {url}"
+    ),
     "orphan": Words("Orphan", "No link and no sitemap leads to the page.", "nothing leads to {url}"),
     "canonical": Words(
         "Canonical", "The canonical link of the page contradicts.", "the canonical link of {url} contradicts"

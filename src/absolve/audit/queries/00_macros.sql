@@ -13,8 +13,12 @@ CREATE OR REPLACE MACRO bare(url) AS
 CREATE OR REPLACE MACRO fragment_of(url) AS
     CASE WHEN contains(url, '#') THEN substr(url, instr(url, '#') + 1) END;
 
+CREATE OR REPLACE MACRO merged(path) AS
+    CASE WHEN contains(path, '//') AND (SELECT slashes FROM server) = 'merge' THEN regexp_replace(path, '/{2,}', '/', 'g')
+        ELSE path END;
+
 CREATE OR REPLACE MACRO key_of(path) AS
-    CASE WHEN (SELECT letter_case FROM server) = 'ignore' THEN lower(decoded(path)) ELSE decoded(path) END;
+    CASE WHEN (SELECT letter_case FROM server) = 'ignore' THEN lower(merged(decoded(path))) ELSE merged(decoded(path)) END;
 
 -- What differs in letter case, final slash or Unicode form only has the same loose key.
 CREATE OR REPLACE MACRO loose(key) AS lower(nfc_normalize(rtrim(key, '/')));
@@ -25,6 +29,12 @@ CREATE OR REPLACE MACRO with_fragment(url, fragment) AS
 -- The verdict of a link that is no finding.
 CREATE OR REPLACE MACRO quiet_verdict(scope) AS
     CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external' WHEN 'same-document' THEN 'same' ELSE 'ok' END;
+
+-- A URL that only the machine finds on which the site was made.
+CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url),
+    '^(file:|[a-z]:[\\/]|https?://([^/?#]*@)?([^/?#:]*\.)?(localhost|127\.[0-9.]+|0\.0\.0\.0|\[::1?\])\.?(:[0-9]*)?([/?#]|$))');
+
+CREATE OR REPLACE MACRO is_rooted(reference) AS starts_with(reference, '/') AND NOT starts_with(reference, '//');
 
 -- The folder of a path, with its final slash.
 CREATE OR REPLACE MACRO folder_of(path) AS regexp_extract(path, '^(.*/)', 1);

@@ -8,7 +8,8 @@ WITH parts AS (
     SELECT *, key_of(path) AS key FROM parts
 ), exact AS (
     SELECT k.*, coalesce(whole.resource, plain.resource) AS resource,
-        coalesce(whole.url, plain.url || '?' || k.query) AS there
+        coalesce(whole.url, plain.url || '?' || k.query) AS there,
+        coalesce(whole.sent_to, plain.sent_to || '?' || k.query) AS sent_to
     FROM keyed k
     LEFT JOIN answers whole
         ON whole.side = k.side AND whole.site = k.site AND whole.key = k.key || coalesce('?' || k.query, '')
@@ -41,5 +42,6 @@ SELECT e.side, e.url, e.site, e.path, e.key, e.resource,
     coalesce(e.there, n.there) AS there,
     CASE n.kind WHEN 1 THEN 'case' WHEN 2 THEN 'slash' WHEN 3 THEN 'encoding' END AS variant,
     n.resource AS variant_resource,
-    coalesce(n.candidates, 0) > 1 AS is_ambiguous
+    coalesce(n.candidates, 0) > 1 AS is_ambiguous,
+    e.sent_to
 FROM exact e LEFT JOIN nearest n ON n.side = e.side AND n.url = e.url;

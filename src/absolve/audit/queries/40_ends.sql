@@ -3,12 +3,15 @@
 CREATE OR REPLACE TABLE ends AS
 WITH scoped AS (
     SELECT a.target, a.url, a.fragment, l.site, l.path, l.resource, l.there, l.variant, l.variant_resource,
-        l.is_ambiguous, n.prefix IS NOT NULL AS is_inside,
+        l.is_ambiguous, l.sent_to, n.prefix IS NOT NULL OR l.variant = 'slash' AND r.prefix IS NOT NULL AS is_inside,
+        y.url IS NOT NULL AS is_stray, i.there AS stray_there,
         o.prefix IS NOT NULL AND l.resource IS NULL AND (n.prefix IS NULL OR length(o.prefix) > length(n.prefix))
             AS is_leftover
     FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
     LEFT JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path, n.prefix)
+    LEFT JOIN scopes r ON r.side = 'new' AND r.site = l.site AND l.path || '/' = r.prefix -- the root without its slash
     LEFT JOIN scopes o ON o.side = 'old' AND o.site = l.site AND starts_with(l.path, o.prefix)
+    LEFT JOIN strays y ON y.url = a.url LEFT JOIN located i ON i.side = 'new' AND i.url = y.inner_url
 ), leftovers AS ( -- by the map, else the same path, else where its content is
     SELECT k.target,
         CASE WHEN d.final IS NOT NULL THEN d.final WHEN d.url IS NULL OR NOT d.is_gone THEN coalesce(p.there, h.final) END
@@ -25,12 +28,13 @@ WITH scoped AS (
 )
 SELECT k.*, d.url IS NOT NULL AS is_led, d.resource AS led_resource, d.is_loop, d.is_outside, d.is_old,
     coalesce(d.is_gone, false) AS is_gone,
-    CASE WHEN k.is_leftover THEN f.hops ELSE coalesce(d.hops, 0) END AS hops,
+    CASE WHEN k.is_leftover THEN f.hops WHEN d.url IS NULL AND k.sent_to IS NOT NULL THEN 1 ELSE coalesce(d.hops, 0) END
+        AS hops,
     CASE WHEN k.is_leftover THEN f.rule WHEN d.is_loop OR d.resource IS NOT NULL OR d.is_outside THEN d.cause_rule
         ELSE d.rule END AS rule,
     coalesce(f.is_there, false) AS is_there,
     with_fragment(CASE WHEN k.is_leftover THEN f.final WHEN d.url IS NOT NULL THEN d.final
-        WHEN k.resource IS NOT NULL THEN k.url ELSE k.there END, k.fragment) AS "end", -- a redirect's own fragment wins
+        WHEN k.resource IS NOT NULL THEN coalesce(k.sent_to, k.url) ELSE k.there END, k.fragment) AS "end", -- a redirect's own fragment wins
     CASE WHEN k.is_leftover THEN f.resource WHEN d.url IS NOT NULL THEN d.resource
         ELSE coalesce(k.resource, k.variant_resource) END AS end_resource
 FROM scoped k

@@ -5,11 +5,14 @@ WITH placed AS (
     SELECT e.*, m.fragment IS NOT NULL AS is_misplaced, m.other_case
     FROM ends e LEFT JOIN missing_places m ON m.resource = e.end_resource AND m.fragment = fragment_of(e."end")
 )
-SELECT target, url, fragment, site, path, is_inside, variant, hops, rule, is_gone,
+SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(stray_there, fragment) AS stray_there, variant,
+    hops, rule, is_gone,
     CASE WHEN led_resource IS NOT NULL AND hops = 0 THEN led_resource ELSE resource END AS resource,
     CASE
-        WHEN resource IS NOT NULL AND NOT is_led THEN CASE WHEN is_misplaced THEN 'fragment' ELSE 'ok' END
+        WHEN resource IS NOT NULL AND NOT is_led THEN
+            CASE WHEN is_misplaced THEN 'fragment' WHEN sent_to IS NOT NULL THEN 'redirected' ELSE 'ok' END
         WHEN is_leftover THEN 'leftover'
+        WHEN NOT is_inside AND is_local(url) THEN 'local'
         WHEN is_loop THEN 'loop'
         WHEN is_led AND led_resource IS NULL AND NOT is_outside THEN 'broken'
         WHEN is_led AND is_misplaced THEN 'fragment'
@@ -20,10 +23,11 @@ SELECT target, url, fragment, site, path, is_inside, variant, hops, rule, is_gon
         WHEN variant IS NOT NULL THEN variant
         ELSE 'broken'
     END AS verdict,
-    CASE WHEN is_misplaced THEN bare("end") WHEN is_led OR is_leftover OR resource IS NULL THEN "end" END AS final,
+    CASE WHEN is_misplaced THEN bare("end") WHEN is_led OR is_leftover OR resource IS NULL OR sent_to IS NOT NULL
+        THEN "end" END AS final,
     NOT is_misplaced AND CASE WHEN is_leftover THEN is_there
         WHEN is_led THEN led_resource IS NOT NULL OR (is_outside AND NOT is_old) -- no link to the old site
-        ELSE resource IS NULL AND variant IS NOT NULL AND NOT is_ambiguous END AS is_sure,
+        ELSE sent_to IS NOT NULL OR resource IS NULL AND variant IS NOT NULL AND NOT is_ambiguous END AS is_sure,
     CASE WHEN other_case IS NOT NULL THEN bare("end") || '#' || other_case
         WHEN is_ambiguous THEN there END AS suggestion,
     CASE WHEN starts_with(url, 'http:') AND resource IS NOT NULL

@@ -17,6 +17,20 @@ CREATE OR REPLACE TABLE linked AS
 SELECT DISTINCT t.resource FROM led_targets t JOIN resources r ON r.resource = t.resource
 WHERE t.first_document <> hash(r.document) OR t.last_document <> hash(r.document) OR r.entity <> '';
 
+-- Pages that search engines may not index now, though they could index the old page. The home page needs no old page.
+CREATE OR REPLACE TABLE shut AS
+WITH shut_pages AS (
+    SELECT p.resource, p.url, p.document, c.reason, h.resource IS NOT NULL AS is_home
+    FROM site_pages p JOIN closed c ON c.side = 'new' AND c.resource = p.resource LEFT JOIN home h ON h.resource = p.resource
+), before AS ( -- whether the old pages that a page has come from were closed
+    SELECT h.new_resource AS resource, bool_and(c.resource IS NOT NULL) AS was_closed
+    FROM homes h LEFT JOIN closed c ON c.side = 'old' AND c.resource = h.resource
+    WHERE h.new_resource IS NOT NULL GROUP BY h.new_resource
+), whole AS (SELECT (SELECT count(*) FROM shut_pages) = (SELECT count(*) FROM site_pages) AS is_whole)
+SELECT s.*, is_whole FROM shut_pages s LEFT JOIN before b ON b.resource = s.resource, whole
+WHERE NOT coalesce(b.was_closed, NOT (s.is_home OR is_whole))
+QUALIFY NOT is_whole OR row_number() OVER (ORDER BY s.is_home DESC, length(s.url), s.url) = 1;
+
 -- Links by which a page names its own URL.
 CREATE OR REPLACE TABLE claims AS
 SELECT p.resource, p.url, p.document, l.rel, l.reference, l.target, l.line, coalesce(f.verdict, 'ok') AS verdict,
@@ -57,10 +71,18 @@ SELECT p.url, p.document, 'no return link to ' || a.url || ', which names it for
 FROM alternates a JOIN site_pages p ON p.resource = a.led
 WHERE a.led <> a.resource AND NOT EXISTS (SELECT 1 FROM alternates b WHERE b.resource = a.led AND b.led = a.resource)
 UNION ALL
+SELECT a.url, a.document, 'its link for ' || a.language || ' leads to a page that search engines may not index: ' || a.target
+FROM alternates a JOIN closed x ON x.side = 'new' AND x.resource = a.led WHERE a.led <> a.resource
+UNION ALL
 SELECT url, document, 'two pages for one language, ' || language || ': ' || min(target) || ' and ' || max(target)
 FROM alternates GROUP BY resource, url, document, language HAVING count(DISTINCT coalesce(led::VARCHAR, target)) > 1;
 
 CREATE OR REPLACE TABLE pages AS
+SELECT url, document, 'noindex' AS verdict, CASE
+    WHEN is_whole THEN 'search engines may index no page of the site: '
+    WHEN is_home THEN 'search engines may not index the home page: '
+    ELSE 'search engines may not index it, and could index the old page: ' END || reason AS detail FROM shut
+UNION ALL
 SELECT p.url, p.document, 'orphan' AS verdict, 'no page links to it, and no sitemap lists it' AS detail
 FROM site_pages p
 ANTI JOIN linked k ON k.resource = p.resource
@@ -76,9 +98,12 @@ SELECT c.url, c.document, 'canonical', CASE
     WHEN c.verdict IN ('case', 'slash', 'encoding', 'insecure', 'mixed')
         THEN 'its canonical link is spelled otherwise (' || c.verdict || '): ' || c.target
     WHEN c.verdict IN ('malformed', 'unresolved') THEN 'its canonical link is no URL: ' || c.reference
+    WHEN x.resource IS NOT NULL THEN 'its canonical link leads to a page that search engines may not index: ' || c.target
     ELSE 'a chain of canonical links: ' || c.target || ' has another one: ' || o.target END
 FROM canonicals c LEFT JOIN canonicals o ON o.resource = c.led AND c.led <> c.resource AND o.led <> o.resource
-WHERE c.claimed > 1 OR c.verdict NOT IN ('ok', 'same', 'external', 'divergent', 'fragment') OR o.resource IS NOT NULL
+LEFT JOIN closed x ON x.side = 'new' AND x.resource = c.led AND c.led <> c.resource
+WHERE c.claimed > 1 OR c.verdict NOT IN ('ok', 'same', 'external', 'divergent', 'fragment')
+    OR o.resource IS NOT NULL OR x.resource IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY c.resource ORDER BY c.start) = 1
 UNION ALL
 SELECT url, document, 'hreflang', min(detail) FROM language_findings GROUP BY url, document
@@ -90,15 +115,17 @@ SELECT url, document, 'sitemap', CASE verdict
     WHEN 'chain' THEN 'the sitemap lists a URL that is redirected to ' || coalesce(final, 'nothing')
     WHEN 'redirected' THEN 'the sitemap lists a URL that is redirected to ' || coalesce(final, 'nothing')
     WHEN 'canonical' THEN 'the sitemap lists a page whose canonical URL is ' || final
+    WHEN 'noindex' THEN 'the sitemap lists a page that search engines may not index: ' || final
     ELSE 'the sitemap lists a URL that is spelled otherwise (' || verdict || '): ' || coalesce(final, reference) END
 FROM (
     SELECT coalesce(l.target, l.reference) AS url, l.document, l.reference,
-        CASE WHEN coalesce(f.verdict, 'ok') IN ('ok', 'same') AND c.resource IS NOT NULL THEN 'canonical'
-            ELSE coalesce(f.verdict, 'ok') END AS verdict,
-        coalesce(f.final, c.target) AS final
+        CASE WHEN coalesce(f.verdict, 'ok') NOT IN ('ok', 'same') THEN f.verdict
+            WHEN x.resource IS NOT NULL THEN 'noindex' WHEN c.resource IS NOT NULL THEN 'canonical' ELSE 'ok' END AS verdict,
+        coalesce(f.final, x.reason, c.target) AS final
     FROM links_in l LEFT JOIN findings f ON f.id = l.id
     LEFT JOIN led_targets t ON t.target = l.target
     LEFT JOIN canonicals c ON c.resource = t.resource AND c.led <> c.resource AND c.claimed = 1
+    LEFT JOIN closed x ON x.side = 'new' AND x.resource = t.resource
     WHERE l.element = 'loc' AND l.attribute = ''
 ) WHERE verdict NOT IN ('ok', 'same', 'external')
 UNION ALL

@@ -7,12 +7,15 @@ WITH loud AS (
     FROM findings f
     LEFT JOIN fixes x ON x.reference = f.reference AND x.base = f.base AND x.final = f.final AND f.is_sure
     LEFT JOIN relocated r ON r.id = f.id AND r.cause = 'moved' LEFT JOIN folders m ON m.url = r.old_url
-), located_origins AS ( -- a page that is not there is one origin, whatever the fragments
-    SELECT l.*, CASE WHEN l.verdict = 'broken' THEN coalesce(m.folder, l.url) ELSE l.target END AS origin
+), located_origins AS ( -- a page that is not there is one origin, whatever the fragments and elements
+    SELECT l.*, CASE WHEN l.verdict = 'broken' THEN coalesce(m.folder, l.url) WHEN l.verdict = 'fragment' THEN l.target
+        ELSE l.url END AS origin,
+        CASE WHEN l.element IN ('link', 'meta') THEN coalesce(l.rel || ':', '') || site_of(l.url) END AS template
     FROM loud l LEFT JOIN missing_folders m ON m.url = l.url AND l.verdict = 'broken' AND l.final IS NULL
 ), counted AS (
     SELECT *, count(*) OVER (PARTITION BY verdict, place, reference) AS same_reference,
-        count(*) OVER (PARTITION BY verdict, CASE WHEN verdict = 'broken' THEN '' ELSE place END, origin) AS same_origin
+        count(*) OVER (PARTITION BY verdict, origin) AS same_origin,
+        CASE WHEN template IS NOT NULL THEN count(*) OVER (PARTITION BY verdict, place, template) ELSE 0 END AS same_template
     FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
 )
 SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS suggestion,
@@ -20,9 +23,11 @@ SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS su
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
             OR verdict = 'fragment' AND NOT contains(target, '#')) THEN verdict || ':' || rule
-        WHEN same_reference > same_origin OR target IS NULL THEN verdict || ':' || place || ':' || reference
-        WHEN verdict = 'broken' THEN verdict || ':' || origin
-        ELSE verdict || ':' || place || ':' || origin END AS cause,
+        WHEN same_reference > same_origin AND same_reference >= same_template OR target IS NULL
+            THEN verdict || ':' || place || ':' || reference
+        WHEN verdict IN ('leftover', 'local', 'insecure') AND same_template > same_origin
+            THEN verdict || ':' || place || ':' || template
+        ELSE verdict || ':' || origin END AS cause,
     CASE WHEN folder_rule IS NOT NULL THEN folder_rule ELSE rule END AS rule,
     document, entity, line, "column", reference, origin
 FROM counted c LEFT JOIN near_links n ON n.url = c.url AND c.verdict = 'broken' AND c.final IS NULL

@@ -62,6 +62,7 @@ SELECT cause, verdict, CASE
         WHEN 'unresolved' THEN 'No base URL is known for ' || example_reference
         WHEN 'divergent' THEN 'Browsers and the RFCs disagree where this leads: ' || example_reference
         WHEN 'leftover' THEN 'Still names the old site: ' || coalesce(origin, example_reference)
+        WHEN 'local' THEN 'Leads to the machine that the site was made on: ' || coalesce(origin, example_reference)
         WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(origin, example_reference)
         WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(origin, example_reference)
         WHEN 'loop' THEN 'Redirected in a circle: ' || coalesce(origin, example_reference)

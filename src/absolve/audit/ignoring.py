@@ -1,0 +1,142 @@
+"""Leave out findings that are known and accepted: by patterns over URLs, and by an attribute in the page.
+
+In: patterns with their reasons, the tables of findings, a reader of pages. Out: fewer findings, the table `ignored`,
+and the patterns that met nothing. A pattern is a regular expression of RE2, which matches in linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.audit.judge import each, insert
+from absolve.core import patterns
+from absolve.core.errors import Diagnostic, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from absolve.audit.texts import Found
+
+ATTRIBUTE: Final = b"data-absolve-ignore"
+_REASON: Final = re.compile(r"\s#\s")
+_TAG: Final = re.compile(
+    rb"<(/?)([A-Za-z][^\t\n\f\r />]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*+)>|<!--.*?(?:-->|\Z)", re.DOTALL
+)
+_VOID: Final = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+_PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM findings)"
+_ROUTES: Final = """
+DELETE FROM findings WHERE verdict = 'fragment' AND regexp_matches(fragment_of(target), '^[!/]')
+"""
+
+
+class Ignore(NamedTuple):
+    """A pattern, the reason behind ` # `, and where it was given."""
+
+    pattern: str
+    reason: str
+    source: str
+
+
+def of_texts(texts: Iterable[str], source: str) -> list[Ignore]:
+    """Return the patterns of texts such as `/old/ # under construction`. Raise UsageError for one that is wrong."""
+    found = []
+    for number, text in enumerate(texts, 1):
+        if not text.strip() or text.startswith("# "):
+            continue
+        pattern, _, reason = _REASON.sub("\n", text.strip(), count=1).partition("\n")
+        place = f"{source}:{number}" if source != "--ignore" else source
+        try:
+            patterns.matcher(pattern)
+        except UsageError as error:
+            raise UsageError(f"{place}: {pattern!r}: {error}") from error
+        found.append(Ignore(pattern, reason.strip(), place))
+    return found
+
+
+def of_file(path: Path) -> list[Ignore]:
+    """Return the patterns of a file, one a line. Raise UsageError for a file that cannot be read."""
+    try:
+        return of_texts(path.read_text("utf-8-sig").splitlines(), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--ignore-file: {path} cannot be read as UTF-8") from error
+
+
+def links(
+    connection: Any, ignores: Sequence[Ignore], read: Callable[[str, str], Iterable[Found]], *, routes: bool
+) -> None:
+    """Take ignored links out of the table `findings`. `routes`: findings of routes of a script (`#/`, `#!`) stay."""
+    connection.execute("CREATE OR REPLACE TABLE ignored (pattern BIGINT, links BIGINT, others BIGINT)")
+    if not routes:
+        connection.execute(_ROUTES)
+    for number, ignore in enumerate(ignores):
+        met = "regexp_matches(reference, ?) OR regexp_matches(coalesce(target, ''), ?)"
+        count = _deleted(connection, "findings", met, [ignore.pattern] * 2)
+        insert(connection, "ignored", [(number, count, 0)])
+    insert(connection, "ignored", [(-1, _by_attribute(connection, read), 0)])
+
+
+def others(connection: Any, ignores: Sequence[Ignore], table: str, fine: Sequence[str]) -> None:
+    """Take ignored rows out of a table of URLs; rows with a verdict of `fine` stay."""
+    for number, ignore in enumerate(ignores):
+        words = ", ".join(f"'{word}'" for word in fine) or "''"
+        count = _deleted(connection, table, f"verdict NOT IN ({words}) AND regexp_matches(url, ?)", [ignore.pattern])
+        connection.execute("UPDATE ignored SET others = others + ? WHERE pattern = ?", [count, number])
+
+
+def unused(connection: Any, ignores: Sequence[Ignore]) -> Iterator[Diagnostic]:
+    """Yield the patterns that met nothing."""
+    for (number,) in each(connection, "SELECT pattern FROM ignored WHERE pattern >= 0 AND links + others = 0"):
+        ignore = ignores[number]
+        yield Diagnostic("unused-ignore", f"no finding matches {ignore.pattern!r}", ignore.source)
+
+
+def _deleted(connection: Any, table: str, condition: str, values: Sequence[Any]) -> int:
+    (count,) = connection.execute(f"DELETE FROM {table} WHERE {condition}", list(values)).fetchone()  # noqa: S608 - of ours
+    return int(count)
+
+
+def _by_attribute(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> int:
+    """Take out the findings in elements with the attribute; return their number."""
+    found: list[tuple[int]] = []
+    for page in read("new", _PAGES):
+        if ATTRIBUTE not in page.data.lower():
+            continue
+        spans = list(regions(page.data))
+        starts = [start for start, _ in spans]
+        query = "SELECT id, start FROM findings WHERE document = ? AND entity = ?"
+        for number, at in each(connection, query, [page.document, page.entity]):
+            place = bisect_right(starts, at) - 1
+            if place >= 0 and at < spans[place][1]:
+                found.append((number,))
+    connection.execute("CREATE OR REPLACE TABLE ignored_ids (id BIGINT)")
+    insert(connection, "ignored_ids", found)
+    return _deleted(connection, "findings", "id IN (SELECT id FROM ignored_ids)", [])
+
+
+def regions(page: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the byte spans of elements with the attribute, to their end tag or the end of the page.
+
+    Elements inside such an element yield none of their own.
+    """
+    start, name, depth = -1, b"", 0
+    for tag in _TAG.finditer(page):
+        if tag[2] is None:
+            continue
+        closes, own = bool(tag[1]), tag[2].lower()
+        if start < 0:
+            if closes or ATTRIBUTE not in tag[3].lower():
+                continue
+            if own in _VOID:
+                yield tag.span()
+                continue
+            start, name, depth = tag.start(), own, 1
+        elif own == name:
+            depth += -1 if closes else 1
+            if not depth:
+                yield start, tag.end()
+                start = -1
+    if start >= 0:
+        yield start, len(page)

@@ -1,0 +1,166 @@
+"""Find the pages that search engines may not index.
+
+In: the tables of both sites, and a reader of their files. Out: the table `closed`: a page is closed by a robots meta
+element, X-Robots-Tag, a field of a `_headers` file, or a rule of robots.txt (RFC 9309). Of its groups that of Googlebot
+counts, or that of all robots.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.audit.judge import each, insert, one
+from absolve.urls.identity import decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from absolve.audit.texts import Found
+
+_MOST_BYTES: Final = 500 << 10  # RFC 9309 2.5
+_MOST_PATTERNS: Final = 500  # with an asterisk; each is tried for each path
+_ROBOT: Final = "googlebot"
+_NOT_INDEXED: Final = re.compile(r"(?:^|,)\s*(?:googlebot:\s*)?(?:noindex|none)\s*(?:$|,)", re.IGNORECASE)
+_PAGES: Final = """
+SELECT r.resource, r.path, d.robots FROM resources r
+JOIN scopes s ON s.side = r.side AND s.site = r.site AND s.is_main
+JOIN {side}_documents d ON d.document = r.document AND d.entity = r.entity
+WHERE r.side = ? AND r.is_page AND r.media_type IS NOT NULL
+"""
+
+
+class Rule(NamedTuple):
+    """A rule that shuts paths out, or allows them: its line and its text."""
+
+    line: int
+    text: str
+    is_allowed: bool = False
+
+
+class Rules:
+    """Rules by the patterns of their paths: `*` is any text, a final `$` the end of the path (RFC 9309 2.2.3)."""
+
+    def __init__(self, rules: Iterable[tuple[str, Rule]]) -> None:
+        self._prefixes: dict[str, Rule] = {}
+        self._patterns: dict[str, Rule] = {}
+        for pattern, rule in rules:
+            kind = self._patterns if "*" in pattern or pattern.endswith("$") else self._prefixes
+            if kind is self._prefixes or len(kind) < _MOST_PATTERNS:
+                known = kind.setdefault(pattern, rule)
+                if rule.is_allowed and not known.is_allowed:
+                    kind[pattern] = rule
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
+
+    def __call__(self, path: str) -> Rule | None:
+        """Return the rule that shuts a path out, None if it is allowed: the longest pattern counts (2.2.2)."""
+        path = decoded(path)
+        fitting = [(len(pattern), rule) for pattern, rule in self._patterns.items() if _fits(pattern, path)]
+        for length in self._lengths:
+            rule = self._prefixes.get(path[:length]) if length <= len(path) else None
+            if rule is not None:
+                fitting.append((length, rule))
+                break
+        best = max(fitting, key=lambda found: (found[0], found[1].is_allowed), default=None)
+        return None if best is None or best[1].is_allowed else best[1]
+
+
+def _fits(pattern: str, path: str) -> bool:
+    *pieces, last = pattern.removesuffix("$").split("*")
+    at = 0
+    for number, piece in enumerate(pieces):
+        found = path.find(piece, at)
+        if found < 0 or (not number and found):
+            return False
+        at = found + len(piece)
+    if pattern.endswith("$"):
+        return len(path) - len(last) >= at and path.endswith(last) and (bool(pieces) or path == last)
+    return path.startswith(last) if not pieces else path.find(last, at) >= 0
+
+
+def of_robots(data: bytes) -> Rules:
+    """Return the rules of a robots.txt file for Googlebot, or else for all robots."""
+    groups: dict[str, list[tuple[str, Rule]]] = {}
+    agents: list[str] = []
+    has_rules = False
+    for number, text in enumerate(_lines(data), 1):
+        name, _, value = (part.strip() for part in text.partition("#")[0].partition(":"))
+        if name.lower() == "user-agent":
+            if has_rules:
+                agents, has_rules = [], False
+            agents.append(value.lower())
+        elif name.lower() in {"allow", "disallow"}:
+            has_rules = True
+            rule = Rule(number, f"{name}: {value}", name.lower() == "allow")
+            for agent in agents if value else ():
+                groups.setdefault(agent, []).append((decoded(value), rule))
+        if name.lower() == "user-agent":
+            groups.setdefault(value.lower(), [])
+    return Rules(groups.get(_ROBOT, groups.get("*", [])))
+
+
+def of_headers(data: bytes, host: str) -> Rules:
+    """Return the rules of a `_headers` file (Netlify, Cloudflare Pages) with an X-Robots-Tag against indexing.
+
+    A path may be that of another host: `https://:project.pages.dev/*` concerns previews only.
+    """
+    rules: list[tuple[str, Rule]] = []
+    pattern: str | None = None
+    for number, text in enumerate(_lines(data), 1):
+        if not text[:1].isspace():
+            pattern = _pattern(text.strip(), host)
+            continue
+        name, _, value = (part.strip() for part in text.partition(":"))
+        if pattern is not None and name.lower() == "x-robots-tag" and is_shut(value):
+            rules.append((pattern, Rule(number, text.strip())))
+    return Rules(rules)
+
+
+def _pattern(text: str, host: str) -> str | None:
+    """Return the pattern of a path: `*` and `:name` are any text."""
+    found = re.fullmatch(r"(?:https?://([^/]*))?(/\S*)", text)
+    if found is None or (found[1] is not None and found[1].lower() != host):
+        return None
+    return re.sub(r":[A-Za-z]\w*", "*", found[2]) + "$"
+
+
+def is_shut(robots: str) -> bool:
+    """Return whether rules of a robots meta element or of X-Robots-Tag keep a page out of the index."""
+    return _NOT_INDEXED.search(robots) is not None
+
+
+def _lines(data: bytes) -> Iterator[str]:
+    yield from data[:_MOST_BYTES].decode("utf-8-sig", "replace").splitlines()
+
+
+def find(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
+    """Create the table `closed`: the pages of both sites that search engines may not index, and by what."""
+    connection.execute("CREATE OR REPLACE TABLE closed (side VARCHAR, resource BIGINT, reason VARCHAR)")
+    insert(connection, "closed", chain.from_iterable(_closed(connection, read, side) for side in ("new", "old")))
+
+
+def _closed(
+    connection: Any, read: Callable[[str, str], Iterable[Found]], side: str
+) -> Iterator[tuple[str, int, str]]:
+    files = list(_files(connection, read, side))
+    for resource, path, robots in each(connection, _PAGES.format(side=side), [side]):
+        if robots is not None and is_shut(robots):
+            yield side, resource, f'its robots meta element or X-Robots-Tag is "{robots}"'
+            continue
+        for name, rules in files:
+            if (rule := rules(path)) is not None:
+                yield side, resource, f'{name}, line {rule.line}: "{rule.text}"'
+                break
+
+
+def _files(connection: Any, read: Callable[[str, str], Iterable[Found]], side: str) -> Iterator[tuple[str, Rules]]:
+    """Yield the files that concern the main site of a side, with their rules."""
+    scope = connection.execute("SELECT site, prefix FROM scopes WHERE side = ? AND is_main", [side]).fetchall()
+    for site, prefix in scope:
+        for found in read(side, "path = '/robots.txt' OR regexp_matches(path, '/_headers$')"):
+            (at,) = one(connection, "SELECT site || path FROM resources WHERE resource = ?", [found.resource])
+            if at == f"{site}/robots.txt":
+                yield found.document, of_robots(found.data)
+            elif at == f"{site}{prefix}_headers":
+                yield found.document, of_headers(found.data, site)

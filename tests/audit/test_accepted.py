@@ -1,0 +1,76 @@
+"""What is known and accepted, and where the old host is named outside links."""
+
+from pathlib import Path
+
+import pytest
+from audited import NEW, OLD, audited, links, page, written
+
+from absolve.audit.ignoring import regions
+from absolve.cli import main
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ((), {"gone/x.html", "gone.html"}),
+        (("--ignore", "/gone/"), {"gone.html"}),
+        (("--ignore", "^gone/ # not yet written"), {"gone.html"}),
+        (("--ignore", "example/gone"), set()),
+        (("--fragments", "all"), {"gone/x.html", "gone.html", "a.html#/route", "a.html#!x"}),
+    ],
+)
+def test_a_pattern_leaves_out_what_it_matches(tmp_path: Path, options: tuple[str, ...], wanted: set[str]) -> None:
+    files = {"index.html": links("a.html#/route", "a.html#!x", "gone/x.html", "gone.html"), "a.html": page()}
+    assert audited(tmp_path, files, *options).found.keys() == wanted
+
+
+def test_a_pattern_that_meets_nothing_is_named_and_ignored_findings_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, {"new/index.html": links("gone.html"), "known": "# what we know\ngone # later\n/nothing/\n"})
+    status = main(["audit", f"{tmp_path}/new", "--url", NEW, "--ignore-file", f"{tmp_path}/known"])
+    found = capsys.readouterr().err
+    assert (status, "known:3: unused-ignore: no finding matches '/nothing/'" in found) == (0, True)
+    assert "1 finding ignored" in found
+
+
+@pytest.mark.parametrize("pattern", ["(", "a(?=b)"])
+def test_a_wrong_pattern_is_a_usage_error(tmp_path: Path, pattern: str) -> None:
+    written(tmp_path, {"new/index.html": page()})
+    assert main(["audit", f"{tmp_path}/new", "--ignore", pattern]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<p><a data-absolve-ignore href=x>t</a></p>", ["<a data-absolve-ignore href=x>t</a>"]),
+        ('<div DATA-absolve-ignore="a > b"><div></div>x</div>y', ['<div DATA-absolve-ignore="a > b"><div></div>x</div>']),
+        ("<img data-absolve-ignore src=x><img src=y>", ["<img data-absolve-ignore src=x>"]),
+        ("<nav data-absolve-ignore><!-- </nav> --><a>", ["<nav data-absolve-ignore><!-- </nav> --><a>"]),
+        ("<!-- <p data-absolve-ignore> --><p>", []),
+    ],
+)
+def test_an_element_with_the_attribute_is_accepted_as_a_whole(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in regions(text.encode())] == expected
+
+
+def test_findings_inside_such_an_element_are_left_out(tmp_path: Path) -> None:
+    files = {"index.html": page('<p data-absolve-ignore><a href="a.html">t</a></p><a href="b.html">t</a>')}
+    assert audited(tmp_path, files).found == {"b.html": "broken"}
+
+
+def test_mentions_of_the_old_host_are_counted_apart_from_links(tmp_path: Path) -> None:
+    body = (
+        '<a href="http://old.example/a.html">old.example</a><style>p{background:url(http://old.example/i.png)}</style>'
+        '<p style="background:url(http://old.example/j.png)">me@old.example www.old.example old.example.org'
+        "<script>x='http:\\/\\/old.example\\/api'</script>"
+    )
+    files = {"index.html": page(body), "CNAME": "OLD.example\n", "a.css": "/* old.example */"}
+    rows = audited(tmp_path, files, "--old-url", OLD).tables["mentions"]
+    found = [(Path(row["document"]).name, row["kind"]) for row in rows]
+    assert found == [("CNAME", "text"), ("a.css", "style"), ("index.html", "text"), ("index.html", "script")]
+
+
+def test_a_move_within_one_host_has_no_mentions(tmp_path: Path) -> None:
+    files = {"index.html": page("<p>see new.example")}
+    assert audited(tmp_path, files, "--old-url", NEW, url=f"{NEW}site/").tables["mentions"] == []
