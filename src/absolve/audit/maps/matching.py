@@ -39,6 +39,7 @@ _PORTS: Final = {"http": "80", "https": "443"}
 _FOLDED: Final = "\1"  # begins the key of an exact path in any letter case
 
 Groups = tuple[str | None, ...]
+Numbers = int | list[int]  # of rules with one key: a list would take 88 bytes for each of a million rules
 
 
 class Match(NamedTuple):
@@ -124,8 +125,8 @@ class _Index:
     def __init__(self, rules: Sequence[Rule], *, is_slash_ignored: bool) -> None:
         self._rules = rules
         self._is_slash_ignored = is_slash_ignored
-        self._exact: dict[str, list[int]] = {}
-        self._prefixes: dict[int, list[int]] = {}
+        self._exact: dict[str, Numbers] = {}
+        self._prefixes: dict[int, Numbers] = {}
         self._has_parameters = self._has_folded = False
         self._hosts: set[str] = set()
         patterns: dict[str, list[int]] = {}
@@ -169,12 +170,17 @@ class _Index:
         path, mark, query = source.partition("?")
         return f"{path.rstrip('/') or '/'}{mark}{query}"
 
-    def _put(self, table: dict[Any, list[int]], key: str | int, number: int) -> None:
+    def _put(self, table: dict[Any, Numbers], key: str | int, number: int) -> None:
         """Add a rule, unless it can never apply: an earlier one with the same key applies wherever it would."""
-        numbers = table.setdefault(key, [])
+        known = table.get(key)
+        if known is None:
+            table[key] = number
+            return
+        numbers = known if isinstance(known, list) else [known]
         rule = self._rules[number]
-        if not any(_covers(self._rules[other], rule) for other in (*numbers[:1], *numbers[-1:])):
+        if not any(_covers(self._rules[other], rule) for other in (numbers[0], numbers[-1])):
             numbers.append(number)
+            table[key] = numbers
 
     def _candidates(self, request: Request) -> Iterator[int]:
         hosts = [request.host] if request.host in self._hosts else []
@@ -183,10 +189,10 @@ class _Index:
         keys = self._keys(request)
         for host in hosts:
             for key in keys:
-                yield from self._exact.get(_exact_key(host, key), ())
+                yield from _listed(self._exact.get(_exact_key(host, key)))
             if self._prefixes:
                 for hashed in _prefix_keys(host, request.decoded):
-                    yield from self._prefixes.get(hashed, ())
+                    yield from _listed(self._prefixes.get(hashed))
         for name, (patterns, numbers) in self._sets.items():
             yield from (numbers[place] for place in patterns.candidates(subject(request, name)))
 
@@ -212,6 +218,10 @@ class _Index:
         if rule.how == PREFIX:
             return _prefix_groups(rule.source, request.decoded)
         return matcher(rule.source, ignores_case=rule.ignores_case)(subject(request, rule.subject))
+
+
+def _listed(numbers: Numbers | None) -> Sequence[int]:
+    return numbers if isinstance(numbers, list) else () if numbers is None else (numbers,)
 
 
 def _held(conditions: Sequence[Condition], request: Request) -> Groups | None:
