@@ -48,7 +48,7 @@ TO_SHORTER = {"about.html": "redirected", "about.html?v=1": "redirected"}
         ("plain", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case"}),
         ("nginx", {"docs": "slash", "about": "broken", "about/": "broken", "ABOUT.html": "case", "old/": "broken"}),
         ("github-pages", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken"}),
-        ("netlify", {"docs": "slash", "about/": "slash", "old/": "broken", **TO_SHORTER}),
+        ("netlify", {"docs": "slash", "about/": "slash", "old/": "broken", "ABOUT.html": "redirected", **TO_SHORTER}),
         ("cloudflare", {"docs": "slash", "about/": "slash", "ABOUT.html": "case", "old/": "broken", **TO_SHORTER}),
     ],
 )

@@ -108,7 +108,7 @@ def test_json_lines_name_their_table(tmp_path: Path, audit: duckdb.DuckDBPyConne
     rows = [json.loads(line) for line in written(audit, tmp_path / "a.jsonl").decode().split("\n")[:-1]]
     assert json.loads(written(audit, tmp_path / "a.json")) == rows
     assert len(rows) == sum(count(audit, table) for table in tables.TABLES)
-    assert {row["table"] for row in rows} == set(tables.TABLES)
+    assert {row["table"] for row in rows} == {table for table in tables.TABLES if count(audit, table)}
 
 
 def test_a_workbook_opens_and_has_no_formula(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:

@@ -149,7 +149,7 @@ def test_files_that_an_inventory_names_are_opened_only_below_the_working_folder(
         database.commit()
     status, _, err = audit(audit.new, "--url", URL, "--old", old, "--old-url", "http://old.example/")
     assert status == 1
-    assert "/dev/zero: outside: the contents of 1 files that an inventory names are not compared" in err
+    assert "/dev/zero: outside: the contents of 1 files that an inventory names are not read" in err
 
 
 # --- baselines --------------------------------------------------------------------------------------------------------
