@@ -37,6 +37,20 @@ def page(
     return record("response", url, block(body, media_type, status, **fields), date)
 
 
+def resource(url: str | None, data: bytes, media_type: str | None = "text/html", charset: str = "UTF-8") -> dict[str, Any]:
+    """Return a resource of a web archive, as WebKit writes it."""
+    found = {"WebResourceData": data, "WebResourceFrameName": "", "WebResourceURL": url, "WebResourceMIMEType": media_type}
+    found |= {"WebResourceTextEncodingName": charset} if (media_type or "text/").startswith("text/") else {}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def web_archive(main: dict[str, Any], *others: dict[str, Any], frames: tuple[Any, ...] = ()) -> dict[str, Any]:
+    """Return a web archive, or that of a frame, as a property list."""
+    found: dict[str, Any] = {"WebMainResource": main}
+    found |= {"WebSubresources": [*others]} if others else {}
+    return found | ({"WebSubframeArchives": [*frames]} if frames else {})
+
+
 def har(*entries: Any, **options: Any) -> bytes:
     """Return a HAR of entries; `options` are those of `json.dumps`."""
     return json.dumps({"log": {"version": "1.2", "pages": [{"title": "x"}], "entries": entries}}, **options).encode()

@@ -7,6 +7,7 @@ import base64
 import builtins
 import gzip
 import hashlib
+import plistlib
 import zlib
 from typing import Any
 
@@ -21,6 +22,7 @@ from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.rewriting.policy import absolute
 from absolve.verifying.meant import Meant
+from tests.shapes.captures import resource, web_archive
 
 URL = "http://w.example/d/p.html"
 PAGE, ABSOLUTE = b'<p>x</p><a href="y">z</a>', b'<p>x</p><a href="http://w.example/d/y">z</a>'
@@ -235,3 +237,28 @@ def test_without_warcio_verify_compares_the_bytes(monkeypatch: pytest.MonkeyPatc
     assert absolve.verify(OLD, NEW, media_type="application/warc") == []
     changed = absolve.verify(OLD, NEW.replace(b"25>", b"26>"), media_type="application/warc")
     assert [one.code for one in changed] == ["bytes"]
+
+
+# --- web archives -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [plistlib.FMT_BINARY, plistlib.FMT_XML], ids=["binary", "xml"])
+@pytest.mark.parametrize(
+    ("path", "new", "expected"),
+    [
+        (("WebMainResource", "WebResourceURL"), "http://w.example/d/q", "tree"),
+        (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b">x<", b">z<"), "tree"),
+        (("WebMainResource", "WebResourceData"), ABSOLUTE.replace(b"/d/", b"/e/"), "target"),
+        (("WebSubresources",), [], "tree"),
+    ],
+)
+def test_plistlib_finds_what_changed_in_a_web_archive(form: Any, path: tuple[str, ...], new: Any, expected: str) -> None:
+    found: Any = web_archive(resource(URL, PAGE), resource("http://w.example/i.png", b"i", "image/png"))
+    before = plistlib.dumps(found, fmt=form)
+    found["WebMainResource"]["WebResourceData"] = ABSOLUTE
+    assert not seen(before, plistlib.dumps(found, fmt=form), "application/x-webarchive")
+    inside = found
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = new
+    assert expected in seen(before, plistlib.dumps(found, fmt=form), "application/x-webarchive")

@@ -168,6 +168,7 @@ Two checks:
                        digests and lengths
        JSON, HAR       Python's json, the same values
        ZIP packages    zipfile, the same members
+       web archives    plistlib, the same resources
 Both checks compare the target of each link.
 
 Differences are written to the standard error as

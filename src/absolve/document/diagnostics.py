@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import RETRIEVAL, Finding, Link, Part
+from absolve.core.model import RETRIEVAL, SHARED_DATA, Finding, Link, Part
 from absolve.document.entity import ENTERED, MOST_DEEP
 from absolve.encodings.offset_map import CUT_OFF, is_cut
-from absolve.formats.registry import HTTP
 from absolve.urls.base import TOO_LONG
 from absolve.urls.cache import LONGEST
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
@@ -101,6 +101,14 @@ def leave(
         raise failure(inner, error) from error
 
 
+def sealed(part: Part) -> Finding:
+    """Return the finding for a part whose links must stay: what is signed, or shares its bytes with another part."""
+    if part.signed_by == SHARED_DATA:
+        text = "this is left as it is, because a document with another URL has the same data"
+        return Finding("shared-data", with_url(part, text), part.start)
+    return Finding("signed", f"what is signed ({part.signed_by}) is left as it is (--break-signatures)", part.start)
+
+
 def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) -> Finding | None:
     """Return a finding if a link in a part begins or ends inside the text of one entity reference, else None.
 
@@ -126,8 +134,8 @@ def with_url(part: Part, text: str) -> str:
         if claim.layer is RETRIEVAL:
             recorded = claim.reference
             break
-    if part.base is not None and part.base.layer is RETRIEVAL:  # a member of a package has its path as name
-        recorded = part.name if part.media_type != HTTP else part.base.reference
+    if part.base is not None and part.base.layer is RETRIEVAL:  # a member of a package: its name is its path
+        recorded = part.base.reference if has_scheme(part.base.reference) else part.name
     return _joined(text, recorded) if recorded else text
 
 

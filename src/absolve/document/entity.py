@@ -19,7 +19,18 @@ from absolve.core.model import RETRIEVAL
 from absolve.encodings.line_index import LineIndex
 from absolve.formats import registry
 from absolve.formats.events import EventList
-from absolve.urls.base import LOCATED, MEMBER, MOVES, OUTSIDE, BaseContext, Bases, establish, found_as, records
+from absolve.urls.base import (
+    LOCATED,
+    MEMBER,
+    MOVES,
+    OUTSIDE,
+    RECORDED,
+    BaseContext,
+    Bases,
+    establish,
+    found_as,
+    records,
+)
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
@@ -324,7 +335,10 @@ class Entity:
         relative = MOVES if records(context.base) else OUTSIDE
         for reference in name.references:
             if url := resolver(reference) or context.in_message(reference):
-                how = MEMBER if name.claim is None else LOCATED if has_scheme(reference) else relative
+                if name.claim is None:
+                    how = MEMBER if reference[:4] == "cid:" or not has_scheme(reference) else RECORDED
+                else:
+                    how = LOCATED if has_scheme(reference) else relative
                 key = found_as(url)
                 held[key] = max(held.get(key, MOVES), how)
 

@@ -36,6 +36,7 @@ from absolve.document.diagnostics import (
     failure,
     leave,
     outside,
+    sealed,
     too_large,
     too_many,
     url_too_long,
@@ -389,8 +390,7 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
     else:
         entity.inside.skip(index, named)
     if is_whole and part.signed_by and next(with_relative(inner, is_known), None) is not None:
-        text = f"what is signed ({part.signed_by}) is left as it is (--break-signatures)"
-        entity.findings.append(Finding("signed", text, part.start))
+        entity.findings.append(sealed(part))
     if not part.name:
         entity.named = inner.named
         entity.links += inner.links

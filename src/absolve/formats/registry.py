@@ -43,6 +43,7 @@ PART: Final = "message/part"  # of a multipart
 PART_OF_DIGEST: Final = "message/part-of-digest"  # without a Content-Type it is a message (RFC 2046 5.1.5)
 STEPS: Final = frozenset({HAR_ENTRY, PART, PART_OF_DIGEST})
 RECORDS: Final = "application/warc-records"  # our own name: the records in one compressed member of a WARC file
+WEB_ARCHIVE: Final = "application/x-webarchive"  # not registered: Safari's
 ZIP: Final = "application/zip"
 PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
 
@@ -95,6 +96,7 @@ WALKERS: Final[dict[str, Format]] = {
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
     HAR: Format("absolve.formats.json.har", "walk", "none", (".har",), archive=True),
+    WEB_ARCHIVE: Format("absolve.formats.plist.walker", "walk", "none", (".webarchive",), archive=True),
     HAR_ENTRY: Format("absolve.formats.json.har", "walk_entry", "none"),
     **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
 }
@@ -115,6 +117,7 @@ _PROLOG: Final = pattern(
     rb"<(?>(?:[A-Za-z0-9_.-]++:)?)([A-Za-z0-9_.-]++)",
     re.DOTALL,
 )
+_WEB_ARCHIVE: Final = pattern(rb"<plist[\t\n\r >].*<key>WebMainResource</key>", re.DOTALL)
 # The start that a JSON file of each name needs to be of that type. A manifest_version marks a browser extension.
 _APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
 _MAP: Final = pattern(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
@@ -137,6 +140,7 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     WARC: pattern(rb"WARC/[0-9]\.[0-9]+[\t ]*\r?\n|[A-Za-z]+:[^\n]* [0-9]{14} [^\n ]+ [0-9]+\r?\n"),
     # A status line with a field below it; `wget --save-headers` writes it in front of files of any name.
     HTTP: pattern(rb"HTTP/[0-9.]+ +[0-9]{3}(?: [^\n]*+)?\r?\n(?:[!-9;-~]++[\t ]*+:|\r?\n|\Z)"),
+    WEB_ARCHIVE: pattern(rb"bplist0.*WebMainResource", re.DOTALL),
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155
@@ -289,7 +293,7 @@ def sniff_content(data: bytes) -> str | None:
         return WARC if data.startswith(_ZSTANDARD[1]) or _SIGNATURES[WARC].match(head) else None
     begins_as_markup = _MARKUP.match(_in_ascii(head).removeprefix(b"\xef\xbb\xbf")) is not None
     if begins_as_markup and _is_xml(data):
-        return XML
+        return WEB_ARCHIVE if _WEB_ARCHIVE.search(head) else XML
     found = _in_head(head, _BEGIN_AS_TAGS if head[:1] == b"<" else _SIGNATURES)
     return found or (XML if not begins_as_markup and _is_xml(data) else None)
 

@@ -125,10 +125,15 @@ class ContainerReader:
         return Captured(url, 200, facts.date, payload.media_type, where, size=facts.length, is_file=True, looks=looks)
 
     def _urls(self, one: Entry, number: int) -> list[str]:
-        """Return the URLs of a document, its own one first; none for one that is none of the web."""
+        """Return the URLs of a document, its own one first; none for one that is none of the web.
+
+        A page in a web archive may have no URL, or `about:blank`, and is a page all the same.
+        """
         if self._kind not in registry.MAIL:
             url = normal(escaped(one.url))
-            return [url] if url is not None and _is_usable(url) else []
+            if url is not None and _is_usable(url):
+                return [url]
+            return [f"{self._root}{number}/resource-{number}"] if self._kind == registry.WEB_ARCHIVE else []
         facts = one.facts
         location = quote(facts.location, errors="surrogateescape")
         url = (normal(escaped(one.url)) or normal(self._root + location)) if location else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import MissingPackageError, UsageError, in_short
 from absolve.core.patterns import Substitution
 from absolve.rewriting.policy import absolute
-from absolve.urls.base import LOCATED, OUTSIDE
+from absolve.urls.base import LOCATED, OUTSIDE, RECORDED
 from absolve.urls.identity import site
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme, runs_code
 
@@ -168,7 +168,7 @@ class Remapping:
         target = resolved.target
         how = resolved.context.how_held(target)
         is_alone = has_scheme(resolved.reference) or how == LOCATED
-        if how == OUTSIDE or (
+        if how in {OUTSIDE, RECORDED} or (
             not new and (new is not None or resolved.link.place.stays == "always" or not is_alone)
         ):
             return new

@@ -178,6 +178,7 @@ MOVES = 0  # by a Content-Location relative to a base in the message: both becom
 MEMBER = 1  # by its path in a package, or its Content-ID
 LOCATED = 2  # by an absolute Content-Location
 OUTSIDE = 3  # by one relative to a base that the message does not record: a reader of the message has another
+RECORDED = 4  # by the URL that a web archive records, which stays
 
 
 def records(base: BaseURL) -> bool:

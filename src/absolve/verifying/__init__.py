@@ -33,6 +33,7 @@ JUDGES: Final[dict[str, str]] = {
     **dict.fromkeys((*registry.MAIL, registry.HTTP, "application/http"), "messages"),
     **dict.fromkeys((*registry.JSON, registry.HAR), "json"),
     **dict.fromkeys(registry.PACKAGES, "zip"),
+    registry.WEB_ARCHIVE: "plist",
     **dict.fromkeys((registry.WARC, registry.RECORDS), "warc"),
 }
 

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
 
 _LONGEST: Final = 76  # characters of a line without its end (6.7, rule 5; 6.8)
+_SHORTEST: Final = 16  # where lines are indented
+_TAB: Final = 8
 _AT_ONCE: Final = 1000  # edits in a batch
 _PIECE: Final = 1 << 16  # characters of base64 that are encoded at a time
 _TAIL: Final = 100  # bytes at the end of a body that are searched first for its last character: a copy of them is small
 _LINE_END: Final = re.compile(rb"\r?\n")
+_BETWEEN: Final = re.compile(rb"\r?\n[\t ]*")  # two lines of base64, which are indented in a property list
 
 _ESCAPED: Final = re.compile(rb"[^\t -<>-~]")
 # Unsafe first bytes of a line: of a boundary ("--"), of the end of a message in SMTP ("."), of the next one in mbox
@@ -223,13 +226,15 @@ class Base64:
         end = max(0, len(raw) - _TAIL) + len(tail) if tail else len(raw.rstrip(_BLANKS))
         self._before = raw[:begin]
         self._after = raw[max(begin, end) :]
-        inside = _LINE_END.search(raw, begin, end)
-        around = inside or _LINE_END.search(raw)
+        inside = _BETWEEN.search(raw, begin, end)
+        around = inside or _BETWEEN.search(raw)
         self._line_end = around[0] if around else b"\r\n"
         if inside:
             self._width = len(raw[begin : inside.start()].rstrip(_BLANKS))
         else:
-            self._width = _LONGEST if end - begin <= _LONGEST and not one_line else 0
+            indent = len(self._line_end.expandtabs(_TAB).strip(b"\r\n"))
+            longest = max(_SHORTEST, (_LONGEST - indent) // 4 * 4)  # an indent counts against the length of a line
+            self._width = longest if end - begin <= longest and not one_line else 0
 
     def decode(self, raw: bytes) -> bytes:
         text = raw.translate(None, _BLANKS)

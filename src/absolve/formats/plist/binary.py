@@ -1,0 +1,214 @@
+"""Read the object table of a binary property list (`bplist00`), and update its offsets after edits.
+
+In: the bytes of the file. Out: the objects that a walker asks for by name, and the edits that follow one of data.
+The layout is that of CFBinaryPList.c of Apple: a header, the objects, a table with the offset of each, a trailer with
+the widths of offsets and references. An object names others by their numbers in the table, so two may share a third.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from operator import attrgetter
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import WalkError
+from absolve.core.model import Derived, Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MAGIC: Final = b"bplist0"
+_HEADER: Final = 8  # bytes
+# Widths of offsets and references, number of objects, that of the top one, offset of the table
+_TRAILER: Final = Struct(">6x2B3Q")
+_OFFSET_WIDTH: Final = 6  # where in the trailer
+_TABLE: Final = 24  # likewise
+_START: Final = attrgetter("start")
+
+# The upper four bits of a marker, for objects with a length in the lower four, and the bytes of each of its units.
+_DATA, _ASCII, _UTF_16, _UTF_8, _ARRAY, _DICT = 0x4, 0x5, 0x6, 0x7, 0xA, 0xD
+_UNITS: Final = {_DATA: 1, _ASCII: 1, _UTF_16: 2, _UTF_8: 1}
+_CODECS: Final = {_ASCII: "ascii", _UTF_16: "utf-16-be", _UTF_8: "utf-8"}
+_REFERENCES: Final = {_ARRAY: 1, 0xB: 1, 0xC: 1, _DICT: 2}  # array, ordered set, set, dictionary
+_POWERS: Final = (0x1, 0x2, 0x3)  # integer, real, date: 2 to the power of the lower bits
+_UID: Final = 0x8  # of a keyed archive: the lower bits and one more
+_MORE: Final = 0xF  # the length is an integer object that follows the marker
+_LARGEST_POWER: Final = 4  # 16 bytes
+_WIDTHS: Final = (1, 2, 4, 8)  # bytes of such an integer
+_OFFSETS: Final = range(1, 9)  # bytes of an offset or a reference
+
+
+class Data(NamedTuple):
+    """A data object: the span of its bytes in the file, and the offset of its marker (-1 without one)."""
+
+    start: int
+    end: int
+    marker: int = -1
+
+
+Node = dict[str, "Node"] | list["Node"] | str | Data | None
+
+
+class Table:
+    """The objects of one file. Raise WalkError where they are broken or overlap, or are more than `most`."""
+
+    def __init__(self, data: bytes, most: int) -> None:
+        self._data = data
+        self._trailer = len(data) - _TRAILER.size
+        if self._trailer < _HEADER:
+            raise WalkError("truncated", "this binary property list is cut off: it has no trailer", len(data))
+        self._width, self._size, self._count, self._top, self._end = _TRAILER.unpack_from(data, self._trailer)
+        self._check(most)
+        self._offsets = array("q")
+        self._starts = array("q")  # the same in order, each once
+        self._read()
+
+    def _check(self, most: int) -> None:
+        if not (
+            self._width in _OFFSETS
+            and self._size in _OFFSETS
+            and self._top < self._count <= len(self._data)
+            and _HEADER < self._end <= self._trailer - self._count * self._width
+        ):
+            raise WalkError("broken", "the trailer of this binary property list is broken", self._trailer)
+        if self._count > most:
+            text = f"property lists of more than {most} objects are left as they are"
+            raise WalkError("too-many-links", text, self._trailer)
+
+    def _read(self) -> None:
+        """Read the offsets, and check that no two objects share bytes."""
+        table, width = self._data[self._end : self._end + self._count * self._width], self._width
+        offsets = (int.from_bytes(table[at : at + width]) for at in range(0, len(table), width))
+        self._offsets.extend(min(offset, self._end) for offset in offsets)  # may exceed a signed 64-bit number
+        self._starts.extend(sorted(set(self._offsets)))
+        reached = _HEADER
+        for start in self._starts:
+            if start < reached:
+                raise WalkError("broken", "objects of this binary property list overlap", start)
+            reached = self._extent(start)[2]
+
+    def _extent(self, start: int) -> tuple[int, int, int]:
+        """Return the kind of the object at an offset, and the span of what follows its marker and length."""
+        if start >= self._end:
+            raise WalkError("broken", "an object of this binary property list is outside of it", start)
+        kind, low = self._data[start] >> 4, self._data[start] & 0xF
+        first = start + 1
+        if kind == 0:
+            size = 0
+        elif kind in _POWERS:
+            size = 1 << low if low <= _LARGEST_POWER else self._end
+        elif kind == _UID:
+            size = low + 1
+        elif kind in _UNITS or kind in _REFERENCES:
+            first, low = self._length(first, low)
+            size = low * (_UNITS.get(kind) or _REFERENCES[kind] * self._size)
+        else:
+            raise WalkError("broken", f"an object of a binary property list has the unknown kind {kind:x}", start)
+        if first + size > self._end:
+            raise WalkError("broken", "an object of this binary property list goes on past its end", start)
+        return kind, first, first + size
+
+    def _length(self, first: int, low: int) -> tuple[int, int]:
+        """Return the offset behind the length of an object, and that length."""
+        if low != _MORE:
+            return first, low
+        power = self._data[first] & 0xF
+        if self._data[first] >> 4 != _POWERS[0] or 1 << power not in _WIDTHS:
+            raise WalkError("broken", "the length of an object of a binary property list is no integer", first)
+        end = first + 1 + (1 << power)
+        return end, int.from_bytes(self._data[first + 1 : end])
+
+    def tree(self, names: frozenset[str]) -> Node:
+        """Return the top object, with all below it that dictionaries have under one of these names.
+
+        An object that is there twice is one node, also inside itself.
+        """
+        made: dict[int, Node] = {}
+        keys: dict[int, Node] = {}
+        waiting: list[int] = []
+
+        def node(number: int) -> Node:
+            if number not in made:
+                made[number] = self._node(number)
+                waiting.append(number)
+            return made[number]
+
+        top = node(self._top)
+        while waiting:
+            number = waiting.pop()
+            found, below = made[number], self._below(number)
+            if isinstance(found, list):
+                found += map(node, below)
+            elif isinstance(found, dict):
+                half = len(below) // 2
+                for key, value in zip(below[:half], below[half:], strict=True):
+                    if key not in keys:
+                        keys[key] = self._node(key)
+                    name = keys[key]
+                    if isinstance(name, str) and name in names:
+                        found[name] = node(value)
+        return top
+
+    def _node(self, number: int) -> Node:
+        """Return an object; a dictionary or array without what is in it; None for kinds that no web archive needs."""
+        kind, start, end = self._extent(self._offset(number))
+        if kind in _CODECS:
+            return self._data[start:end].decode(_CODECS[kind], "replace")
+        if kind == _DATA:
+            return Data(start, end, self._offset(number))
+        return {} if kind == _DICT else [] if kind == _ARRAY else None
+
+    def _offset(self, number: int) -> int:
+        if number >= self._count:
+            raise WalkError("broken", "an object of this binary property list names one that is not there", self._end)
+        return self._offsets[number]
+
+    def _below(self, number: int) -> Sequence[int]:
+        """Return the numbers of the objects that an array or a dictionary has."""
+        kind, start, end = self._extent(self._offset(number))
+        if kind not in {_ARRAY, _DICT}:
+            return ()
+        return [int.from_bytes(self._data[at : at + self._size]) for at in range(start, end, self._size)]
+
+    def length(self, found: Data) -> Derived:
+        """Return the field that changes with a data object: its marker and length."""
+        old = self._data[found.marker : found.start]
+        return Derived(found.marker, found.start, lambda raw: _marker(len(raw), len(old)))
+
+    # --- after edits --------------------------------------------------------------------------------------------------
+
+    def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
+        """Yield the edits in order, then those of the offsets: all objects behind an edit move."""
+        shifts, shift = array("q"), 0
+        for some in edits:
+            some.sort(key=_START)
+            for edit in some:
+                while len(shifts) < len(self._starts) and self._starts[len(shifts)] < edit.end:
+                    shifts.append(shift)
+                shift += len(edit.new) - (edit.end - edit.start)
+            yield some
+        shifts.extend([shift] * (len(self._starts) - len(shifts)))
+        if any(shifts) or shift:
+            yield list(self._moved(shifts, shift))
+
+    def _moved(self, shifts: array[int], shift: int) -> Iterator[Edit]:
+        """Yield the edits of the offset table and the trailer. Offsets keep their width, unless it is too small."""
+        new = [offset + shifts[bisect_left(self._starts, offset)] for offset in self._offsets]
+        width = max(self._width, (max(new).bit_length() + 7) // 8)
+        table = b"".join(offset.to_bytes(width) for offset in new)
+        yield Edit(self._end, self._end + self._count * self._width, table)
+        if width != self._width:
+            at = self._trailer + _OFFSET_WIDTH
+            yield Edit(at, at + 1, bytes((width,)))
+        if shift:
+            yield Edit(self._trailer + _TABLE, len(self._data), (self._end + shift).to_bytes(8))
+
+
+def _marker(length: int, size: int) -> bytes:
+    """Return the marker and length of a data object, if possible in as many bytes as before."""
+    if size == 1 and length < _MORE:
+        return bytes((_DATA << 4 | length,))
+    width = next(width for width in _WIDTHS if length < 1 << 8 * width and width >= size - 2)
+    return bytes((_DATA << 4 | _MORE, 0x10 | width.bit_length() - 1)) + length.to_bytes(width)

@@ -1,0 +1,147 @@
+"""Walker of Safari's web archives: property lists with a page, its parts and its frames.
+
+In: the bytes of a web archive. Out: a part for each resource, with its `WebResourceURL` as its retrieval URL (RFC 1808
+3.3), the references by which the resources are known, and the edits of a binary property list.
+An archive has a main resource, subresources, and an archive for each frame of the page (WebKit's LegacyWebArchive.cpp).
+Links to its resources stay: a reader of the archive loads nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.captures import Capture
+from absolve.core.errors import WalkError
+from absolve.core.model import SHARED_DATA, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
+from absolve.encodings.codings import IDENTITY
+from absolve.formats import registry
+from absolve.formats.events import EventList
+from absolve.formats.http.responses import sniffed
+from absolve.formats.mail.codings import Base64
+from absolve.formats.plist import binary, markup
+from absolve.formats.plist.binary import Data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.core.protocols import Coding
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.plist.binary import Node
+    from absolve.formats.protocols import WalkOptions
+
+MAIN: Final = "WebMainResource"
+SUBRESOURCES: Final = "WebSubresources"
+FRAMES: Final = "WebSubframeArchives"
+CONTENT: Final = "WebResourceData"
+_URL: Final = "WebResourceURL"
+_MEDIA_TYPE: Final = "WebResourceMIMEType"
+_CHARSET: Final = "WebResourceTextEncodingName"
+_NAMES: Final = frozenset({MAIN, SUBRESOURCES, FRAMES, CONTENT, _URL, _MEDIA_TYPE, _CHARSET})
+_SOURCE: Final = f"{_URL} of the web archive"
+_NO_PARAMETER: Final = re.compile(r'[\\"\r\n]')
+
+
+class _Resource(NamedTuple):
+    """One resource, with what the archive states about it."""
+
+    url: str
+    media_type: str
+    data: Data
+
+
+def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
+    """Return a part for each resource, the references to all of them, and the edits that follow those of a part.
+
+    Raise WalkError for a property list that is broken, is no web archive, or has more than `max_links` values.
+    """
+    table = binary.Table(data, options.max_links) if data.startswith(binary.MAGIC) else None
+    top = table.tree(_NAMES) if table is not None else markup.tree(data, _NAMES, options.max_links)
+    if not isinstance(top, dict) or MAIN not in top:
+        raise WalkError("no-web-archive", f"this property list is no web archive: it has no {MAIN}")
+    events = EventList()
+    nodes = list(_nodes(top))
+    found = [one for one in map(_resource, nodes) if one is not None]
+    for _ in range(len(nodes) - len(found)):
+        events.append(Finding("broken-resource", f"a resource of this web archive has no {CONTENT}", 0, failed=True))
+    events.append(MessageIds([one.url for one in found if one.url]))
+    starts: list[int] = []
+    for part in _parts(data, found, table, options):
+        events.append(part)
+        starts.append(part.start)
+    if table is not None:
+        order = sorted(range(len(starts)), key=starts.__getitem__)
+        events.append(EditOrder(table.settled, array("q", (events.parts[number] for number in order))))
+    return events
+
+
+def _nodes(top: Node) -> Iterator[Node]:
+    """Yield the resources of an archive and of the archives of its frames, each object once."""
+    seen: set[int] = set()
+    waiting: list[Node] = [top]
+    while waiting:
+        archive = waiting.pop()
+        if id(archive) in seen or not isinstance(archive, dict):
+            continue
+        seen.add(id(archive))
+        for node in (archive.get(MAIN), *_each(archive.get(SUBRESOURCES))):
+            if id(node) not in seen:
+                seen.add(id(node))
+                yield node
+        waiting += reversed(_each(archive.get(FRAMES)))
+
+
+def _each(node: Node) -> list[Node]:
+    return node if isinstance(node, list) else []
+
+
+def _resource(node: Node) -> _Resource | None:
+    """Return a resource; None for one without data, which WebKit does not read either."""
+    if not isinstance(node, dict) or not isinstance(data := node.get(CONTENT), Data):
+        return None
+    values = (node.get(name) for name in (_URL, _MEDIA_TYPE, _CHARSET))
+    url, media_type, charset = (value if isinstance(value, str) else "" for value in values)
+    charset = _NO_PARAMETER.sub("", charset)
+    return _Resource(url, f'{media_type}; charset="{charset}"' if media_type and charset else media_type, data)
+
+
+def _parts(data: bytes, found: list[_Resource], table: binary.Table | None, options: WalkOptions) -> Iterator[Part]:
+    """Yield a part for each resource that is a document, with `documents` for all.
+
+    Equal data is one object of a binary property list. Two resources with one URL, too, are one: a style sheet of two
+    frames. With two URLs an edit for one of them would change the other: they stay.
+    """
+    unique: dict[tuple[int, str], _Resource] = {}
+    for one in found:
+        unique.setdefault((one.data.start, one.url), one)
+    sharing = Counter(start for start, _ in unique)
+    for one in unique.values():
+        part = _part(data, one, options)
+        if part is None:
+            continue
+        part.derived = (table.length(one.data),) if table is not None else ()
+        part.signed_by = SHARED_DATA if sharing[one.data.start] > 1 else ""
+        yield part
+
+
+def _part(data: bytes, one: _Resource, options: WalkOptions) -> Part | None:
+    """Return the part for a resource; None for one without a walker, unless `options` ask for those, too."""
+    start, end, marker = one.data
+    raw = data[start:end]
+    coding: Coding = IDENTITY if marker >= 0 else Base64(raw, one_line=b"\n" not in raw)
+    media_type = one.media_type or sniffed(raw, coding)
+    if not (registry.is_read(media_type) or options.documents):
+        return None
+    return Part(
+        media_type,
+        start,
+        end,
+        coding,
+        name="resource",
+        base=BaseClaim(Layer.RETRIEVAL, one.url, _SOURCE) if one.url else None,
+        own_charset=True,
+        encloses=False,
+        capture=Capture(media_type=one.media_type, size=None if raw else 0) if options.documents else None,
+    )
