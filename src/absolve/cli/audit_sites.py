@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit import load, repair, url_lists
 from absolve.cli import many
 from absolve.cli import options as shared
-from absolve.cli.rewrite import compared, published
+from absolve.cli.rewrite import compared, diff_lines, published
 from absolve.cli.terminal import colours, is_terminal
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.resolved import shown
@@ -161,7 +161,7 @@ def fix(path: str, options: argparse.Namespace, found: Sites, report: Report) ->
     how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
     work: Callable[[Job], Iterable[TaskResult]] = partial(rewritten, how)
     if options.diff:
-        work = partial(compared, how, is_terminal(sys.stdout), colours(sys.stdout))
+        work = partial(compared, partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)), how)
     jobs = _jobs(path, options, found, report)
     with closing(published(how, work, jobs, own, report, str)) as changes:
         for _ in changes:

@@ -118,7 +118,7 @@ def opened(
 
 def tables(options: argparse.Namespace) -> list[str]:
     """Return the names of the files, other than inputs, that a run reads: its list of inputs and its tables of URLs."""
-    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file")]
+    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file", "undo")]
     return [name for name in given if name not in {None, "", sources.STDIN}]
 
 

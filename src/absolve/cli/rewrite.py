@@ -10,12 +10,12 @@ import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from absolve.cli import failures, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import of_changes, of_possible_changes
+from absolve.cli.totals import Table, of_changes, of_possible_changes
 from absolve.core.errors import DocumentError, UsageError
 from absolve.document.walk import walk
 from absolve.rewriting import rewriter
@@ -34,9 +34,13 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
+    from absolve.core.model import Edit
     from absolve.run.journal import Journal
     from absolve.run.results import TaskResult
     from absolve.run.safe_cells import Cells
+    from absolve.run.undo import Show
+
+    Task: TypeAlias = Callable[[RewriteOptions, Job], Iterable[TaskResult]]
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
@@ -47,6 +51,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     _check(options)
     if options.dry_run or options.diff:
         options.errors = options.log = log = None  # checked as if the run were to write them
+    tasks = _tasks(options, report)
     how = RewriteOptions(
         shared.reading(options),
         shared.policy(options, report.totals),
@@ -59,18 +64,40 @@ def run(options: argparse.Namespace, report: Report) -> None:
     jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
     jobs = failures.watched(jobs, partial(_files, options.backup), options, "log")
     if options.dry_run:
-        _run(how, partial(_counted, how), jobs, options, report)
-    elif options.diff:  # worker processes cannot see the terminal
-        _run(how, partial(compared, how, is_terminal(sys.stdout), colours(sys.stdout)), jobs, options, report)
+        _run(how, partial(tasks.counted, how), jobs, options, report)
+    elif options.diff:
+        _run(how, partial(tasks.compared, how), jobs, options, report)
     elif not _into_folder(options):
         if _has_output(options):
             shared.make_above(options.output)
-        _run(how, partial(rewritten, how), jobs, options, report)
+        _run(how, partial(tasks.made, how), jobs, options, report)
     else:
         shared.make_above(options.output)
         with created(options.output) as folder:
             how = how._replace(inside=folder)
-            _run(how, partial(rewritten, how), jobs, options, report)
+            _run(how, partial(tasks.made, how), jobs, options, report)
+
+
+class _Tasks(NamedTuple):
+    """The tasks of a run: to write an input, to count its changes (--dry-run), to show them (--diff)."""
+
+    made: Task
+    counted: Task
+    compared: Task
+
+
+def _tasks(options: argparse.Namespace, report: Report) -> _Tasks:
+    """Return the tasks of a rewrite, or of --undo. Raise UsageError if its log cannot be read."""
+    show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))  # worker processes cannot see the terminal
+    if options.undo is None:
+        return _Tasks(rewritten, _counted, partial(compared, show))
+    from absolve.run import undo
+
+    recording = undo.read(options.undo)
+    lines = {file.number: file.number + 1 for file in recording.files}
+    report.totals.tables.append(Table(options.undo, "input", lines, report.totals.rules))
+    made, counts = partial(undo.undone, recording), partial(undo.counted_only, recording)
+    return _Tasks(made, counts, partial(undo.compared, recording, show))
 
 
 def _run(
@@ -168,6 +195,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--backup needs --in-place")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
+    if options.undo is not None and (options.log is not None or options.resume):
+        raise UsageError(f"--undo excludes --{'log' if options.log is not None else 'resume'}")
     if options.csv_safe and options.log is None:
         raise UsageError("--csv-safe needs --log FILE")
     if options.in_place and STDIN in names:
@@ -224,9 +253,17 @@ def _counted(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     return guarded(job.input.name, _count(how, job))
 
 
-def compared(how: RewriteOptions, on_terminal: bool, colour: bool, job: Job) -> Iterator[TaskResult]:
+def compared(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     """Yield the diff of one input: a task."""
-    return guarded(job.input.name, _difference(how, job, on_terminal=on_terminal, colour=colour))
+    return guarded(job.input.name, _difference(show, how, job))
+
+
+def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes: Sequence[Edit]) -> Iterable[bytes]:
+    """Return the lines of the diff of one input."""
+    from absolve.cli import diff
+
+    lines = diff.unified(name, data, changes)
+    return diff.on_terminal(lines, colour=colour) if on_terminal else lines
 
 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
@@ -240,12 +277,10 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
             yield piece
 
 
-def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: bool) -> Iterator[TaskResult]:
+def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
         yield not_read(job.input)
         return
-    from absolve.cli import diff
-
     found = walked(job.input, how.reading)
     yield from found.diagnostics
     tally = rewriter.Tally()
@@ -255,8 +290,7 @@ def _difference(how: RewriteOptions, job: Job, *, on_terminal: bool, colour: boo
         yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
-        lines = diff.unified(job.input.name, found.entity.data, changes)
-        yield StdoutBytes(b"".join(diff.on_terminal(lines, colour=colour) if on_terminal else lines))
+        yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))
 
 
 # --- absolve verify ---------------------------------------------------------------------------------------------------

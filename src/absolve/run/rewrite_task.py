@@ -33,14 +33,16 @@ def rewritten(how: RewriteOptions, job: Job, *, strict: bool = False) -> Iterato
 
     `strict`: raise errors that are no DocumentError and no OSError, such as those of the policy.
     """
-    results = _in_place(how, job) if how.in_place else _rewritten(how, job)
+    results = _rewritten(how, job)
+    if how.in_place:
+        results = in_place(job, results)
     return guarded(job.input.name, results, strict=strict or sys.flags.dev_mode)
 
 
-def _in_place(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
+def in_place(job: Job, results: Iterator[TaskResult]) -> Iterator[TaskResult]:
     """Yield the results for a file in place, which may replace it only as it was before it was read."""
     before = outputs.state_of(job.input.name)
-    for result in _rewritten(how, job):
+    for result in results:
         if isinstance(result, FilesReady) and result.made:
             *kept, made = result.made
             yield result._replace(made=(*kept, made._replace(replaces=before)))
@@ -74,7 +76,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     yield from output.ready()
     yield from elsewhere(found, how.policy, tally)
     yield from _late(how, found.entity, found.diagnostics)
-    yield from logged(how, found.entity, job.input.name)
+    yield from logged(how, found.entity, job.input.name, tally.changed)
     yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
     yield BytesRead(len(found.document.data), 1)
 
@@ -86,13 +88,18 @@ def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> I
         yield from (diagnostic for diagnostic in entity.each_diagnostic() if diagnostic not in seen)
 
 
-def logged(how: RewriteOptions, entity: Entity, name: str) -> Iterator[LogRows]:
-    """Yield the changes of a document, if they are wanted."""
-    if how.log is not None:
-        from absolve.run import change_log  # imports the inventory
+def logged(how: RewriteOptions, entity: Entity, name: str, changed: int | None = None) -> Iterator[LogRows]:
+    """Yield the changes of a document, if they are wanted; of a whole file, with `changed` links, what undoes them."""
+    if how.log is None or changed == 0:
+        return
+    from absolve.run import change_log  # imports the inventory
 
-        for rows in change_log.chunks(entity, how.policy, name):
-            yield LogRows(how.log.of(change_log.COLUMNS, rows))
+    if changed is None:
+        found = change_log.chunks(entity, how.policy, name)
+    else:
+        found = change_log.undoable(entity, how.policy, name, changed, is_masked=how.log.masked)
+    for rows in found:
+        yield LogRows(how.log.of(change_log.COLUMNS, rows))
 
 
 def new_bytes(
