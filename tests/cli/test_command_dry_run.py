@@ -22,7 +22,7 @@ VALUES: Final = {
     "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
-    "problem": "malformed", "port": "0", "at": "2024", "same": "www", "undo": "old.jsonl",
+    "problem": "malformed", "port": "0", "at": "2024", "same": "www", "undo": "old.jsonl", "base-path": "/p/",
 }  # fmt: skip
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
 RUNS: Final = {
@@ -37,6 +37,7 @@ OPTIONS: Final = {
 }
 MORE: Final = {  # what an option needs, or what else it would write
     "backup": ["--in-place"], "csv-safe": ["--log", "new/log.csv"], "log": ["--errors", "new/errors.jsonl"],
+    "base-path": ["--form", "root"],
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from absolve.cli.option import Option, number, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
+from absolve.rewriting.forms import FORMS
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
@@ -283,6 +284,15 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless(
             "--base", _CHANGING, "URL of the base element: make absolute (keep, default) or make empty", choices=BASES
         ),
+        _harmless(
+            "--form",
+            "rewrite verify",
+            "links within the site (the folder of --url, else the page's host): absolute (default), from its root"
+            " (/x/y), relative (../y), or keep; feeds, sitemaps, mail, Open Graph and canonical links stay absolute",
+            choices=FORMS,
+            default="absolute",
+        ),
+        Option("--base-path PATH", "rewrite verify", "with --form: the path that the site's root will have, as /proj/"),
         Option("--break-signatures", _CHANGING, "also change signed parts of messages (multipart/signed, DKIM)"),
         _harmless("--json-ld", _CHANGING, "also change references in JSON-LD"),
     ),

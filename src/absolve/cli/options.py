@@ -213,7 +213,7 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
 
     The rules of --remap-file are added to the `totals`, which count those that meet no link.
     """
-    whole = _remapping(options, totals) if options.remap or options.remap_file else absolute
+    whole = _formed(_remapping(options, totals) if options.remap or options.remap_file else absolute, options)
     if not (options.kind or options.scope or options.problem):
         return whole
     from absolve.run.filters import only
@@ -224,6 +224,18 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
     if options.base == "empty":
         raise UsageError("--base empty excludes --kind, --scope and --problem: links left unchanged need the base")
     return only(wanted, whole)
+
+
+def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
+    """Return a policy with --form. Raise UsageError for a --base-path that is no path, or without a form for it."""
+    if options.form == "absolute":
+        if options.base_path is not None:
+            raise UsageError("--base-path needs --form root, relative or keep: absolute URLs take --remap")
+        return whole
+    from absolve.rewriting.forms import Form
+
+    is_folder = any(map(inputs.is_folder, getattr(options, "inputs", ())))
+    return Form(whole, options.form, options.url or "" if is_folder else "", options.base_path)
 
 
 def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:

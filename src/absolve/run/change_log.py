@@ -18,7 +18,9 @@ from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.inventory.link_rows import Span
 from absolve.rewriting import rewriter
+from absolve.rewriting.forms import form_of
 from absolve.rewriting.remap import remapping_of
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +39,8 @@ _BLANKS: Final = WHITE_SPACE.decode()
 class Change(NamedTuple):
     """One change; the fields are the columns.
 
-    `rule`: the remapping rule that changed the link, as FROM=TO; else "absolute", or "base-empty" for `--base empty`.
+    `rule`: the remapping rule that changed the link, as FROM=TO; else "absolute", or "base-empty" for `--base empty`,
+    or the word of `--form` for a reference that it made relative.
     `base` and `base_layer` are those of the row of the link in the inventory.
 
     The first row of a file has the SHA-256 of its bytes `before` the rewrite and `after` it. `undo` has edits of the
@@ -162,4 +165,6 @@ def _asked(policy: Policy, resolved: Resolved, remapping: Remapping | None) -> t
     if new == resolved.reference:
         return None, ""
     matched = remapping.matched if remapping is not None else ""
-    return new, matched or (ABSOLUTE if new else EMPTY)
+    form = form_of(policy)
+    made = form.form if form is not None and not has_scheme(new) else ABSOLUTE
+    return new, matched or (made if new else EMPTY)

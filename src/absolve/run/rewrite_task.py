@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
+from absolve.rewriting.forms import form_of
 from absolve.rewriting.policy import absolute
 from absolve.run import outputs, sources
 from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
@@ -86,6 +87,10 @@ def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> I
     if how.policy is not absolute:
         seen = set(known)
         yield from (diagnostic for diagnostic in entity.each_diagnostic() if diagnostic not in seen)
+        form = form_of(how.policy)
+        if form is not None and form.is_stuck:
+            form.is_stuck = False
+            yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", entity.name)
 
 
 def logged(how: RewriteOptions, entity: Entity, name: str, changed: int | None = None) -> Iterator[LogRows]:

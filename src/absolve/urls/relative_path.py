@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from absolve.urls import whatwg
+from absolve.urls import PROFILES, resolver, whatwg
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 def relative_path(folder: str, path: str) -> str:
     """Return the path that leads from a folder to `path`; both begin below the root, without a slash.
@@ -31,10 +31,27 @@ def relative_path(folder: str, path: str) -> str:
 _PARTS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(//[^/?#]*)([^?#]*)((?:\?[^#]*)?(?:#.*)?)", re.DOTALL)
 
 
-def in_form(reference: str, base: str, target: str) -> str:
-    """Return the reference to write for an absolute target URL."""
+def in_browsers(form: str, base: str, target: str) -> bool:
+    """Return whether a reference leads to a target URL by the URL Standard."""
+    return whatwg.parse(form, base) == target
+
+
+def in_every_profile(charset: str, form: str, base: str, target: str) -> bool:
+    """Return whether a reference leads to what the target URL means, by each profile, in a document of a charset."""
+    for profile in PROFILES:
+        lead = resolver(profile, base, charset)
+        led, meant = lead(form), lead(target)
+        if led != meant and (led is None or meant is None or whatwg.parse(led) != whatwg.parse(meant)):
+            return False
+    return True
+
+
+def in_form(
+    reference: str, base: str, target: str, leads: Callable[[str, str, str], bool] = in_browsers
+) -> str:
+    """Return the reference to write for an absolute target URL: in the form of another one, if that `leads` there."""
     for form in _forms(reference, base, target):
-        if form and whatwg.parse(form, base) == target:
+        if form and leads(form, base, target):
             return form
     return target
 
@@ -45,12 +62,13 @@ def _forms(reference: str, base: str, target: str) -> Iterator[str]:
     if parts is None or has_scheme(reference.strip()):
         return
     scheme, authority, path, rest = parts.groups()
+    path = path or "/"
     own = _PARTS.match(base)
     slashes = reference.strip().replace("\\", "/")
     if slashes.startswith("//"):
         yield authority + path + rest
         return
-    if own is None or (own[1], own[2]) != (scheme, authority):
+    if own is None or (own[1] + own[2]).lower() != (scheme + authority).lower():
         return
     if not slashes.startswith("/"):
         yield relative(own[3], path, is_dotted=slashes.startswith("./")) + rest
@@ -60,6 +78,6 @@ def _forms(reference: str, base: str, target: str) -> Iterator[str]:
 def relative(base: str, path: str, *, is_dotted: bool = False) -> str:
     """Return the relative reference (RFC 3986 4.2) from one absolute path to another."""
     found = relative_path(base.rpartition("/")[0][1:], path[1:])
-    if not found or found.startswith("/") or ":" in found.partition("/")[0] or (is_dotted and found[:3] != "../"):
+    if not found or found[0] in "/;" or ":" in found.partition("/")[0] or (is_dotted and found[:3] != "../"):
         return f"./{found}"
     return found

@@ -20,7 +20,9 @@ from absolve.encodings.charsets import UTF_8
 from absolve.encodings.codings import LOOK_AHEAD, Raw, from_utf8, to_utf8
 from absolve.formats import registry
 from absolve.formats.grammars import ESCAPES, GRAMMARS, WHITE_SPACE
+from absolve.rewriting.forms import form_of
 from absolve.rewriting.policy import absolute
+from absolve.rewriting.remap import remapping_of
 from absolve.verifying.differences import shown
 
 if TYPE_CHECKING:
@@ -51,6 +53,10 @@ class Meant:
 
     def __init__(self, before: Entity, policy: Policy) -> None:
         self.by_policy = policy is not absolute
+        form = form_of(policy)
+        self._keeps_targets = policy is absolute or (
+            form is not None and form.keeps_targets and remapping_of(policy) is None
+        )
         self._policy = policy
         self._links: dict[int, set[str]] = {}  # by identity: the entity holds its links
         self._values: dict[tuple[str, str, str], set[str]] = {}
@@ -138,7 +144,7 @@ class Meant:
     ) -> str | None:
         if new not in wanted and (self.by_policy or new != old):
             return _other_than(wanted, old, new)
-        if self.by_policy or _exempt(before.place, old) or (claims and not new):
+        if not self._keeps_targets or _exempt(before.place, old) or (claims and not new):
             return None
         led, leads = before.target(old, claims), after.target(new, claims)
         if leads == led or (new != old and leads == before.target(new, claims)):

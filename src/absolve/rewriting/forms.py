@@ -1,0 +1,190 @@
+"""The form of links within a site: from its root, from page to page, or as they are (docs/decisions.md, W14).
+
+In: a policy, and the site: the URL of a folder, or the host of each page. Out: a policy that writes the same targets as
+relative references where these mean the same in every profile. Links that a standard, or a reader without a base, needs
+absolute stay absolute.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import UsageError, in_short
+from absolve.core.model import ENCAPSULATING
+from absolve.formats import registry
+from absolve.urls.predicates import has_scheme
+from absolve.urls.relative_path import in_every_profile, in_form
+
+if TYPE_CHECKING:
+    from absolve.core.model import Link
+    from absolve.document.entity import Entity
+    from absolve.document.resolved import Resolved
+    from absolve.rewriting.policy import Policy
+
+FORMS: Final = ("absolute", "root", "relative", "keep")
+_LIKE: Final = {"root": "/", "relative": "x"}  # a reference in the form
+_LONGEST: Final = 2048  # characters of a base: each link costs as much time
+_MOST_KNOWN: Final = 10_000
+_PARTS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)([^?#]*)")
+_BASE_PATH: Final = re.compile(r"/(?:[\w!$&'()*+,;=:@~%-][\w.!$&'()*+,;=:@~%-]*/)*", re.ASCII)
+_HEAD: Final = 4096  # bytes in which the root element of a feed begins
+_ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?(\w+)")
+# Feeds, sitemaps and lists of feeds are read without a base: RSS 2.0, "Comments"; sitemaps.org, `loc`; OPML 2.0.
+_ROOTS: Final = frozenset(b"rss RDF feed entry urlset sitemapindex opml CHANNEL channel".split())
+# Relations whose target is the identity of the page, or is sent to other servers.
+_IDENTITY: Final = frozenset("canonical shortlink shorturl pingback self amphtml".split())
+
+
+class _Place(NamedTuple):
+    """Scheme and authority of a URL, in lower case, and its path."""
+
+    origin: str
+    path: str
+
+    @staticmethod
+    def of(url: str) -> _Place | None:
+        found = _PARTS.match(url)
+        return None if found is None else _Place(found[1].lower(), found[2] or "/")
+
+    def holds(self, other: _Place | None) -> bool:
+        """Return whether a URL is in the folder with the path of this one."""
+        return other is not None and other.origin == self.origin and other.path.startswith(self.path)
+
+
+class Form:
+    """A policy that writes the links of `inner` within a site in a form: root, relative or keep.
+
+    `root` is the URL of a folder of inputs; without it, and for a page that is not in it, the site is the page's host.
+    `path` is the path that the root will have: it begins and ends with a slash. None: the one that it has.
+
+    `is_stuck`: since it was set to False, a link of the site stayed absolute because its base is not in the site.
+    """
+
+    def __init__(self, inner: Policy, form: str, root: str = "", path: str | None = None) -> None:
+        """Raise UsageError for a path that does not begin with a slash, or is no path of a URL."""
+        if path is not None:
+            path = path if path.endswith("/") or not path else f"{path}/"
+            if not _BASE_PATH.fullmatch(path):
+                raise UsageError(f"--base-path needs the path of a folder, such as /proj/, not {in_short(path)!r}")
+        self.inner = inner
+        self.form = form
+        self.is_stuck = False
+        self._root = _Place.of(root if root.endswith("/") else f"{root}/") if root else None
+        self._path = path
+        self._known: dict[tuple[str, str, str, str], str] = {}
+        self._entity: Entity | None = None
+        self._is_apart = False
+
+    @property
+    def keeps_targets(self) -> bool:
+        """Whether each link leads where it would lead without this form."""
+        return self._path is None
+
+    def __call__(self, resolved: Resolved) -> str | None:
+        """Return the new text of a link; None where it stays."""
+        new = self.inner(resolved)
+        context, reference = resolved.context, resolved.reference
+        is_absolute = has_scheme(reference)
+        if new == "" or (new is None and (not is_absolute or context.stays_always or self._keeps)):
+            return new
+        target = new or resolved.target
+        site = self._site(resolved.own.url)
+        if target is None or site is None or not site.holds(_Place.of(target)) or self._needs_absolute(resolved):
+            return new
+        base = resolved.own.url if context.is_emptied else context.base.url
+        if not site.holds(_Place.of(base)) or len(base) > _LONGEST:
+            self.is_stuck = True
+            return new
+        is_free = not context.is_emptied and new in {None, context.target(reference, False)}
+        if is_free and (self._keeps or (not is_absolute and self._is_in_form(reference))):
+            return None
+        return self._written(site, reference, base, target, context.base_context.charset, resolved)
+
+    @property
+    def _keeps(self) -> bool:
+        return self.form == "keep" and self._path is None
+
+    def _is_in_form(self, reference: str) -> bool:
+        """Return whether a relative reference has the form, and leads to the same target from wherever the site is."""
+        begins = reference[:2].replace("\\", "/")
+        if begins[:1] == "#" or begins == "//":  # a fragment is in no form: it leads out of the document here
+            return False
+        if begins[:1] == "/":
+            return self.form != "relative" and self._path is None
+        return self.form != "root"
+
+    def _site(self, own: str) -> _Place | None:
+        """Return the root of the site of a page."""
+        place = _Place.of(own)
+        if place is None:
+            return None
+        return self._root if self._root is not None and self._root.holds(place) else place._replace(path="/")
+
+    def _written(
+        self, site: _Place, reference: str, base: str, target: str, charset: str, resolved: Resolved
+    ) -> str:
+        """Return the reference for a target in the site."""
+        like = _LIKE.get(self.form, reference)
+        if resolved.attribute == "importmap" and like == "x":
+            like = "./x"  # a bare word is no URL in an import map
+        key = like, base, target, charset
+        found = self._known.get(key)
+        if found is None:
+            leads = partial(in_every_profile, charset)
+            found = in_form(like, self._moved(site, base), self._moved(site, target), leads)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            if len(target) <= _LONGEST:
+                self._known[key] = found
+        return found
+
+    def _moved(self, site: _Place, url: str) -> str:
+        """Return a URL of the site with the new path of its root."""
+        if self._path is None:
+            return url
+        before, path = _PARTS.match(url).groups()  # type: ignore[union-attr]  # it is in the site
+        return f"{before}{self._path}{path[len(site.path) :]}{url[len(before) + len(path) :]}"
+
+    def _needs_absolute(self, resolved: Resolved) -> bool:
+        """Return whether a link must be absolute by a standard, or because its reader has no base."""
+        entity, link = resolved.entity, resolved.link
+        if entity is not self._entity:
+            self._entity = entity
+            self._is_apart = _is_apart(entity)
+        if self._is_apart or resolved.element == "header" or resolved.attribute == "itemid":
+            return True
+        if resolved.element == "meta":  # Open Graph, Twitter, citations
+            return link.place.syntax != "refresh"
+        return resolved.element == "link" and link.tag_start >= 0 and _is_identity(entity, link, resolved.rel)
+
+
+def _is_identity(entity: Entity, link: Link, rel: str) -> bool:
+    words = rel.lower().split()
+    if not _IDENTITY.isdisjoint(words):
+        return True
+    return "alternate" in words and b"hreflang" in entity.cut(link.tag_start, link.tag_end).lower()
+
+
+def _is_apart(entity: Entity) -> bool:
+    """Return whether a document is read apart from its site: a feed, a sitemap, a message, what is in one of them."""
+    if entity.media_type == registry.XML:
+        root = _first_name(entity.cut(0, _HEAD).replace(b"\0", b""))
+        if root in _ROOTS:
+            return True
+    return entity.bases.own.layer is ENCAPSULATING and not entity.path.rpartition("/")[2].startswith("srcdoc[")
+
+
+def _first_name(head: bytes) -> bytes:
+    """Return the local name of the first start tag."""
+    found = _ROOT.search(head)
+    return found[1] if found is not None else b""
+
+
+def form_of(policy: Policy) -> Form | None:
+    """Return the form that a policy applies, also one for selected links only."""
+    if isinstance(policy, Form):
+        return policy
+    inner = getattr(policy, "inner", None)
+    return None if inner is None else form_of(inner)
