@@ -16,10 +16,9 @@ FAILING: Final = {
     "audit": "",
     "field": """
     saved-complete saved-complete-one url-beside har-compressed map-xlsx map-header-order map-wordpress
-    map-crawler map-netlify-toml map-vercel map-iis mirror-httrack mirror-folder-url mirror-lazy
-    mirror-css-charset mirror-root-name remap-file-table hint-base-url answers-are-rules mirror-cid-missing
-    maff json-as-html escaped-as-html markdown-code mirror-cid-scope mirror-location-scope mirror-mail-base
-    mirror-mail-index
+    map-crawler map-netlify-toml map-vercel map-iis mirror-lazy mirror-css-charset remap-file-table
+    hint-base-url answers-are-rules mirror-cid-missing maff json-as-html escaped-as-html markdown-code
+    mirror-cid-scope mirror-location-scope mirror-mail-base mirror-mail-index
     """,
 }
 

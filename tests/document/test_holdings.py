@@ -1,12 +1,12 @@
-"""Which file of a folder a relative reference names."""
+"""Which file of a folder a relative reference names, and which is none of the site."""
 
 import pytest
 
-from absolve.document.holdings import named_by
+from absolve.document.holdings import named_by, saver_of
 
 FILES = {
     "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
-    "x:y.html",
+    "x:y.html", "l.php@c=1", "r.html?to=%2Fa%2Fb",
 }  # fmt: skip
 
 
@@ -34,6 +34,11 @@ FILES = {
         ("q.html%3Fx=1", "index.html", "q.html?x=1"),
         ("q.html?x=2", "index.html", None),
         ("docs/%C3%A9.png", "index.html", "docs/é.png"),
+        ("docs\\p.html", "index.html", "docs/p.html"),
+        ("docs%2Fp.html", "index.html", None),
+        ("l.php?c=1", "index.html", "l.php@c=1"),
+        ("r.html?to=/a/b", "index.html", "r.html?to=%2Fa%2Fb"),
+        ("r.html%3Fto=%252Fa%252Fb", "index.html", "r.html?to=%2Fa%2Fb"),
         ("docs/", "index.html", "docs/index.htm"),
         ("docs", "index.html", "docs/index.htm"),
         (".", "docs/p.html", "docs/index.htm"),
@@ -44,3 +49,20 @@ FILES = {
 )  # fmt: skip
 def test_a_relative_reference_names_a_file_of_the_folder(reference: str, document: str, expected: str | None) -> None:
     assert named_by(reference, document, FILES.__contains__) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "expected"),
+    [
+        ("hts-cache/new.zip", b"PK", "HTTrack"),
+        ("hts-log.txt", b"", "HTTrack"),
+        ("a/hts-log.txt.html", b"", ""),
+        ("wget-log.1", b"", "wget"),
+        ("h/wget-log.html", b"", ""),
+        ("cookies.txt", b"# HTTrack Website Copier Cookie File\n", "cookies"),
+        ("cookies.txt", b"How to bake", ""),
+        ("backblue.gif", b"GIF89a", ""),
+    ],
+)
+def test_what_savers_keep_for_themselves_is_no_part_of_the_site(path: str, head: bytes, expected: str) -> None:
+    assert saver_of(path, head) == expected

@@ -81,7 +81,7 @@ def test_a_second_run_changes_nothing(site: Path, capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize(
     "reference",
-    ["../index.html?q", "../../map.csv", "//g/index.html", "none.html", "%00", "b.html/x", "\\index.html", "link.html"],
+    ["../none.html?q", "../../map.csv", "//g/index.html", "none.html", "%00", "b.html/x", "\\index.html", "link.html"],
 )
 def test_a_reference_that_leads_to_no_file_of_the_folder_becomes_absolute(site: Path, reference: str) -> None:
     (site / "a/b.html").write_text(f'<a href="{reference}">x</a>')

@@ -63,6 +63,23 @@ def test_fragments_in_a_page_of_another_charset_are_found(tmp_path: Path) -> Non
     assert codes(root, "fragment") == [("a.html", "fragment")]
 
 
+@pytest.mark.parametrize(
+    ("url", "is_held"),
+    [
+        ("http://h.example/", True), ("https://h.example/d/#x", True), ("http://h.example/d", True), ("http://h.example/a%20b", True),
+        ("http://h.example/l.php?c=1", True), ("http://h.example/l.php?c=2", False), ("http://p.example:81/", True),
+        ("http://recorded.example/x?y", True), ("http://recorded.example/x", False), ("http://h.example.org/", False),
+    ],
+)  # fmt: skip
+def test_a_link_to_the_web_that_a_copy_without_a_map_holds_is_found(tmp_path: Path, url: str, is_held: bool) -> None:
+    files = {
+        "h.example/index.html": b"", "h.example/d/index.html": b"", "h.example/a b.html": b"", "h.example/l.php?c=1.html": b"",
+        "p.example_81/index.html": b"", "s.html": b"<!-- saved from url=(0027)http://recorded.example/x?y -->",
+        "page.html": f"<a href='{url}'>".encode(),
+    }  # fmt: skip
+    assert codes(write(tmp_path, files), "web") == [("page.html", "web")] * is_held
+
+
 def test_a_link_to_the_web_that_the_map_holds_is_found(tmp_path: Path) -> None:
     page = "<meta charset=utf-8><link rel=canonical href=/b><a href=/b>b</a><a href=http://away/>x</a>"
     mirrored(tmp_path, "c.har", har(entry("http://h/", page), entry("http://h/b", "<meta charset=utf-8>")))

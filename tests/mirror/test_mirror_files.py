@@ -1,12 +1,17 @@
 """Plain files as a capture: their URLs as options, the pages or their savers give them; and files without one."""
 
 import os
+import posixpath
+import re
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from packed import tree
 
 from absolve.cli import main
+from tests.shapes.captures import zipped
 
 SAVED = b"<!-- saved from url=(0014)http://h/a/pg -->\n<meta charset=utf-8>"
 
@@ -117,3 +122,96 @@ def test_a_url_of_a_folder_that_overrules_what_a_page_records_is_reported(
     folder = write(tmp_path, {"a.html": SAVED + b"<a href=b.html>", "b.html": b"<p>"})
     assert main(["mirror", str(folder), "-o", str(tmp_path / "m"), "--url", "http://new.example/"]) == 0
     assert "a.html:1: overruled: --url overrules what the page records" in capsys.readouterr().err
+
+
+# The pages of a copy as HTTrack, wget -k -E and wget write them: where each page is, its reference, and the file that this leads to.
+COPIES = {
+    "h_80/a.html": b"<!-- Mirrored from h.example:80/x.php by HTTrack Website Copier/3.x [XR&CO], d -->",
+    "h_80/d/index.html": b"", "h_80/q4c5.html": b"", "w/l.php?c=3.html": b"", "w/r.html@x=1": b"", "w/d.html": b"",
+    "w/d/index.html": b"", "w/a b.css": b"", "w/t.css?1": b"p{background:url(../h_80/d/p.png)}", "h_80/d/p.png": b"\x89PNG\r\n\x1a\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("place", "reference", "file"),
+    [
+        ("h_80/a.html", "d/index.html#t", "h_80/d/index.html"),
+        ("h_80/a.html", "d/", "h_80/d/index.html"),
+        ("h_80/a.html", "q4c5.html?x=1", "h_80/q4c5.html"),
+        ("h_80/a.html", "../w/d.html", "w/d.html"),
+        ("w/d.html", "l.php%3Fc=3.html", "w/l.php?c=3.html"),
+        ("w/d.html", "r.html?x=1", "w/r.html@x=1"),
+        ("w/d.html", "a&#32;b.css", "w/a b.css"),
+        ("w/d.html", "t.css?1", "w/t.css?1"),
+        ("w/d/index.html", "../d.html", "w/d.html"),
+    ],
+)
+@pytest.mark.parametrize("package", [False, True], ids=["folder", "zip"])
+def test_a_link_that_worked_in_a_saved_copy_leads_to_the_same_file(
+    tmp_path: Path, place: str, reference: str, file: str, package: bool
+) -> None:
+    link = f'<a href="{reference}">'.encode()
+    files = {name: data + f"<p id=t>{name}".encode() * (b"PNG" not in data) for name, data in COPIES.items()}
+    files[place] += link
+    given = write(tmp_path, files)
+    if package:
+        given = tmp_path / "c.zip"
+        given.write_bytes(zipped(files))
+    assert main(["mirror", str(given), "-o", str(tmp_path / "m"), "-q"]) == 0
+    copied = {path: data for path, data in tree(tmp_path / "m").items() if path != "index.html"}
+    (page,) = (path for path, data in copied.items() if f"<p id=t>{place}".encode() in data)
+    (new,) = re.findall(rb'<a href="([^"]*?)(?:#t)?"', copied[page])
+    led = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(unescape(new.decode()))))
+    assert f"<p id=t>{file}".encode() in copied[led]
+    assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [("", "b.html"), (".", "b.html"), ("http://h/d/", "b.html"), ("/", "../b.html"), ("http://away/", "http://away/b.html")],
+)
+def test_a_base_element_that_leads_to_another_folder_counts_before_the_names_of_files(
+    tmp_path: Path, base: str, new: str
+) -> None:
+    page = f'<meta charset=utf-8><base href="{base}"><a href="b.html">'.encode()
+    files = {"d/a.html": page, "d/b.html": b"<meta charset=utf-8>1", "b.html": b"<meta charset=utf-8>2"}
+    _, found = held(tmp_path, files, "--url", "http://h/")
+    assert f'<a href="{new}">'.encode() in found["h/d/a.html"]
+
+
+@pytest.mark.parametrize("index", ["index.html", "index.htm", "index.php", "default.htm"])
+def test_the_index_of_a_folder_is_held_under_the_url_of_the_folder(tmp_path: Path, index: str) -> None:
+    files = {f"h.example/d/{index}": b"<!doctype html>", "h.example/a.html": b"<a href=/d/><a href=https://h.example/d/#x>"}
+    given = tmp_path / "c.zip"
+    given.write_bytes(zipped(files))
+    write(tmp_path, files)
+    for number, name in enumerate((tmp_path / "in", given)):
+        out = tmp_path / f"m{number}"
+        assert main(["mirror", str(name), "-o", str(out), "--mirror-layout", "-q"]) == 0
+        found = index if not index.endswith("php") else f"{index}.html"
+        assert (out / "h.example/a.html").read_text() == f"<a href=d/{found}><a href=d/{found}#x>"
+
+
+def test_a_folder_url_that_was_captured_itself_is_not_its_index(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"a.html": b"<a href=/d/>", "slash.html": b"1", "d/index.html": b"2"})
+    (tmp_path / "map.csv").write_text(f"{folder / 'slash.html'},http://h/d/\n")
+    main(["mirror", str(folder), "-o", str(tmp_path / "m"), "-q", "--url", "http://h/", "--url-map", str(tmp_path / "map.csv")])
+    found = tree(tmp_path / "m")
+    assert (found["h/d/index.html"], len(found)) == (b"1", 3)
+
+
+@pytest.mark.parametrize("package", [False, True], ids=["folder", "zip"])
+def test_what_a_saver_keeps_for_itself_is_left_out_and_counted(
+    tmp_path: Path, package: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "index.html": b"<meta charset=utf-8><body background=fade.gif>", "fade.gif": b"GIF89a", "hts-log.txt": b"password",
+        "hts-cache/new.zip": zipped({"a.html": b"x"}), "cookies.txt": b"# HTTrack Website Copier Cookie File", "wget-log": b"x",
+    }  # fmt: skip
+    given = write(tmp_path, files)
+    if package:
+        given = tmp_path / "c.zip"
+        given.write_bytes(zipped(files))
+    assert main(["mirror", str(given), "-o", str(tmp_path / "m")]) == 0
+    assert len(tree(tmp_path / "m")) == 2
+    assert "4 files left out: 2 HTTrack, 1 cookies, 1 wget" in capsys.readouterr().err

@@ -89,7 +89,7 @@ def test_a_page_its_folder_and_their_index_are_five_files() -> None:
     urls = [f"http://h/{path}" for path in ("a", "a/", "a/b", "a/index.html", "a.html")]
     found = placed(urls, "text/html")
     assert len(set(found.values())) == 5
-    assert found["http://h/a/index.html"] == "h/a/index.html"
+    assert found["http://h/a/"] == "h/a/index.html"
     assert found["http://h/a.html"] == "h/a.html"
 
 

@@ -60,7 +60,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         options.by,
     )
     reading = shared.reading(options)
-    reading = reading._replace(settings=reading.settings._replace(base="empty", documents=True))
+    settings = reading.settings._replace(base="empty", documents=True)
+    reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
     _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):

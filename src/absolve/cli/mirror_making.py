@@ -96,6 +96,7 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
                 if isinstance(one, Captured):
                     places[one.url] = found[one.where.offset].place
             survey = Survey([reader], Choice(same=same), report.finding)
+            working.add_places(survey.places)
             working.plan(survey.rows(), survey.store.forms(), [source.name], "host", places)
             root = OutputFolder.of(folder)
             how = MirrorOptions(

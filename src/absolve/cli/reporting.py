@@ -18,7 +18,7 @@ from absolve import cli
 from absolve.cli.terminal import colours, say
 from absolve.cli.totals import Totals
 from absolve.core import printable
-from absolve.core.errors import FAULTS, NOT_READ, UNREAD_PART, Diagnostic, DocumentError, fault, in_short
+from absolve.core.errors import FAULTS, NOT_READ, OF_SAVER, UNREAD_PART, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
-_UNREAD: Final = frozenset({NOT_READ, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
+_UNREAD: Final = frozenset({NOT_READ, OF_SAVER, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
 # Codes of what absolve did or passed over by design, and that need no action.
 _NOTES: Final = frozenset("assumed-url interrupted left-out not-read special-file stays unread-part".split())
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core import printable
-from absolve.core.errors import NOT_READ, Diagnostic
+from absolve.core.errors import NOT_READ, OF_SAVER, Diagnostic
 from absolve.run.results import BytesRead, ChangeCounts, LinkCounts
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Totals:
     def __init__(self) -> None:
         self.files: Counter[str] = Counter()  # in folders, not read, by kind
         self.parts: Counter[str] = Counter()  # of messages, likewise
+        self.own: Counter[str] = Counter()  # of programs that save sites, by program
         self.tables: list[Table] = []
         self.rules: set[int] = set()
         self.documents = self.links = self.changed = self.changed_documents = self.flawed = 0
@@ -65,14 +66,18 @@ class Totals:
 
     def add_unread(self, diagnostic: Diagnostic) -> None:
         """Add a file or a part of a message that was not read, by its kind."""
-        counts = self.files if diagnostic.code == NOT_READ else self.parts
+        counts = {NOT_READ: self.files, OF_SAVER: self.own}.get(diagnostic.code, self.parts)
         counts[diagnostic.text.partition(":")[0]] += 1
 
     def left_out(self) -> list[str]:
         """Return what was given and not used: `2 files not read: 2 .docx`, `1 of 3 rows of m.csv met no input`."""
         found = [
-            f"{number(counts.total(), noun)} not read: {_kinds(counts)}"
-            for counts, noun in ((self.files, "file"), (self.parts, "message part"))
+            f"{number(counts.total(), noun)} {what}: {_kinds(counts)}"
+            for counts, noun, what in (
+                (self.files, "file", "not read"),
+                (self.parts, "message part", "not read"),
+                (self.own, "file", "left out"),
+            )
             if counts
         ]
         tables = ((table, len(table.unmet())) for table in self.tables)

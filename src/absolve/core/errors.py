@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Codes of what was given, and by design is not read: files in folders, parts of messages. Kinds are before the colon.
 NOT_READ: Final = "not-read"
 UNREAD_PART: Final = "unread-part"
+OF_SAVER: Final = "of-saver"
 
 
 class Diagnostic(NamedTuple):

@@ -1,12 +1,14 @@
 """Find the file of a folder or package that a relative reference names.
 
 In: the paths of the files, `/` between their parts, and a reference with the path of the document that has it. Out: the
-path of a file, or None. `rewrite`, `mirror` and `links` ask it before they resolve a reference to a URL.
+path of a file, or None. `rewrite`, `mirror` and `links` ask it before they resolve a reference to a URL. Also the files
+that are none of the site.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.urls.identity import percent_decoded
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
 # Files that servers and savers have for the URL of a folder, in the order in which they count.
 INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
+# Files that programs which save sites keep for themselves: they may hold passwords, and no page leads to them.
+_OWN_FOLDERS: Final = {"hts-cache": "HTTrack"}
+_OWN_FILES: Final = (
+    (re.compile(r"hts-(?:log|err|ioinfo|nohref|stats|done)\.txt|hts-(?:in_progress|stop|paused)\.lock"), "HTTrack"),
+    (re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"), "wget"),
+)
+_COOKIES: Final = re.compile(rb"# (?:HTTrack Website Copier|Netscape HTTP|HTTP) [Cc]ookie [Ff]ile")
 
 
 def named_by(reference: str, document: str, has: Callable[[str], bool]) -> str | None:
@@ -29,6 +38,7 @@ def named_by(reference: str, document: str, has: Callable[[str], bool]) -> str |
     before, mark, query = reference.partition("#")[0].partition("?")
     if not before or before[0] in "/\\" or has_scheme(before):
         return None
+    before = before.replace("\\", "/")  # as browsers read it; in a name of a file it is escaped
     folder = posixpath.dirname(document)
     for path in _paths(before, mark + query):
         found = posixpath.normpath(posixpath.join(folder, path))
@@ -43,10 +53,33 @@ def named_by(reference: str, document: str, has: Callable[[str], bool]) -> str |
     return None
 
 
+def saver_of(path: str, head: bytes) -> str:
+    """Return the program that keeps a file beside the site that it saved: its cache, log or cookies; "" for any other.
+
+    `head` are the first bytes of the file.
+    """
+    *above, name = path.split("/")
+    found = next((_OWN_FOLDERS[folder] for folder in above if folder in _OWN_FOLDERS), "")
+    found = found or next((saver for names, saver in _OWN_FILES if names.fullmatch(name)), "")
+    return found or ("cookies" if "cookie" in name.lower() and _COOKIES.match(head) else "")
+
+
 def _paths(path: str, query: str) -> Iterator[str]:
-    """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written."""
-    decoded = percent_decoded(path)
-    for end in ((query, "") if len(query) > 1 else ("",)):
-        yield decoded + percent_decoded(end)
+    """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written.
+
+    wget has `@` for the `?` of a name that Windows accepts, and escapes a slash in it.
+    """
+    decoded = _decoded(path)
+    names = (query, f"@{query[1:]}", "") if len(query) > 1 else ("",)
+    for end in (name.replace("/", "%2F") for name in names):
+        yield decoded + _decoded(end)
         if decoded != path:
             yield path + end
+
+
+def _decoded(path: str) -> str:
+    """Return a path percent-decoded, but for slashes: an escaped one separates nothing."""
+    return "".join(part if part in _SLASHES else percent_decoded(part) for part in re.split("(%2[fF])", path))
+
+
+_SLASHES: Final = frozenset({"%2f", "%2F"})

@@ -42,10 +42,11 @@ class Captured(NamedTuple):
 
     `url` is its key. `date` has 14 digits, or is empty. `media_type` is that of the header, with its parameters, or a
     sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
-    `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `is_file`: its
-    URL is the path of a file in a folder or a package. `lack` is what there is of a body that is not whole: PIECE or
-    CUT; JOINED for a whole of several responses, else "". `shown`, `looks` and `fields` are those of `browsers`: the
-    media type for its name, how its content begins, and the fields of its header that limit it.
+    `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `place` is the
+    path of a file in its folder or package (`place_of`), b"" for any other capture. `lack` is what there is of a body
+    that is not whole: PIECE or CUT; JOINED for a whole of several responses, else "". `shown`, `looks` and `fields` are
+    those of `browsers`: the media type for its name, how its content begins, and the fields of its header that limit
+    it.
     """
 
     url: str
@@ -59,11 +60,16 @@ class Captured(NamedTuple):
     is_revisit: bool = False
     refers_to: str = ""
     refers_date: str = ""
-    is_file: bool = False
+    place: bytes = b""
     lack: str = ""
     shown: str = ""
     looks: str = ""
     fields: str = ""
+
+
+def place_of(path: str) -> bytes:
+    """Return the path of a file as it is kept: it need not be text."""
+    return path.encode("utf-8", "surrogatepass")
 
 
 class Contradiction(NamedTuple):
@@ -139,7 +145,7 @@ class Capture:
         """Index the forms that are equivalent to captured URLs; call this after the last `add`."""
         for one in self.store:
             if one.location is not None or self.is_held(one):
-                for form in self.same.forms(one.url, is_file=one.is_file):
+                for form in self.same.forms(one.url, is_file=bool(one.place)):
                     self.store.put_form(form, one.url)
 
     def end(self, url: str) -> End:

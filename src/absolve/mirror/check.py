@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, DocumentError
-from absolve.core.model import Document
+from absolve.core.model import Document, Layer
+from absolve.document.holdings import named_by
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import extensions
@@ -25,10 +26,10 @@ from absolve.mirror.lookup import Lookup
 from absolve.mirror.paths import MAP, fold, refused
 from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity
-from absolve.mirror.urls import Equivalences
+from absolve.mirror.urls import Equivalences, twin
 from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
-from absolve.urls.identity import percent_decoded
+from absolve.urls.identity import normal, percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,6 +97,8 @@ class Checker:
         self._reached: set[str] = set()
         self._read: set[str] = set()  # files that were read: regular ones
         self._fragments: dict[str, list[_Leads]] = defaultdict(list)
+        self._web: dict[str, list[tuple[str, int, int]]] = defaultdict(list)  # by URL, where there is no map
+        self._recorded: dict[str, str] = {}  # files by the URL that each one records
         self.links = 0
         self.files = len(self._files)
         self._read_map()
@@ -126,6 +129,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             if path not in self._files:
                 yield Fault(path, None, None, CHANGED, "the map has this file, and it is not there")
         yield from self._anchors()
+        yield from self._on_web()
         for path in self._files:
             if path not in self._reached and path not in _ENTRIES:
                 yield Fault(path, None, None, UNREACHED, "no link leads here")
@@ -172,6 +176,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         if isinstance(entity, Fault):
             yield entity
         elif entity is not None:
+            self._note_record(path, entity)
             found: list[Fault] = []
             rewriter.edits(entity, lambda resolved: self._link(path, resolved, found))
             yield from found
@@ -202,12 +207,15 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         if target.startswith("file:"):
             self.links += 1
             self._local(path, resolved, target, found)
-        elif self._lookup is not None and target.startswith(("http:", "https:")) and not is_identity(resolved):
-            self.links += 1
+        elif target.startswith(("http:", "https:")) and not is_identity(resolved):
             url = target.partition("#")[0]
+            if self._lookup is None:
+                self._web[url].append((path, *self._place(resolved)))
+                return
+            self.links += 1
             held = self._lookup(url)
             if held is not None:
-                found.append(self._fault(path, resolved, WEB, f"{url} is in this mirror, at {held.path}"))
+                found.append(self._fault(path, resolved, WEB, _held_at(url, held.path)))
 
     def _local(self, path: str, resolved: Resolved, target: str, found: list[Fault]) -> None:
         url, crosshatch, fragment = target.partition("#")
@@ -236,6 +244,31 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
     def _place(resolved: Resolved) -> tuple[int, int]:
         return resolved.entity.line_column(resolved.link.start)
 
+    # --- a copy without a map -----------------------------------------------------------------------------------------
+
+    def _note_record(self, path: str, entity: Entity) -> None:
+        """Note the URL that a page records of itself, as HTTrack and browsers write it."""
+        recorded = (one.base.reference for one in entity.bases.own.chain if one.base.layer is Layer.RETRIEVAL)
+        url = next((url for url in map(normal, recorded) if url is not None and url.startswith("http")), None)
+        if url is not None:
+            self._recorded.setdefault(url.partition("#")[0], path)
+
+    def _on_web(self) -> Iterator[Fault]:
+        """Yield a fault for each link to the web for which the copy has a file: by its record, or by host and path."""
+        found: list[Fault] = []
+        for url, places in self._web.items():
+            path = self._recorded.get(url) or self._recorded.get(twin(url) or "") or self._by_layout(url)
+            found += (Fault(*place, WEB, _held_at(url, path)) for place in places if path is not None)
+        yield from sorted(found, key=lambda fault: (fault.path, fault.line or 0, fault.column or 0))
+
+    def _by_layout(self, url: str) -> str | None:
+        """Return the file that has the path of a URL below a folder of its host; `.html` may be added (wget -E)."""
+        authority, slash, path = url.partition("://")[2].partition("/")
+        path = path.replace("?", "%3F")  # in the name, or nowhere
+        hosts = [authority.replace(":", mark) for mark in ":+_"] if ":" in authority else [authority]
+        references = (f"./{host}/{path}{end}" for host in hosts if slash for end in ("", ".html"))
+        return next(filter(None, (named_by(one, "", self._files.__contains__) for one in references)), None)
+
     # --- fragments ----------------------------------------------------------------------------------------------------
 
     def _anchors(self) -> Iterator[Fault]:
@@ -263,6 +296,10 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         if entity is None or isinstance(entity, Fault):
             return None
         return set(entity.facts.anchors) if entity.facts is not None else None
+
+
+def _held_at(url: str, path: str) -> str:
+    return f"{url} is in this mirror, at {path}"
 
 
 def _is_there(fragment: str, there: set[str]) -> bool:

@@ -16,12 +16,15 @@ from urllib.parse import quote
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
+from absolve.document.holdings import saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import registry
 from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import SCHEMES, Captured, Where
+from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
+from absolve.mirror.sources import of_saver
 from absolve.run import sources
+from absolve.run.inputs import mirrored_url
 from absolve.urls.identity import escaped, normal, percent_decoded
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
 
+_HEAD: Final = 4096
 _PATH: Final = "/!$&'()*+,;=@-._~"
 _WALKED: Final = frozenset({registry.HTML, registry.XML, registry.CSS})
 
@@ -91,7 +95,7 @@ class ContainerReader:
             code = "unread-member"
         return Broken(Diagnostic(code, text, self._input.name, failed=True))
 
-    def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece]:
+    def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece | Broken]:
         facts = one.facts
         if self._kind == registry.ZIP:
             yield self._file(one, index)
@@ -107,12 +111,13 @@ class ContainerReader:
         if isinstance(found, Captured) and facts.status is None:
             yield from (Captured(other, 302, found.date, "", where, urls[0]) for other in urls[1:])
 
-    def _file(self, one: Entry, index: int) -> Captured:
+    def _file(self, one: Entry, index: int) -> Captured | Broken:
         """Return the capture that a file in a package is. Raise CodingError for one that is not read."""
         facts = one.facts
         path = facts.name.replace("\\", "/").lstrip("/")
-        url = normal(self._root + quote(path, safe=_PATH, errors="surrogateescape"))
-        if url is None or not url.startswith(self._root):
+        mirrored = mirrored_url(path) if self._how.mirror_layout else None
+        url = normal(mirrored or self._root + quote(path, safe=_PATH, errors="surrogateescape"))
+        if url is None or not (mirrored or url.startswith(self._root)):
             raise CodingError("unsafe-name", f"its name leads out of the package ({in_short(facts.name)})")
         if facts.length > self._how.settings.max_size:
             raise CodingError("too-large", f"it is larger than --max-size ({in_short(facts.name)})")
@@ -120,9 +125,12 @@ class ContainerReader:
             payload = _file_payload(one)
         except CodingError as error:
             raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
+        if saver := saver_of(path, payload.data[:_HEAD]):
+            return Broken(of_saver(saver, f"{self._input.name}!{path}"))
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)
-        return Captured(url, 200, facts.date, payload.media_type, where, size=facts.length, is_file=True, looks=looks)
+        place, size = place_of(path), facts.length
+        return Captured(url, 200, facts.date, payload.media_type, where, size=size, place=place, looks=looks)
 
     def _urls(self, one: Entry, number: int) -> list[str]:
         """Return the URLs of a document, its own one first; none for one that is none of the web.

@@ -139,6 +139,7 @@ def of_file(name: str, data: bytes) -> str:
     A file of a program that runs on a server (`page.php`) was saved with what the program answered.
     """
     name = name[max(name.rfind("/"), name.rfind("\\")) + 1 :]
+    name = name if by_name(name) else name.partition("?")[0] or name  # wget keeps the query in the name
     opened = browsers.from_disk(name)
     has_none = not suffix(name) and not name.startswith(".")
     is_unsaid = opened == browsers.SNIFFED and (has_none or suffix(name) in _ON_SERVER)

@@ -17,7 +17,7 @@ from absolve.document.reporting import overruled
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import browsers, extensions
-from absolve.mirror.capture import Captured, Where
+from absolve.mirror.capture import Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, is_walked
 from absolve.run.inputs import escaped
 from absolve.run.load import read
@@ -66,10 +66,8 @@ class FilesReader:
             sent = normal(known)
             if sent is not None:
                 where = Where(self._number, index, 0)
-                size = _size(input_.name)
-                yield Captured(
-                    sent, 200, _date(input_.name), media_type, where, size=size, is_file=True, looks=looks
-                )
+                date, size, place = _date(input_.name), _size(input_.name), place_of(input_.place)
+                yield Captured(sent, 200, date, media_type, where, size=size, place=place, looks=looks)
 
     def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
         """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""

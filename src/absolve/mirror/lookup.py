@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import FAULTS, DocumentError
+from absolve.document.holdings import named_by
 from absolve.mirror import browsers
-from absolve.mirror.capture import Where
+from absolve.mirror.capture import Where, place_of
 from absolve.mirror.policy import Target
 from absolve.urls.identity import escaped, normal, percent_decoded
 
@@ -62,6 +64,7 @@ class Lookup:
         self._forms: dict[str, str] = {}
         self._origins: set[str] | None = None
         self._digests: dict[str, dict[str, str]] = {}
+        self._by_name: dict[tuple[int, str, str], Target | None] = {}
         (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
         if count <= _SMALL:
             self._rows = {url: (path_, redirect) for url, path_, redirect in self._db.execute(_EVERY)}
@@ -101,6 +104,33 @@ class Lookup:
                     # where the container has text, its bytes may have been others
                     self._digests[path] = browsers.digests(found.data) if found.charset is None else {}
         return self._digests.get(path, {})
+
+    def named(self, where: Where) -> Callable[[str], Target | None] | None:
+        """Return what finds the file that a relative reference names in the document at a place, by its path.
+
+        None for a document that is no file of a folder or a package.
+        """
+        query = 'SELECT place FROM places WHERE source = ? AND "offset" = ?'
+        row = self._db.execute(query, where[:2]).fetchone()
+        return partial(self._named, where.source, row[0].decode("utf-8", "surrogatepass")) if row is not None else None
+
+    def _named(self, source: int, document: str, reference: str) -> Target | None:
+        key = source, document.rpartition("/")[0], reference
+        if key not in self._by_name:
+            path = named_by(reference, document, lambda path: self._url_of(source, path) is not None)
+            url = self._url_of(source, path) if path is not None else None
+            if len(self._by_name) >= _MOST_KNOWN:
+                self._by_name.clear()
+            if len(reference) > _MOST_CHARACTERS:
+                return self._exact(url) if url is not None else None
+            self._by_name[key] = self._exact(url) if url is not None else None
+        return self._by_name[key]
+
+    def _url_of(self, source: int, path: str) -> str | None:
+        """Return the URL of a file by its path; None if there is no such file."""
+        query = "SELECT url FROM places WHERE source = ? AND place = ?"
+        row = self._db.execute(query, (source, place_of(path))).fetchone()
+        return row[0] if row is not None else None
 
     @property
     def origins(self) -> set[str]:

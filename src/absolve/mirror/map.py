@@ -48,14 +48,16 @@ CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT R
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE places (source INTEGER, place BLOB, "offset" INTEGER, url TEXT, PRIMARY KEY (source, place)) WITHOUT ROWID;
 CREATE TABLE parts (url TEXT, part INTEGER, source INTEGER, "offset" INTEGER, number INTEGER, start INTEGER,
   size INTEGER, PRIMARY KEY (url, part)) WITHOUT ROWID;
 """
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
-_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "parts")
+_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "places", "parts")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
+CREATE INDEX by_file ON places (source, "offset");
 """
 _INSERT: Final = {
     "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -134,6 +136,11 @@ class Working:
         rows = ((url, i, *part.where, *part[1:]) for url, parts in wholes.items() for i, part in enumerate(parts))
         self._db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
+    def add_places(self, places: Mapping[tuple[int, bytes], tuple[int, str]]) -> None:
+        """Write the files of folders and packages: number and URL, by source and path."""
+        rows = ((*file, *known) for file, known in places.items())
+        self._db.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", rows)
+
     def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
         """Write notes that are about no file: code and text."""
         self._db.executemany(_INSERT["notes"], ((None, None, None, *note) for note in notes))
@@ -174,6 +181,14 @@ class Working:
 
     def is_unread(self) -> bool:
         return self._db.execute("SELECT 1 FROM state WHERE name = 'unread'").fetchone() is not None
+
+    def where(self, url: str) -> Where:
+        """Return the place of the payload of a URL. Raise KeyError for one that is not in the plan."""
+        query = 'SELECT source, "offset", number FROM plan WHERE url = ?'
+        row = self._db.execute(query, (url,)).fetchone()
+        if row is None:
+            raise KeyError(url)
+        return capture.Where(*row)
 
     def documents(self) -> tuple[int, int]:
         """Return the number of documents, and the bytes of their payloads as captured."""

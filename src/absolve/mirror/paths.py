@@ -4,8 +4,8 @@ In: URLs with their media types. Out: a relative path for each, with `/` as sepa
 never have one; a further URL renames only what it collides with. Linear in the number and the length of the URLs.
 
 A name is that of the URL where it can be. Of several that would be one on some file system, one keeps it: a folder
-before a file, an exact name before an invented one, lower case before upper case. The others get letters of a
-digest. Linux, macOS and Windows all accept the names, and no program acts on them.
+before a file, `/` before `/index.html`, an exact name before an invented one, lower case before upper case. The others
+get letters of a digest. Linux, macOS and Windows all accept the names, and no program acts on them.
 """
 
 from __future__ import annotations
@@ -136,6 +136,7 @@ _QUERY: Final = 60  # characters of a query that a name shows
 _LONGEST: Final = 2496  # characters of a folder in a URL: four bytes of UTF-8, escaped, are one character of a path
 _DEEPEST: Final = 104  # segments of one: each takes two characters of a path
 _INDEX: Final = "index"
+_INVENTED: Final = 4  # rank of a name that is not the URL's
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 
 
@@ -159,6 +160,7 @@ class _File(NamedTuple):
     extension: str
     is_exact: bool
     keeps: bool  # whether the name may be used without letters of a digest
+    is_index: bool = False  # the document of a folder's URL: people open it first
 
 
 def index_name(layout: str) -> str:
@@ -238,7 +240,8 @@ def _file(one: Placed) -> _File:
         name = f"{name}_{shown}"
         extension += lacking(one.media_type, name + extension, one.looks)
         return _File(one.url, name, extension, is_exact=False, keeps=False)
-    return _File(one.url, name, extension, is_exact and not needed, keeps and not is_reserved(name + extension))
+    keeps = keeps and not is_reserved(name + extension)
+    return _File(one.url, name, extension, is_exact and not needed, keeps, is_index=not segment)
 
 
 class _Tree:
@@ -288,11 +291,11 @@ class _Tree:
         for above, child in children:
             full = f"{above}/{child}" if above else child
             name, is_exact = safe(child)
-            rank = 0 if is_exact else 3
+            rank = 0 if is_exact else _INVENTED
             groups[fold(name)].append(((rank, fold(name) != name, full), name, None))
         for file in files:
             name = file.stem + file.extension
-            rank = 1 if file.is_exact else 2 if file.keeps else 3
+            rank = 1 if file.is_index else 2 if file.is_exact else 3 if file.keeps else _INVENTED
             groups[fold(name)].append(((rank, fold(name) != name, file.url), name, file))
         place = self._path_of[folder]
         used = self._used.setdefault(place, set())
@@ -300,7 +303,7 @@ class _Tree:
         for folded, group in groups.items():
             group.sort(key=lambda entry: entry[0])
             first = group[0]
-            if first[0][0] < 3 and folded not in used and self._fits(place, first[1], first[2]):
+            if first[0][0] < _INVENTED and folded not in used and self._fits(place, first[1], first[2]):
                 self._put(place, first[0][2], first[1], first[2])
                 later += group[1:]
             else:

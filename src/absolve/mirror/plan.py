@@ -52,6 +52,7 @@ class MirrorPlan(Mapping[str, str]):
         self._working.create({})
         survey = Survey(readers, choice, self.diagnostics.append)
         names = ["" for _ in readers]
+        self._working.add_places(survey.places)
         self._working.plan(survey.rows(), survey.store.forms(), names, choice.layout)
         same = choice.same if choice.same is not None else Equivalences()
         self._lookup = Lookup(self._working.connection, same, is_normal=profile == "whatwg")
@@ -74,7 +75,8 @@ class MirrorPlan(Mapping[str, str]):
 
     def policy(self, url: str) -> MirrorPolicy:
         """Return the policy for the document of a URL. Raise KeyError for one that is not held."""
-        return MirrorPolicy(self[url], self._lookup, severs=self._severs)
+        named = self._lookup.named(self._working.where(normal(url) or url))
+        return MirrorPolicy(self[url], self._lookup, severs=self._severs, named=named)
 
 
 def plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[MirrorOptions]) -> MirrorPlan:

@@ -167,7 +167,8 @@ class MirrorPolicy:
     `find` returns the file for a URL without fragment, or None. `severs`: what a browser would fetch by itself and is
     not held becomes inert. `url` and `fields` are those of the document's own response, `responses` knows the others:
     with these, what the web did not run becomes inert. `limits` has the security policies in force in each entity, by
-    its ID, with the offset from which each one counts.
+    its ID, with the offset from which each one counts. `named` returns the file of the same folder or package that a
+    relative reference names by its path, which counts before the URL.
     """
 
     def __init__(
@@ -180,6 +181,7 @@ class MirrorPolicy:
         url: str = "",
         fields: str = "",
         responses: Responses | None = None,
+        named: Callable[[str], Target | None] | None = None,
     ) -> None:
         self.path = path
         self.url = url
@@ -188,6 +190,7 @@ class MirrorPolicy:
         self._responses = responses
         self.seen = Seen()
         self._find = find
+        self._named = named
         self._severs = severs
         self._relatives = relatives if relatives is not None else Relatives()
         self._local_answers = self._relatives.local(path)
@@ -223,7 +226,7 @@ class MirrorPolicy:
         context, reference = resolved.context, resolved.reference
         target = resolved.target
         is_plain = reference and reference[0] != "#" and not context.held and not context.stays_always
-        if not is_plain or target is None or not target.startswith(_HELD):
+        if self._named is not None or not is_plain or target is None or not target.startswith(_HELD):
             return self._reference(resolved)
         key = reference, target
         answer = self._absent_answers.get(key) or self._local_answers.get(key)
@@ -268,15 +271,26 @@ class MirrorPolicy:
         if is_identity(resolved):
             return absolute_of(reference, context)
         url, crosshatch, fragment = target.partition("#")
-        found = self._find(url)
+        named = self._file(resolved)
+        found = named if named is not None else self._find(url)
         if found is None:
             return self._absent(resolved, url, target)
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
-            why = self._refused(resolved, url, found.path, *self._responses.response(found.path))
+            end, *facts = self._responses.response(found.path)
+            why = self._refused(resolved, url, found.path, url if named is not None else end, *facts)
             if why is not None:
                 self.note(resolved, "refused", f"{url}: {why}")
                 return INERT
         return self._local(resolved, found, fragment if crosshatch else None)
+
+    def _file(self, resolved: Resolved) -> Target | None:
+        """Return the file that a reference names by its path, unless a base leads to another folder."""
+        if self._named is None:
+            return None
+        context = resolved.context
+        if context.elsewhere and _folder(context.base.url) != _folder(context.own.url):
+            return None
+        return self._named(resolved.reference)
 
     def _claimed(self, resolved: Resolved) -> str | None:
         """Empty the base that rules; later base elements stay. Scoped bases would lead relative links astray."""
@@ -375,6 +389,10 @@ class MirrorPolicy:
     def note(self, resolved: Resolved, code: str, text: str) -> None:
         """Note something about the place of a link."""
         self.seen.notes.append(Note(resolved.entity, resolved.link.start, code, text))
+
+
+def _folder(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[0]
 
 
 def _still_malformed(resolved: Resolved) -> str | None:

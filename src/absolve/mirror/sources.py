@@ -8,7 +8,8 @@ from __future__ import annotations
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import DocumentError
+from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError
+from absolve.document.holdings import saver_of
 from absolve.formats import registry
 from absolve.run import sources as files
 from absolve.run.load import is_document, not_read
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
 
-    from absolve.core.errors import Diagnostic
     from absolve.mirror.payloads import Reader
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
@@ -50,6 +50,9 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
         except DocumentError as error:
             notify(error.diagnostic._replace(failed=True))
             continue
+        if input_.found and (saver := saver_of(input_.place, head)):
+            notify(of_saver(saver, input_.name))
+            continue
         kind = kind_of(input_.name, head, how.media_type)
         if kind == FILES:
             plain.append(input_)
@@ -65,6 +68,11 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     if plain:
         found.append(Source(FILES, tuple(plain)))
     return found
+
+
+def of_saver(saver: str, name: str) -> Diagnostic:
+    """Return the diagnostic for a file that a program which saves sites keeps for itself; before the colon its kind."""
+    return Diagnostic(OF_SAVER, f"{saver}: kept by the program that saved the site, and no part of it", name)
 
 
 def kind_of(name: str, head: bytes, media_type: str | None) -> str:

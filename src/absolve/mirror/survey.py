@@ -11,13 +11,14 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic
+from absolve.document.holdings import INDEXES
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Capture, Captured, Part, Piece, Pieces, Where
 from absolve.mirror.map import Row
 from absolve.mirror.paths import Placed, folder_of
 from absolve.mirror.payloads import Broken, Posted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from absolve.mirror.payloads import Reader
     from absolve.mirror.urls import Equivalences
@@ -28,7 +29,7 @@ FRONT: Final = 50_000  # captures in memory, of about half a kilobyte each
 _TABLES: Final = """\
 CREATE TEMP TABLE captured (url TEXT PRIMARY KEY, status INTEGER, date TEXT, media_type TEXT, source INTEGER,
   "offset" INTEGER, number INTEGER, location TEXT, digest TEXT, size INTEGER, is_revisit INTEGER, refers_to TEXT,
-  refers_date TEXT, is_file INTEGER, lack TEXT, shown TEXT, looks TEXT, fields TEXT) WITHOUT ROWID;
+  refers_date TEXT, place BLOB, lack TEXT, shown TEXT, looks TEXT, fields TEXT) WITHOUT ROWID;
 CREATE TEMP TABLE captured_forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 """
 
@@ -113,9 +114,9 @@ class Store:
 
 
 def _of(
-    row: tuple[str, int, str, str, int, int, int, str | None, str, int, int, str, str, int, str, str, str, str],
+    row: tuple[str, int, str, str, int, int, int, str | None, str, int, int, str, str, bytes, str, str, str, str],
 ) -> Captured:
-    return Captured(*row[:4], Where(*row[4:7]), *row[7:10], bool(row[10]), *row[11:13], bool(row[13]), *row[14:])
+    return Captured(*row[:4], Where(*row[4:7]), *row[7:10], bool(row[10]), *row[11:13], row[13], *row[14:])
 
 
 # --- the survey -------------------------------------------------------------------------------------------------------
@@ -146,6 +147,7 @@ class Survey:
         self._few: list[Captured] | None = None  # all captures, unless they are many
         self._pieces = Pieces()
         self.parts: dict[str, tuple[Part, ...]] = {}  # of the documents that were joined, by URL
+        self.places: dict[tuple[int, bytes], tuple[int, str]] = {}  # of files, with number and URL
         self.store = Store()
         capture = self._captured(notify)
         if self._posted:
@@ -194,6 +196,8 @@ class Survey:
                 capture.add(one.captured)
             elif isinstance(one, Captured):
                 capture.add(one)
+                if one.place:
+                    self.places[one.where.source, one.place] = one.where.offset, one.url
                 if size <= _FEW:
                     size += _ONE + sum(len(text) for text in one if isinstance(text, str))
                     few.append(one)
@@ -202,6 +206,8 @@ class Survey:
             else:
                 notify(one.diagnostic)
         self._few = few if size <= _FEW else None
+        for index in _indexes(self.places):
+            capture.add(index)
         return capture
 
     def _join(self) -> None:
@@ -236,6 +242,18 @@ class Survey:
 
     def _again(self) -> Iterable[Captured | Piece | Posted | Broken]:
         return self._few if self._few is not None else self._all()
+
+
+def _indexes(places: Mapping[tuple[int, bytes], tuple[int, str]]) -> Iterator[Captured]:
+    """Yield a redirect from the URL of each folder to its index: a captured document of that URL counts before it."""
+    best: dict[str, tuple[int, Where, str]] = {}
+    for (source, place), (number, url) in places.items():
+        folder, slash, name = url.rpartition("/")
+        if name in INDEXES and place.endswith(name.encode()):
+            found = INDEXES.index(name), Where(source, number, 0), url
+            best[folder + slash] = min(best.get(folder + slash, found), found)
+    for folder, (_, where, url) in best.items():
+        yield Captured(folder, 302, "", "", where, url)
 
 
 def _with_payload(one: Captured, origin: Captured) -> Captured:

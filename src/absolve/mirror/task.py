@@ -183,6 +183,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         url=item.url,
         fields=item.fields,
         responses=kept.lookup if not how.links_only else None,
+        named=kept.lookup.named(item.where),
     )
     kept.lookup.used.clear()
     data, title = payload.data, None

@@ -70,6 +70,7 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
     if unread:
         working.mark_unread()
     working.add_parts(survey.parts)
+    working.add_places(survey.places)
     working.plan(survey.rows(), survey.store.forms(), [source.name for source in how.sources], choice.layout)
     working.add_notes(notes)
 

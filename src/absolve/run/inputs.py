@@ -308,7 +308,8 @@ def escaped(place: str) -> str:
     return quote_from_bytes(os.fsencode(place), _PATH_CHARACTERS)
 
 
-_HOST: Final = pattern(r"(?:(?:[a-z0-9_-]+\.)+[a-z0-9-]+|localhost)(?:[:+][0-9]{1,5})?", re.IGNORECASE)
+# A port follows `:`, where a name of a file may not have that `+` (wget on Windows, absolve) or `_` (HTTrack).
+_HOST: Final = pattern(r"((?:[a-z0-9_-]+\.)+[a-z0-9-]+|localhost)(?:[:+_]([0-9]{1,5}))?", re.IGNORECASE)
 
 
 def mirrored_url(place: str) -> str | None:
@@ -320,10 +321,12 @@ def mirrored_url(place: str) -> str | None:
     if scheme not in {"http", "https", "ftp"} or not slash:
         scheme, rest = "http", place
     host, slash, path = rest.partition("/")
-    if not slash or not _HOST.fullmatch(host):
+    found = _HOST.fullmatch(host)
+    if not slash or found is None:
         return None
     path, mark, query = path.partition("?")
-    return f"{scheme}://{host.replace('+', ':')}/{escaped(path)}" + (mark and f"?{_query(query)}")
+    authority = f"{found[1]}:{found[2]}" if found[2] else found[1]
+    return f"{scheme}://{authority}/{escaped(path)}" + (mark and f"?{_query(query)}")
 
 
 def _query(text: str) -> str:

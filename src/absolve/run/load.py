@@ -39,13 +39,17 @@ if TYPE_CHECKING:
 
 
 class ReadOptions(NamedTuple):
-    """Settings of the walk, and the media type, charset and response headers that the user gives for all inputs."""
+    """Settings of the walk, and the media type, charset and response headers that the user gives for all inputs.
+
+    `mirror_layout`: packages contain `host/path`, as folders do.
+    """
 
     settings: Settings
     media_type: str | None = None
     charset: str | None = None
     file_urls: bool = False
     headers: Headers | None = None
+    mirror_layout: bool = False
 
 
 class Walked(NamedTuple):
