@@ -17,8 +17,7 @@ FAILING: Final = {
     "field": """
     saved-complete saved-complete-one url-beside har-compressed map-xlsx map-header-order map-wordpress
     map-crawler map-netlify-toml map-vercel map-iis mirror-lazy mirror-css-charset remap-file-table
-    hint-base-url answers-are-rules mirror-cid-missing maff json-as-html escaped-as-html markdown-code
-    mirror-cid-scope mirror-location-scope mirror-mail-base mirror-mail-index
+    hint-base-url answers-are-rules maff json-as-html escaped-as-html markdown-code
     """,
 }
 

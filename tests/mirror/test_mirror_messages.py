@@ -1,13 +1,15 @@
 """Messages as a capture: MHTML, mail and mailboxes, by the URLs of their parts."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
-from packed import mirrored
+from packed import mirrored, tree
 
 import absolve
+from absolve.cli import main
 from absolve.mirror.plan import MirrorPlan
 from tests.shapes.captures import mhtml
 
@@ -145,3 +147,76 @@ def test_a_name_with_bytes_that_are_no_character_is_held(tmp_path: Path, name: s
     assert code == 0
     assert PNG in found.values()
     assert not link or b"cid:" not in found["h/a.html"]
+
+
+IMAGE = "<meta charset=utf-8><img src='{}'>"
+
+
+def related(name: str, *parts: tuple[str, bytes]) -> str:
+    """A multipart of pages (by reference) and of images (by fields)."""
+    text = f"Content-Type: multipart/related; boundary={name}\n\n"
+    for fields, data in parts:
+        text += f"--{name}\n{fields}\n\n{data.decode('latin-1')}\n"
+    return f"{text}--{name}--\n"
+
+
+def with_page(reference: str) -> tuple[str, bytes]:
+    return "Content-Type: text/html", IMAGE.format(reference).encode()
+
+
+def with_image(field: str, data: bytes) -> tuple[str, bytes]:
+    return f"Content-Type: image/png\n{field}", data
+
+
+def shown(root: Path, found: dict[str, bytes]) -> list[bytes]:
+    """Return the image that each page of a mirror shows, in the order of the pages."""
+    pages = [(path, re.search(rb"<img src='([^']*)'>", data)) for path, data in sorted(found.items())]
+    return [(root / "m" / path / ".." / link[1].decode()).resolve().read_bytes() for path, link in pages if link]
+
+
+@pytest.mark.parametrize(("field", "reference"), [("Content-ID: <i@x>", "cid:i@x"), ("Content-Location: i.png", "i.png"), ("Content-Location: /i.png", "./a/../i.png")])
+def test_a_page_shows_the_part_of_its_own_message(tmp_path: Path, field: str, reference: str) -> None:
+    mails = [related(f"b{n}", with_page(reference), with_image(field, f"PNG{n}".encode())) for n in range(3)]
+    forwarded = related("f", ("Content-Type: message/rfc822", f"From: d@x\n{mails[1]}".encode()), *[with_page(reference), with_image(field, b"PNG3")])
+    box = "".join(f"From a@x Wed May  1 00:00:00 2024\nFrom: a@x\n{mail}\n" for mail in (mails[0], forwarded, mails[2]))
+    code, found = mirrored(tmp_path, "c.mbox", box.encode())
+    assert code == 0
+    assert shown(tmp_path, found) == [b"PNG0", b"PNG1", b"PNG3", b"PNG2"]
+    assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
+
+
+def test_a_part_of_the_same_related_precedes_one_around_it(tmp_path: Path) -> None:
+    inside = related("i", with_page("cid:a@x"), with_image("Content-ID: <a@x>", b"inner"))
+    beside = related("n", with_page("cid:a@x"), with_image("Content-ID: <other@x>", b"other"))
+    parts = [part.partition("\n\n")[::2] for part in (inside, beside)]
+    mail = related("o", with_image("Content-ID: <a@x>", b"outer"), *((head, body.encode()) for head, body in parts))
+    _, found = mirrored(tmp_path, "c.eml", f"From: a@x\n{mail}".encode())
+    assert shown(tmp_path, found) == [b"inner", b"outer"]
+
+
+def test_a_content_id_of_another_message_or_of_no_part_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mails = [related("b0", with_page("cid:i@x")), related("b1", with_page("cid:none@x"), with_image("Content-ID: <i@x>", b"PNG"))]
+    box = "".join(f"From a@x Wed May  1 00:00:00 2024\nFrom: a@x\n{mail}\n" for mail in mails)
+    (tmp_path / "c.mbox").write_text(box)
+    assert main(["mirror", str(tmp_path / "c.mbox"), "-o", str(tmp_path / "m")]) == 0
+    assert "2 URLs missing" in capsys.readouterr().err
+    pages = {data for path, data in tree(tmp_path / "m").items() if path.endswith(".html") and "/" in path}
+    assert pages == {IMAGE.format("cid:i@x").encode(), IMAGE.format("cid:none@x").encode()}
+
+
+def test_two_parts_with_one_relative_location_are_two_files(tmp_path: Path) -> None:
+    mail = related("b", with_image("Content-Location: i.png", b"PNG1"), with_image("Content-Location: i.png", b"PNG2"))
+    _, found = mirrored(tmp_path, "c.eml", f"From: a@x\n{mail}".encode())
+    assert sorted(found.values()) == [b"PNG1", b"PNG2"]
+
+
+def test_the_base_element_of_a_message_is_emptied_and_the_index_lists_its_pages(tmp_path: Path) -> None:
+    page = b"<meta charset=utf-8><title>T</title><base href=http://away/><a href=b>b</a><img src=cid:i@x>"
+    mail = related("b", ("Content-Type: text/html", page), with_image("Content-ID: <i@x>", b"PNG"))
+    (tmp_path / "c&d.eml").write_text(f"From: a@x\n{mail}")
+    assert main(["mirror", str(tmp_path / "c&d.eml"), "-o", str(tmp_path / "m"), "-q"]) == 0
+    found = tree(tmp_path / "m")
+    assert found["c&d.eml/1/part-1.html"] == page.replace(b"href=http://away/", b'href=""').replace(b"href=b", b"href=http://away/b").replace(b"cid:i@x", b"../2/part-2.png")
+    index = (tmp_path / "m/index.html").read_text()
+    assert "<h2>c&amp;d.eml</h2>" in index
+    assert '<a href="c&d.eml/1/part-1.html"><bdi>T</bdi></a><br><small><bdi>c&amp;d.eml/1/part-1.html</bdi>' in index

@@ -38,7 +38,8 @@ class Entry(NamedTuple):
     """One document in a container, with what is stated about it.
 
     `url` is absolute, or relative where no base is known; "" for none. `is_text`: the container holds the content as
-    text, which is UTF-8 here.
+    text, which is UTF-8 here. `scope` leads to the document: the number of a part in each multipart, message and
+    mailbox around it; the first `message` of these numbers lead to its message.
     """
 
     url: str
@@ -47,6 +48,8 @@ class Entry(NamedTuple):
     is_text: bool = False
     part: Part | None = None
     outer: bytes = b""  # the bytes around the part
+    scope: tuple[int, ...] = ()
+    message: int = 0
 
     @property
     def content(self) -> bytes:
@@ -62,19 +65,27 @@ def entries(data: bytes, media_type: str, settings: Settings, url: str | None = 
     cannot be read.
     """
     how = settings._replace(documents=True, captures=True)
-    return _inside(data, media_type, how, url or "", _NOTHING, 0)
+    return _inside(data, media_type, how, _Around(url or ""))
 
 
-def _inside(
-    data: bytes, media_type: str, how: Settings, url: str, around: Capture, depth: int
-) -> Iterator[Entry | Finding]:
-    """Yield what is in a container, a message or an entry. `url` is its base, `around` is stated outside of it."""
+class _Around(NamedTuple):
+    """The surroundings of a container, a message or an entry: its base, what is stated outside of it, and its place."""
+
+    url: str
+    facts: Capture = _NOTHING
+    scope: tuple[int, ...] = ()
+    message: int = 0
+
+
+def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:
+    """Yield what is in a container, a message or an entry."""
     walk = registry.walker(media_type)
-    base, facts = url, around
-    is_empty = True
+    url, facts, scope, message = around
+    base = url
+    number = 0
     for event in walk(data, UTF_8, how) if walk is not None else ():
         if isinstance(event, Capture):
-            facts = event._replace(date=around.date or event.date)
+            facts = event._replace(date=around.facts.date or event.date)
         elif isinstance(event, BaseClaim):
             base = base if base is not url else _joined(url, event.reference)
         elif isinstance(event, Finding) and event.failed:
@@ -82,25 +93,27 @@ def _inside(
                 raise WalkError(event.code, event.text)
             yield event
         elif isinstance(event, Part):
-            is_empty = False
+            number += 1
             kind = registry.kind_of(event.media_type)
             if kind not in registry.STEPS and not (kind == registry.MESSAGE and media_type in _MAIL):
                 stated = event.capture or facts
-                yield Entry(_url(event, url, facts), event.media_type, stated, not event.own_charset, event, data)
-            elif depth == how.max_depth:
-                yield Finding("too-deep", f"parts more than {depth} deep are not read", event.start, failed=True)
+                found = _url(event, url, facts)
+                is_text = not event.own_charset
+                yield Entry(found, event.media_type, stated, is_text, event, data, scope, message)
+            elif len(scope) == how.max_depth:
+                yield Finding("too-deep", f"parts more than {len(scope)} deep are not read", event.start, failed=True)
             else:
                 own = event.claims[0].reference if event.claims else base
-                yield from _below(event, data, kind, how, own, facts, depth)
-    if is_empty and media_type == registry.HAR_ENTRY:
+                below = (*scope, number)
+                inner = _Around(own, facts, below, len(below) if kind == registry.MESSAGE else message)
+                yield from _below(event, data, kind, how, inner)
+    if not number and media_type == registry.HAR_ENTRY:
         yield Entry(url, facts.media_type, facts, is_text=True)
 
 
-def _below(
-    part: Part, data: bytes, kind: str, how: Settings, url: str, facts: Capture, depth: int
-) -> Iterator[Entry | Finding]:
+def _below(part: Part, data: bytes, kind: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:
     try:
-        yield from _inside(part.coding.decode(data[part.start : part.end]), kind, how, url, facts, depth + 1)
+        yield from _inside(part.coding.decode(data[part.start : part.end]), kind, how, around)
     except (CodingError, WalkError) as error:
         yield Finding(error.code, error.message, part.start, failed=True)
 

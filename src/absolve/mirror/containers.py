@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from email.message import Message
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -25,6 +26,7 @@ from absolve.mirror.payloads import Broken, Payload, captured, payload_of
 from absolve.mirror.sources import of_saver
 from absolve.run import sources
 from absolve.run.inputs import mirrored_url
+from absolve.urls import whatwg
 from absolve.urls.identity import escaped, normal, percent_decoded
 
 if TYPE_CHECKING:
@@ -54,7 +56,9 @@ class ContainerReader:
         self._root = f"{PACKAGE_ROOT}{own}/"
         if kind == registry.ZIP and input_.url is not None and input_.url.endswith("/"):
             self._root = input_.url
+        self._taken: set[str] = set()  # URLs of relative locations
         self._loaded: list[Entry] = []
+        self._names: _Names | None = None
         self._entities: list[Entity | None] = []
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:  # noqa: ARG002 - of the protocol
@@ -100,7 +104,7 @@ class ContainerReader:
         if self._kind == registry.ZIP:
             yield self._file(one, index)
             return
-        urls = self._urls(one, index + 1)
+        urls = self._urls(one, index + 1, self._taken)
         if not urls or facts.method.upper() not in {"", "GET", "HEAD"}:
             return
         where = Where(self._number, index, 0)
@@ -132,10 +136,11 @@ class ContainerReader:
         place, size = place_of(path), facts.length
         return Captured(url, 200, facts.date, payload.media_type, where, size=size, place=place, looks=looks)
 
-    def _urls(self, one: Entry, number: int) -> list[str]:
+    def _urls(self, one: Entry, number: int, taken: set[str]) -> list[str]:
         """Return the URLs of a document, its own one first; none for one that is none of the web.
 
-        A page in a web archive may have no URL, or `about:blank`, and is a page all the same.
+        A page in a web archive may have no URL, or `about:blank`, and is a page all the same. A location that is
+        relative to its message (RFC 2557 5) is added to those that are `taken`, once.
         """
         if self._kind not in registry.MAIL:
             url = normal(escaped(one.url))
@@ -143,8 +148,10 @@ class ContainerReader:
                 return [url]
             return [f"{self._root}{number}/resource-{number}"] if self._kind == registry.WEB_ARCHIVE else []
         facts = one.facts
-        location = quote(facts.location, errors="surrogateescape")
-        url = (normal(escaped(one.url)) or normal(self._root + location)) if location else None
+        url = normal(escaped(one.url)) if facts.location else None
+        if facts.location and url is None and (url := self._in_message(one)) is not None:
+            url = url if url not in taken else None
+            taken.add(url or "")
         found = [url] if url is not None and (_is_usable(url) or url.startswith(("cid:", PACKAGE_ROOT))) else []
         if facts.name:
             found.append(f"cid:{escaped(percent_decoded(facts.name.removeprefix('cid:')))}")
@@ -153,24 +160,32 @@ class ContainerReader:
             found.insert(0, normal(f"{self._root}{number}/{name}") or f"{self._root}{number}")
         return found
 
+    def _in_message(self, one: Entry) -> str | None:
+        """Return the URL of a location that is relative to its message, which has a folder of its own below others."""
+        numbers = ".".join(map(str, one.scope[: one.message]))
+        location = quote(one.facts.location, errors="surrogateescape")
+        return normal(f"{self._root}{f'message-{numbers}/' if numbers else ''}{location}")
+
     def payloads(self, places: Sequence[Where]) -> Iterator[tuple[Where, Payload]]:
-        """Yield the contents of documents, with their entities where a message has them."""
+        """Yield the contents of documents, with their entities and names where a message has them."""
         if not self._loaded:
             self._load()
-        page = None
-        if self._kind in registry.MAIL:
-            every = (self._urls(one, index + 1)[0] for index, one in enumerate(self._loaded))
-            page = next(filter(_is_usable, every), None)
         for where in places:
             one = self._loaded[where.offset]
             try:
                 payload = _file_payload(one) if self._kind == registry.ZIP else payload_of(one)
             except CodingError:
                 continue
-            entity = self._entities[where.offset] if self._entities else None
-            if entity is not None and not _is_usable(entity.bases.own.url):
-                entity = None  # a style sheet that a browser made of one in the page, as Content-ID: the page's
-            yield where, payload._replace(entity=entity, base=None if entity is not None else page)
+            if self._names is not None:
+                payload = self._in_its_message(payload, where.offset, one, self._names)
+            yield where, payload
+
+    def _in_its_message(self, payload: Payload, index: int, one: Entry, names: _Names) -> Payload:
+        entity = self._entities[index] if self._entities else None
+        if entity is not None and not _is_usable(entity.bases.own.url):
+            entity = None  # a style sheet that a browser made of one in the page, as Content-ID: the page's
+        base = names.pages.get(one.scope[: one.message]) if entity is None else None
+        return payload._replace(entity=entity, base=base, names=partial(names.find, one))
 
     def _load(self) -> None:
         """Read all documents, and walk a message: the parts of one have bases of each other."""
@@ -180,6 +195,9 @@ class ContainerReader:
             raise DocumentError(Diagnostic(error.code, error.message, self._input.name)) from error
         if self._kind not in registry.MAIL:
             return
+        taken: set[str] = set()
+        urls = [self._urls(one, index + 1, taken) for index, one in enumerate(self._loaded)]
+        self._names = _Names(self._loaded, urls, is_mailbox=self._kind == registry.MAILBOX)
         document = Document(self._data(), name=self._input.name, media_type=self._kind, url=self._input.url)
         walked: dict[bytes | None, deque[Entity]] = defaultdict(deque)
         try:
@@ -189,6 +207,48 @@ class ContainerReader:
         for one in self._loaded:
             queue = walked.get(_content(one))
             self._entities.append(queue.popleft() if queue else None)
+
+
+class _Names:
+    """The parts of messages by Content-ID and by relative location, for each multipart of their message around them.
+
+    A name is looked up in the innermost multipart first, then in those around it, a Content-ID in the messages around,
+    too (RFC 2557 7 and 8). `pages` has the first URL on the web of each
+    message, by its scope.
+    """
+
+    def __init__(self, every: Sequence[Entry], urls: Sequence[list[str]], *, is_mailbox: bool) -> None:
+        self._outermost = int(is_mailbox)  # a mailbox is no message
+        self._urls: dict[tuple[tuple[int, ...], str], str] = {}
+        self.pages: dict[tuple[int, ...], str] = {}
+        for one, own in zip(every, urls, strict=True):
+            if _is_usable(own[0]):
+                self.pages.setdefault(one.scope[: one.message], own[0])
+            for end in range(one.message, len(one.scope) + 1):
+                for name in (*own[1:], _location(one)):
+                    self._urls.setdefault((one.scope[:end], name), own[0])
+
+    def find(self, one: Entry, reference: str) -> str | None:
+        """Return the URL of the part that a reference in a document names; None if there is none."""
+        if reference[:4].lower() == "cid:":
+            name, outermost = f"cid:{escaped(percent_decoded(reference[4:].partition('#')[0]))}", self._outermost
+        else:
+            name, outermost = _location(one, reference), one.message
+        every = (self._urls.get((one.scope[:end], name)) for end in range(len(one.scope), outermost - 1, -1))
+        return next(filter(None, every), None) if name else None
+
+
+_THIS: Final = "http://this.message/"  # in place of thismessage:/, which no parser of URLs knows as hierarchical
+
+
+def _location(one: Entry, reference: str = "") -> str:
+    """Return a reference in a part, else its own location, below thismessage:/ (RFC 2557 5); "" for an absolute one."""
+    found = whatwg.parse(escaped(one.url), _THIS)
+    if reference and found is not None:
+        found = whatwg.parse(escaped(reference), found)
+    elif not one.facts.location:
+        return ""
+    return found.partition("#")[0] if found is not None and found.startswith(_THIS) and found != _THIS else ""
 
 
 def _content(one: Entry) -> bytes | None:

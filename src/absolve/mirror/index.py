@@ -6,8 +6,9 @@ In: the working copy of a map. Out: the bytes of an HTML page, the same for the 
 from __future__ import annotations
 
 import html
+from collections import Counter
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
     from absolve.mirror.map import Working
@@ -17,6 +18,7 @@ _PAGES: Final = 500  # entry pages of a host that are listed
 _HOSTS: Final = 200
 _MISSING: Final = 500
 _LONGEST: Final = 200  # characters of a title or a URL
+_FOLDER: Final = "/_"  # of files without a URL
 _SAFE: Final = "/!$&*+,;=@-._~"
 
 _HEAD: Final = """\
@@ -43,7 +45,7 @@ def page(working: Working) -> bytes:
     """Return the entry page."""
     documents, hosts = _count(working)
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
-    title = f"Mirror of {hosts[0][0]}" if len(hosts) == 1 else f"Mirror of {len(hosts)} hosts"
+    title = f"Mirror of {_named(hosts[0][0])}" if len(hosts) == 1 else f"Mirror of {len(hosts)} hosts"
     out = [_HEAD % (MARK.decode(), html.escape(title)), f"<h1>{html.escape(title)}</h1>\n"]
     text = f"{documents:,} document{'s'[: documents != 1]}, {missing:,} URL{'s'[: missing != 1]} missing"
     out.append(f'<p>{text}. The map is <a href="mirror.sqlite">mirror.sqlite</a>.</p>\n')
@@ -59,14 +61,15 @@ def page(working: Working) -> bytes:
 def _count(working: Working) -> tuple[int, list[tuple[str, int]]]:
     """Return the number of documents, and each host with its number of pages, most pages first."""
     documents = next(working.rows("SELECT count(*) FROM resources WHERE path IS NOT NULL"))[0]
-    query = """\
-SELECT substr(url, 1, instr(substr(url, instr(url, '://') + 3) || '/', '/') + instr(url, '://') + 1) AS origin, count(*)
-FROM resources JOIN pages USING (path) WHERE title IS NOT NULL GROUP BY origin"""
-    hosts: dict[str, int] = {}
-    for origin, number in working.rows(query):
-        host = origin.partition("://")[2]
-        hosts[host] = hosts.get(host, 0) + number
+    query = "SELECT url FROM resources JOIN pages USING (path) WHERE title IS NOT NULL"
+    hosts = Counter(_host_of(url) for (url,) in working.rows(query))
     return documents, sorted(hosts.items(), key=lambda entry: (-entry[1], entry[0]))
+
+
+def _host_of(url: str) -> str:
+    """Return the host of a URL; of a page without one the name of the message or package that it is in, and a slash."""
+    host, _, path = url.partition("://")[2].partition("/")
+    return host or f"/{path.partition('/')[0]}"
 
 
 def _host(working: Working, host: str, number: int) -> list[str]:
@@ -75,17 +78,24 @@ def _host(working: Working, host: str, number: int) -> list[str]:
 SELECT url, path, title, linked FROM resources JOIN pages USING (path)
 WHERE title IS NOT NULL AND (url GLOB ? OR url GLOB ?)
 ORDER BY url NOT IN (?, ?), linked DESC, title, url LIMIT ?"""
-    prefixes = [f"{scheme}://{_glob(host)}/*" for scheme in ("http", "https")]
+    schemes = ("package", "file") if host.startswith("/") else ("http", "https")
+    prefixes = [f"{scheme}://{_glob(host)}/*" for scheme in schemes]
     rows = list(working.rows(query, *prefixes, f"http://{host}/", f"https://{host}/", _PAGES))
-    out = [f"<h2>{html.escape(host or 'files')}</h2>\n<table><tr><th>Page</th><th>Linked from</th></tr>\n"]
+    out = [f"<h2>{html.escape(_named(host))}</h2>\n<table><tr><th>Page</th><th>Linked from</th></tr>\n"]
     for url, path, title, linked in rows:
-        name = _shown(title or url)
-        shown = f'<a href="{quote(path, safe=_SAFE)}">{name}</a><br><small>{_shown(url)}</small>'
+        shown_url = path if host.startswith("/") else url
+        name = _shown(title or shown_url)
+        shown = f'<a href="{quote(path, safe=_SAFE)}">{name}</a><br><small>{_shown(shown_url)}</small>'
         out.append(f"<tr><td>{shown}</td><td>{linked:,}</td></tr>\n")
     out.append("</table>\n")
     if number > len(rows):
         out.append(f"<p>{number - len(rows):,} more pages.</p>\n")
     return out
+
+
+def _named(host: str) -> str:
+    """Return a host for people; pages of a folder have none."""
+    return host if not host.startswith("/") else unquote(host[1:]) if host != _FOLDER else "files"
 
 
 def _shown(text: str) -> str:

@@ -19,7 +19,7 @@ from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, digits_of, jud
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseClaim
@@ -38,6 +38,7 @@ class Payload(NamedTuple):
     `media_type` may have parameters. `charset` is set where the bytes are text that the container holds decoded.
     `message` is the HTTP response without codings, where its header has a base of its own (RFC 1808 3.1). `entity` is
     set where the container has been walked already. `base` is the URL to resolve against where that is not its own.
+    `names` returns the URL of a part of the same message that a reference names; None without a message.
     """
 
     data: bytes
@@ -47,6 +48,7 @@ class Payload(NamedTuple):
     message: bytes | None = None
     entity: Entity | None = None
     base: str | None = None
+    names: Callable[[str], str | None] | None = None
 
 
 class Posted(NamedTuple):

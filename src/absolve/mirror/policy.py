@@ -14,7 +14,7 @@ from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
 from absolve.mirror import browsers, security_policy
 from absolve.mirror.tags import attributes
-from absolve.rewriting.policy import absolute, absolute_of
+from absolve.rewriting.policy import absolute_of, rules
 from absolve.urls import whatwg
 from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import scheme
@@ -32,6 +32,7 @@ MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a b
 
 _HELD: Final = ("http:", "https:", "ftp:", "file:", "package:", "cid:", "mid:")
 _WEB: Final = ("http:", "https:", "ftp:")
+_CID: Final = "cid:"
 _IDENTITY_RELS: Final = frozenset({"canonical", "shortlink", "shorturl"})
 # Relations whose target a browser fetches, or prepares to fetch, without a click.
 _FETCHED_RELS: Final = frozenset(
@@ -167,8 +168,8 @@ class MirrorPolicy:
     `find` returns the file for a URL without fragment, or None. `severs`: what a browser would fetch by itself and is
     not held becomes inert. `url` and `fields` are those of the document's own response, `responses` knows the others:
     with these, what the web did not run becomes inert. `limits` has the security policies in force in each entity, by
-    its ID, with the offset from which each one counts. `named` returns the file of the same folder or package that a
-    relative reference names by its path, which counts before the URL.
+    its ID, with the offset from which each one counts. `named` returns the file of the same folder, package or message
+    that a reference names, which counts before its URL.
     """
 
     def __init__(
@@ -272,7 +273,7 @@ class MirrorPolicy:
             return absolute_of(reference, context)
         url, crosshatch, fragment = target.partition("#")
         named = self._file(resolved)
-        found = named if named is not None else self._find(url)
+        found = named if named is not None or self._is_named_only(url) else self._find(url)
         if found is None:
             return self._absent(resolved, url, target)
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
@@ -284,20 +285,23 @@ class MirrorPolicy:
         return self._local(resolved, found, fragment if crosshatch else None)
 
     def _file(self, resolved: Resolved) -> Target | None:
-        """Return the file that a reference names by its path, unless a base leads to another folder."""
+        """Return the file that a reference names, a relative one unless a base leads to another folder."""
         if self._named is None:
             return None
-        context = resolved.context
-        if context.elsewhere and _folder(context.base.url) != _folder(context.own.url):
+        context, is_part = resolved.context, resolved.reference[:4].lower() == _CID
+        if context.elsewhere and not is_part and _folder(context.base.url) != _folder(context.own.url):
             return None
         return self._named(resolved.reference)
+
+    def _is_named_only(self, url: str) -> bool:
+        """Return whether a URL is that of a part of the same message, and of no other (RFC 2557 7 and 8)."""
+        return self._named is not None and url[:4].lower() == _CID
 
     def _claimed(self, resolved: Resolved) -> str | None:
         """Empty the base that rules; later base elements stay. Scoped bases would lead relative links astray."""
         if resolved.link.claim is IGNORED_BASE:
             return None
-        new = absolute(resolved) if resolved.element == "base" else ""
-        if new is None or new:
+        if resolved.element == "base" and not rules(resolved):
             return None
         if resolved.reference:
             text = f"the href of the base is emptied; it was {resolved.reference}"
@@ -377,7 +381,7 @@ class MirrorPolicy:
 
     def _absent(self, resolved: Resolved, url: str, target: str) -> str | None:
         is_fetched = (self._severs or resolved.element == "link") and fetches(resolved)
-        if url.startswith(_WEB) and resolved.attribute != "ping" and resolved.kind != "form":
+        if url.startswith((*_WEB, _CID)) and resolved.attribute != "ping" and resolved.kind != "form":
             rels = resolved.rel.lower().split() if resolved.element == "link" else ()
             if not _PREPARED.intersection(rels):
                 self.seen.missing.setdefault((url, resolved.kind))

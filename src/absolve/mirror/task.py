@@ -23,7 +23,7 @@ from absolve.mirror import browsers, edits, paths, security_policy, tags
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
-from absolve.mirror.policy import MirrorPolicy, Relatives, is_identity
+from absolve.mirror.policy import MirrorPolicy, Relatives, Target, is_identity
 from absolve.mirror.sources import reader_of
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
@@ -34,7 +34,7 @@ from absolve.run.rewritten_files import unwritable
 from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
@@ -183,7 +183,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         url=item.url,
         fields=item.fields,
         responses=kept.lookup if not how.links_only else None,
-        named=kept.lookup.named(item.where),
+        named=_by_name(kept.lookup, item, payload),
     )
     kept.lookup.used.clear()
     data, title = payload.data, None
@@ -215,6 +215,19 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
     )
+
+
+def _by_name(lookup: Lookup, item: Item, payload: Payload) -> Callable[[str], Target | None] | None:
+    """Return what finds the file of the same folder, package or message that a reference names."""
+    names = payload.names
+    if names is None:
+        return lookup.named(item.where)
+
+    def named(reference: str) -> Target | None:
+        url = names(reference)
+        return lookup(url) if url is not None else None
+
+    return named
 
 
 def _guarded(item: Item, payload: Payload) -> bytes:

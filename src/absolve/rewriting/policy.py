@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def absolute(resolved: Resolved) -> str | None:
     """Return the new text of a link by the policy of `absolve rewrite`, valid outside its document; None to keep it."""
     is_claim = resolved.link.claim is not None and not resolved.context.stays_always
-    if is_claim and resolved.entity.settings.base == "empty" and _rules(resolved):
+    if is_claim and resolved.entity.settings.base == "empty" and rules(resolved):
         return ""
     return absolute_of(resolved.reference, resolved.context)
 
@@ -59,7 +59,7 @@ def absolute_of(reference: str, context: LinkContext) -> str | None:
     return None if context.how_held(target) else target
 
 
-def _rules(resolved: Resolved) -> bool:
+def rules(resolved: Resolved) -> bool:
     """Return whether the link is the base element whose URL is the base URL of the document.
 
     A base that resolves no reference (`mailto:`) does not count: if it were emptied, links without a target would have
