@@ -24,7 +24,6 @@ NOTHING: dict[str, bytes] = {
     "empty.txt": b"",
     "comments.csv": b"# nothing\n",
     "header.csv": b"old,new\n",
-    "reversed.csv": b"New URL,Old URL\n/about/,/a\n",
     "numbers.csv": b"Name,Count\nfoo,1\n",
     "prose.txt": b"This file has words.\n",
     "binary.dat": b"\0\1\2nothing",
@@ -52,10 +51,10 @@ def test_a_map_without_a_rule_is_an_error_that_names_the_forms(tmp_path: Path, c
     assert main(["audit", str(tmp_path / "new"), "--url", NEW, "--map", str(tmp_path / name)]) == 2
     err = capsys.readouterr().err
     assert str(tmp_path / name) in err
-    assert "a map " in err
+    assert "a map " in err or "save it as .xlsx" in err
 
 
-@pytest.mark.parametrize("name", [*(name for name in NOTHING if name not in {"reversed.csv", "table.html"}), "folder", "missing"])
+@pytest.mark.parametrize("name", [*(name for name in NOTHING if name != "table.html"), "folder", "missing"])
 def test_an_old_site_without_a_url_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     written(tmp_path, {**{f"new/{path}": text for path, text in SITE.items()}, **({name: NOTHING[name]} if name in NOTHING else {})})
     (tmp_path / "folder").mkdir()

@@ -15,9 +15,9 @@ FAILING: Final = {
     "mirror": "redirects",
     "audit": "",
     "field": """
-    saved-complete saved-complete-one url-beside har-compressed map-xlsx map-header-order map-wordpress
-    map-crawler map-netlify-toml map-vercel map-iis mirror-lazy mirror-css-charset remap-file-table
-    hint-base-url answers-are-rules maff json-as-html escaped-as-html markdown-code
+    saved-complete saved-complete-one url-beside har-compressed map-netlify-toml map-vercel map-iis
+    mirror-lazy mirror-css-charset hint-base-url answers-are-rules maff json-as-html escaped-as-html
+    markdown-code
     """,
 }
 

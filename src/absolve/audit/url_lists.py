@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.audit import load
-from absolve.audit.maps.spreadsheet import delimiter_of
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import Document
 from absolve.inventory import arrow_batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.sources import unreadable
+from absolve.tables.reading import delimiter_of
 from absolve.urls import whatwg
 from absolve.urls.predicates import is_malformed, parsed_scheme
 

@@ -188,11 +188,11 @@ def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
     found = []
     for name in options.maps:
         with report.guard(name):
-            found.append(_read_map(name, options))
+            found.append(_read_map(name, options, report))
     return found
 
 
-def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
+def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet:
     path = Path(name)
     form = options.map_format
     if form is None and path.name.endswith("_redirects") and options.server.startswith("cloudflare"):
@@ -206,8 +206,11 @@ def _read_map(name: str, options: argparse.Namespace) -> RuleSet:
     if len(data) > most:
         text = f"this map has more than {most} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))
-    found = maps.read(path, data, format=form)
+    hosts = [identity.named(url) for url in (options.old_url, options.url) if url is not None]
+    found = maps.read(path, data, format=form, hosts=hosts)
     maps.check(found)
+    if found.words and options.verbose:
+        report.note("table", f"{name}: {found.words}")
     return found
 
 

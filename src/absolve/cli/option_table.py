@@ -169,7 +169,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--file-urls", _READING, "use the path of a file (file:///...) as that URL if no other is known"),
         _harmless("--media-type TYPE", _READING, "media type (default: by name and content)"),
         _harmless("--charset LABEL", _READING, "character encoding, unless a byte order mark gives it"),
-        Option("--url-map FILE", f"{_RUNS} verify", "CSV file with retrieval URLs of single files: path, URL"),
+        Option("--url-map FILE", f"{_RUNS} verify", "table with retrieval URLs of single files: path, URL"),
     ),
     "output": (
         Option(
@@ -309,7 +309,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--remap-file FILE",
             "rewrite verify",
-            "read such rules from CSV: from, to, and prefix (the default), exact or regex (needs absolve[regex])",
+            "read such rules from a table: from, to, and prefix (the default), exact or regex (needs absolve[regex])",
         ),
     ),
     "what is held": (
@@ -340,7 +340,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--map MAP",
             "audit",
-            "redirects: CSV, _redirects, .htaccess, configuration of Apache or nginx, text of a RewriteMap",
+            "redirects: a table (CSV, .xlsx), _redirects, .htaccess, configuration of Apache or nginx, RewriteMap",
             repeats=True,
             nargs="+",
             attribute="maps",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.cli.totals import Table
 from absolve.core.errors import DocumentError, UsageError, similar
@@ -265,19 +265,31 @@ def _words(given: Iterable[str]) -> list[str]:
 
 
 def _read(name: str) -> dict[int, Change]:
-    """Return the rules in a CSV file by their lines: from, to and how, which defaults to prefix."""
+    """Return the rules in a table of redirects by their lines, without those that lead nowhere.
+
+    A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
+    is exact. Raise UsageError for a row that cannot be used.
+    """
     from absolve.rewriting.remap import Change
+    from absolve.tables import reading, redirects
 
     found = {}
     try:
-        for line, row in inputs.read_table(name):
-            if len(row) not in {2, 3}:
-                raise UsageError(f"{name}:{line}: a row has 2 or 3 columns (from, to, how), not {len(row)}")
-            found[line] = Change(row[0], row[1], *(how for how in row[2:] if how))
-            _checked(found[line], name, line)
+        table = redirects.read(reading.table(name, inputs.read_table(name)))
     except DocumentError as error:
         raise UsageError(error.message) from error
+    otherwise = redirects.EXACT if "status" in table.columns.places else redirects.PREFIX
+    for row in table.rows:
+        problem = row.problem or (_OF_A_SERVER if row.how == redirects.SEARCH else None)
+        if problem is not None:
+            raise UsageError(f"{name}:{row.line}: {problem}")
+        if (row.status or 0) < 400:
+            found[row.line] = Change(row.old, row.new, row.how or otherwise)
+            _checked(found[row.line], name, row.line)
     return found
+
+
+_OF_A_SERVER: Final = r"its regular expression is for paths, as servers have it: in one for URLs \1 is the first group"
 
 
 def _checked(change: Change, name: str, line: int) -> None:

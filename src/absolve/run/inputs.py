@@ -13,7 +13,7 @@ import stat
 import sys
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
@@ -385,37 +385,53 @@ class UrlMap(NamedTuple):
 
 
 def read_url_map(name: str) -> UrlMap:
-    """Return the URLs in a CSV file (path, URL, optional header row).
+    """Return the URLs in a table (path, URL, optional header row): CSV, or a workbook.
 
     Paths are relative to the working folder. Raise UsageError for a malformed row, and for a URL against which nothing
     can be resolved; DocumentError if the file cannot be read.
     """
+    from absolve.tables import columns, reading  # few runs need them
+
+    table = reading.table(name, read_table(name), legacy=False)  # names of files may have any bytes
+    head, rows = reading.looked_at(table.rows)
+    chosen = columns.chosen(head, _roles(columns), tuple(_URL_MAP))
+    places = {"path": 0, "url": 1, **chosen.places}
+    header = chosen.header.first if chosen.header is not None and chosen.by_words else 0
     found = UrlMap({}, {})
-    for line, row in read_table(name):
-        if len(row) != 2:
-            raise UsageError(f"{name}:{line}: a row has 2 columns (path, URL), not {len(row)}")
-        path, url = row
-        if not has_scheme(url) or is_malformed(url):
-            raise UsageError(f"{name}:{line}: {in_short(url)!r} is not an absolute URL")
-        if runs_code(url) or is_useless(url):
-            raise UsageError(f"{name}:{line}: nothing can be resolved against {in_short(url)!r}")
+    for row in rows:
+        if not row.cells or row.first <= header:
+            continue
+        if row.problem is not None or (not header and len(row.cells) != 2):
+            text = row.problem or f"a row has 2 columns (path, URL), not {len(row.cells)}"
+            raise UsageError(f"{name}:{row.first}: {text}")
+        path, url = (row.cell(places[role]) for role in _URL_MAP)
+        _check_url(url, f"{name}:{row.first}")
         found.urls[key(path)] = url
-        found.lines[key(path)] = line
+        found.lines[key(path)] = row.first
     return found
 
 
-def read_table(name: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of each row of a UTF-8 CSV file, without header row and empty rows."""
-    import csv  # imported here since few runs need it
+_URL_MAP: Final = {"path": "path file filename datei fichier name document input local", "url": "url uri address"}
 
+
+def _roles(columns: Any) -> dict[str, Any]:
+    return {
+        role: columns.Role(frozenset(words.split()), columns.is_url if role == "url" else bool)
+        for role, words in reversed(_URL_MAP.items())
+    }
+
+
+def _check_url(url: str, place: str) -> None:
+    """Raise UsageError for a URL against which nothing can be resolved."""
+    if not has_scheme(url) or is_malformed(url):
+        raise UsageError(f"{place}: {in_short(url)!r} is not an absolute URL")
+    if runs_code(url) or is_useless(url):
+        raise UsageError(f"{place}: nothing can be resolved against {in_short(url)!r}")
+
+
+def read_table(name: str) -> bytes:
+    """Return the bytes of a table. Raise DocumentError if the file cannot be read."""
     try:
-        with Path(name).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            reader = csv.reader(file)
-            for row in reader:
-                if row and not (reader.line_num == 1 and row[0].strip().lower() in _HEADERS):
-                    yield reader.line_num, [cell.strip() for cell in row]
-    except (OSError, csv.Error) as error:
+        return Path(name).read_bytes()
+    except OSError as error:
         raise unreadable(name, error) from error
-
-
-_HEADERS: Final = frozenset({"path", "file", "from"})

@@ -107,9 +107,9 @@ def test_the_separator_the_header_and_the_charset_are_recognised(data: bytes, li
 
 
 def test_bytes_that_are_no_utf8_are_a_problem_of_their_line() -> None:
-    given = rules(b"/a,/b\n/caf\xe9,/c\n/d,/e\n", "map.csv")
+    given = rules(b"/a,/b\n/caf\xe9,/c\n/d,/e\xc3\xa9\n", "map.csv")
     assert problems(given) == [(2, "it is not UTF-8: save the file in this charset")]
-    assert lead(given, "/d") == "/e"
+    assert lead(given, "/d") == "/e%C3%A9"
 
 
 def test_a_cell_that_is_too_long_for_csv_is_a_problem_of_its_line() -> None:

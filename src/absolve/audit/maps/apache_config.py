@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from absolve.audit.maps.text import lines
+from absolve.tables.text import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

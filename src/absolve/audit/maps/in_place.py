@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps.apache_config import words
 from absolve.audit.maps.forms import escaped
 from absolve.audit.maps.nginx_config import block_starts
-from absolve.audit.maps.spreadsheet import delimiter_of, fitting, lines_before_rules, recognisable, rows
-from absolve.audit.maps.text import decoded
+from absolve.audit.maps.spreadsheet import Layout, recognisable
+from absolve.tables.text import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from absolve.audit.maps.flattening import Flat
     from absolve.audit.maps.model import Rule, RuleSet
@@ -37,19 +37,18 @@ def edited(
 
     Bytes that are no UTF-8 are lone surrogates in it (PEP 383). It has no byte order mark.
     """
-    text = decoded(found.data)
+    text = decoded(found.data, legacy=found.format == "csv")
     if found.format == "nginx":
         text = _spans(text, flat)
         text = _inserted_in_blocks(text, added, list(block_starts(text, "server")), _NGINX_COMMENTS)
         return text if text.endswith("\n") else text + _line_end(text).removesuffix("\n") + "\n"
     line_end = _line_end(text)
     if found.format == "csv":
-        delimiter = delimiter_of(text)
-        fitted = fitting(text)
-        text = _changed(found, text, flat, lambda rule: [fitted(row) for row in lines_of(rule) or ()] or None)
-        text = _inserted_at(text, _offset(text, lines_before_rules(text, delimiter)), list(map(fitted, added)))
-        return recognisable(_ended(text, line_end), delimiter, line_end)
-    text = _changed(found, text, flat, lines_of)
+        layout = Layout(text)
+        text = _changed(text, flat, lambda one: _rows(layout, lines_of(one.rule)), layout.ends)
+        text = _inserted_at(text, _offset(text, layout.lines_before_rules), _rows(layout, added) or ())
+        return recognisable(_ended(text, line_end), layout.delimiter, line_end)
+    text = _changed(text, flat, _apache if found.format == "apache" else lambda one: lines_of(one.rule))
     if found.format == "apache" and added:
         starts = [section.end() for section in _SECTION.finditer(text)]
         text = _inserted_in_blocks(text, ["RewriteEngine On", *added], starts, _CONTINUED_COMMENTS)
@@ -58,32 +57,40 @@ def edited(
     return _ended(text, line_end)
 
 
+def _rows(layout: Layout, lines: Sequence[str] | None) -> list[str] | None:
+    """Return rows of CSV in the columns of a map; None without any."""
+    return [layout.row(line) for line in lines or ()] or None
+
+
 def _changed(
-    found: RuleSet, text: str, flat: Sequence[Flat], lines_of: Callable[[Rule], list[str] | None]
+    text: str,
+    flat: Sequence[Flat],
+    made_of: Callable[[Flat], list[str] | None],
+    ends: Mapping[int, int] | None = None,
 ) -> str:
-    """Return the text of a map of lines with its changed rules."""
+    """Return the text of a map of lines with its changed rules. `ends`: the last line of each row of CSV."""
     lines = list(io.StringIO(text, newline=""))
-    ends = {row.first: row.last for row in rows(text, delimiter_of(text))} if found.format == "csv" else {}
     for one in flat:
         rule = one.rule
         is_circle = one.left_out == "it goes in a circle"
         if not (one.is_changed or is_circle) or not 0 < rule.line <= len(lines):
             continue
-        own = slice(rule.line - 1, ends[rule.line] if ends else _last_line(lines, rule.line, found.format))
+        last = _last_line(lines, rule.line, made_of is _apache) if ends is None else ends[rule.line]
+        own = slice(rule.line - 1, last)
         old = "".join(lines[own])
         if one.is_changed:
-            made = _apache(one) if found.format == "apache" else lines_of(rule)
+            made = made_of(one)
             end = old[len(old.rstrip("\r\n")) :] or _line_end(text)
             new = end.join(made) + end if made is not None else old
         else:
-            new = f"# {one.left_out}: {old}" if found.format != "csv" else ""
+            new = f"# {one.left_out}: {old}" if ends is None else ""
         lines[own] = [new, *[""] * (own.stop - own.start - 1)]
     return "".join(lines)
 
 
-def _last_line(lines: Sequence[str], line: int, form: str) -> int:
+def _last_line(lines: Sequence[str], line: int, is_apache: bool) -> int:
     """Return the number of the last line of a rule: a directive of Apache may be continued."""
-    while form == "apache" and line < len(lines) and lines[line - 1].rstrip("\r\n").endswith("\\"):
+    while is_apache and line < len(lines) and lines[line - 1].rstrip("\r\n").endswith("\\"):
         line += 1
     return line
 

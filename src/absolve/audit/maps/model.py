@@ -139,7 +139,8 @@ class Server(NamedTuple):
 class RuleSet(NamedTuple):
     """One map: its rules in the order in which they apply, also those that could not be read.
 
-    `servers`: the rules of each virtual host, if the form has them. `data` are the bytes of the file.
+    `servers`: the rules of each virtual host, if the form has them. `data` are the bytes of the file. `words`: how it
+    was read, if that was a choice: the columns of a table.
     """
 
     file: str
@@ -148,6 +149,7 @@ class RuleSet(NamedTuple):
     servers: Sequence[Server] = ()
     is_slash_ignored: bool = False
     data: bytes = b""
+    words: str = ""
 
 
 class Move(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.text import decoded, is_text
+from absolve.tables.text import decoded, is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

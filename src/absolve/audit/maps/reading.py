@@ -12,25 +12,26 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.audit.maps import apache, nginx, redirects, spreadsheet
 from absolve.audit.maps.model import MOST_RULES
-from absolve.audit.maps.text import decoded
 from absolve.core.errors import UsageError
+from absolve.tables.reading import is_workbook
+from absolve.tables.text import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from absolve.audit.maps.model import Rule, RuleSet
 
 _READERS: Final[dict[str, Callable[[str, bytes], RuleSet]]] = {
     "apache": apache.read,
     "cloudflare": redirects.read_cloudflare,
-    "csv": spreadsheet.read,
     "netlify": redirects.read_netlify,
     "nginx": nginx.read,
     "rewritemap": redirects.read_rewrite_map,
 }
-FORMATS: Final = tuple(sorted(_READERS))
+FORMATS: Final = tuple(sorted([*_READERS, "csv"]))
 _IN_WORDS: Final = (
-    "CSV (old URL, new URL), _redirects, a configuration of Apache (.htaccess) or nginx, or the text of a RewriteMap"
+    "a table (CSV or .xlsx: old URL, new URL), _redirects, a configuration of Apache (.htaccess) or nginx, or the text"
+    " of a RewriteMap"
 )
 _LOOKED_AT: Final = 1 << 18
 _SECTION: Final = (
@@ -46,22 +47,33 @@ _NGINX: Final = re.compile(
 )
 
 
-def read(path: Path, data: bytes, *, format: str | None = None) -> RuleSet:  # noqa: A002 - the option has this name
+def read(
+    path: Path,
+    data: bytes,
+    *,
+    format: str | None = None,  # noqa: A002 - the option has this name
+    hosts: Sequence[str] = (),
+) -> RuleSet:
     """Return the rules of a map file. A line that cannot be read is a rule with a problem.
 
+    `hosts`: those of the old and the new site, if both are known: of two columns of URLs they choose the old one.
     Raise UsageError for an unknown format, and for more lines than have room in memory as rules.
     """
-    if format is not None and format not in _READERS:
+    if format is not None and format not in FORMATS:
         raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {format!r}")
     if max(data.count(b"\n"), data.count(b"\r")) > MOST_RULES:
         raise UsageError(f"{path}: this map has more than {MOST_RULES:,} lines: one prefix may be many rules")
-    return _READERS[format or recognised(path.name, data)](str(path), data)._replace(data=data)
+    form = format or recognised(path.name, data)
+    if form == "csv":
+        found = spreadsheet.read(str(path), data, hosts)
+        return found._replace(data=b"" if is_workbook(data) else data)  # a workbook is written as CSV
+    return _READERS[form](str(path), data)._replace(data=data)
 
 
 # What people keep redirects in that is no map: by its first bytes, by its first characters, by its name.
 _BINARY: Final = (
-    (b"PK\x03\x04", "a workbook or a ZIP archive"),
-    (b"\xd0\xcf\x11\xe0", "a workbook, perhaps one with a password"),
+    (b"PK\x03\x04", "a ZIP archive, and no .xlsx"),
+    (b"\xd0\xcf\x11\xe0", "an old workbook, or one with a password: save it as .xlsx"),
     (b"%PDF", "a PDF"),
     (b"\x1f\x8b", "compressed by gzip"),
     (b"(\xb5/\xfd", "compressed by zstd"),
@@ -87,7 +99,7 @@ _TEXT: Final = (
     ),
 )
 _SUFFIXES: Final = {
-    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods", ".numbers"), "a workbook"),
+    **dict.fromkeys((".xls", ".ods", ".numbers"), "a workbook that is no .xlsx"),
     **dict.fromkeys((".html", ".htm"), "HTML"),
     **dict.fromkeys((".json", ".jsonl"), "JSON"),
     **dict.fromkeys((".yaml", ".yml"), "YAML"),
@@ -95,10 +107,6 @@ _SUFFIXES: Final = {
     ".toml": "TOML",
     **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".php", ".py", ".vcl"), "a program"),
 }
-_NEW_FIRST: Final = re.compile(
-    r"(?>(?:[^\S\n]*+(?:#[^\n]*+)?\n)*)\"?(?:new|target|destination|to)\b[^,;\t\n]*[,;\t]\s*\"?(?:old|source|from)\b",
-    re.IGNORECASE,
-)
 
 
 def check(found: RuleSet) -> None:
@@ -108,8 +116,6 @@ def check(found: RuleSet) -> None:
     if other is not None:
         line = text[: len(text) - len(text.lstrip())].count("\n") + 1
         raise UsageError(f"{found.file}:{line}: this is {other}: a map is {_IN_WORDS}")
-    if found.format == "csv" and _NEW_FIRST.match(text):
-        raise UsageError(f"{found.file}: its header names the new URL before the old one: a map has the old one first")
     if not any(_is_like(rule, found.format) for rule in found.rules):
         line, problem = next(((rule.line, f": {rule.problem}") for rule in found.rules), (1, ""))
         raise UsageError(f"{found.file}:{line}: no rule is in this map{problem}: a map is {_IN_WORDS}")
@@ -137,7 +143,7 @@ def _other_form(name: str, data: bytes, text: str) -> str | None:
 def recognised(name: str, data: bytes) -> str:
     """Return the format of a map by its name, else by its content."""
     name = name.lower()
-    if name.endswith((".csv", ".tsv")):
+    if name.endswith((".csv", ".tsv")) or is_workbook(data):
         return "csv"
     if name.endswith("_redirects"):
         return "netlify"

@@ -27,8 +27,8 @@ from absolve.audit.maps.request import (
     target_parts,
     to_https,
 )
-from absolve.audit.maps.text import Line, lines
 from absolve.core.errors import UsageError
+from absolve.tables.text import Line, lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

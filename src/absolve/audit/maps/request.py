@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.audit.maps.model import Condition
 from absolve.core import patterns
 from absolve.core.errors import UsageError
+from absolve.tables.columns import is_left_open
 from absolve.urls.identity import decoded, named
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme
 
@@ -25,9 +26,6 @@ STATUS: Final = re.compile(r"([1-5][0-9][0-9])(!?)")  # of a rule, maybe a force
 _ESCAPED_PERCENT: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})")
 _WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _RESERVED: Final = re.compile(r"[%?#]")
-# What a spreadsheet leaves where it found nothing, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
-SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
-_NO_TARGET: Final = re.compile(r"#.*|[?-]+|(?i:n/?a|n\.a\.|tbd|tbc|todo|none|null|nil|nan|undefined)", re.DOTALL)
 
 
 class Request(NamedTuple):
@@ -127,7 +125,7 @@ def placeholder(text: str) -> str | None:
     """Return why a text is no target in any form of map: it is empty, an error of a spreadsheet, or such as `TBD`."""
     if not text:
         return "it has no target"
-    return f"{short(text)} is no target" if _NO_TARGET.fullmatch(text) else None
+    return f"{short(text)} is no target" if is_left_open(text) else None
 
 
 def target_fault(text: str) -> str | None:

@@ -1,8 +1,8 @@
-"""Read a map in CSV: old URL, new URL, and perhaps a status, or exact, prefix or regex as in `--remap-file`.
+"""Read a map in a table: a `Rule` for each redirect that `absolve.tables` finds in it, and write rows of CSV.
 
-In: the bytes of the file; comma, semicolon or tab separate cells (RFC 4180). Out: a `RuleSet`. A rule without `how` is
-exact; one with a query precedes one without. Rules with a host, and those with a status such as `301!`, apply also
-where the new site has a file of this path, other rules do not.
+In: the bytes of the file. Out: a `RuleSet`. A rule without `how` is exact; one with a query precedes one without.
+Rules with a host, and those with a status such as `301!`, apply also where the new site has a file of this path, other
+rules do not.
 """
 
 from __future__ import annotations
@@ -10,96 +10,31 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps.model import EXACT, PATH, PREFIX, REGEX, URL, Rule, RuleSet
-from absolve.audit.maps.request import SHEET_ERROR, STATUS, check_pattern, source, target_fault, to_https
-from absolve.audit.maps.text import cut, decoded, line
+from absolve.audit.maps.model import DROP, EXACT, FOLDER, KEEP, PATH, PREFIX, REGEX, URL, Condition, Rule, RuleSet
+from absolve.audit.maps.request import check_pattern, source, target_fault, target_parts, to_https
 from absolve.core import patterns
 from absolve.core.errors import UsageError
+from absolve.tables import reading, redirects
 from absolve.tables.csv import quoted
+from absolve.tables.reading import delimiter_of, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-_HOW: Final = frozenset({EXACT, PREFIX, REGEX})
-_SNIFFED: Final = 1 << 16
-# Comments and quoted cells, whose characters separate nothing.
-_NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
+    from absolve.tables.redirects import Redirect
+
 _TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
+_GROUP: Final = re.compile(r"\$(\d)")
 
 
-def read(name: str, data: bytes) -> RuleSet:
-    """Return the rules of a map in CSV."""
-    rules = list(_rules(name, decoded(data)))
-    rules.sort(key=lambda rule: rule.how != EXACT or "?" not in rule.source)
-    return RuleSet(name, "csv", rules)
-
-
-class Row(NamedTuple):
-    """A row: the numbers of its first and last line, its cells, and why it cannot be read, or None.
-
-    Its cells have no white space around them, and no empty one is at the end.
-    """
-
-    first: int
-    last: int
-    cells: list[str]
-    problem: str | None = None
-
-    @property
-    def is_comment(self) -> bool:
-        """Whether a row is empty or a comment: `#N/A` in a cell before others is what a spreadsheet left."""
-        if self.problem is not None:
-            return False
-        first, *others = self.cells or ("#",)
-        return first.startswith("#") and not (others and re.fullmatch(SHEET_ERROR, first))
-
-    @property
-    def is_header(self) -> bool:
-        return len(self.cells) > 1 and all(re.fullmatch(r"[^/:]+", cell) for cell in self.cells[:2])
-
-
-def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
-    """Yield the rows of a table. `strict`: a quote that is not closed makes a row that cannot be read."""
-    lines = io.StringIO(text, newline="") if "\r" in text else cut(text)
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
-    while True:
-        first = reader.line_num + 1
-        try:
-            cells = [cell.strip() for cell in next(reader)]
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield Row(first, reader.line_num, [], f"it is no CSV: {error}")
-            continue
-        while cells and not cells[-1]:
-            cells.pop()
-        yield Row(first, reader.line_num, cells)
-
-
-def _rules(name: str, text: str) -> Iterator[Rule]:
-    delimiter = delimiter_of(text)
-    may_be_header = True
-    for row in rows(text, delimiter):
-        if row.problem is not None:
-            yield Rule(name, row.first, "", row.problem)
-        elif not row.is_comment:
-            if not (may_be_header and row.is_header):
-                yield _rule(name, row.first, row.cells, delimiter)
-            may_be_header = False
-
-
-def fitting(text: str) -> Callable[[str], str]:
-    """Return a function that gives a row the separator of a map, and no status if its first row has two columns."""
-    delimiter = delimiter_of(text)
-    width = next((len(row.cells) for row in rows(text, delimiter) if not row.is_comment), 0)
-
-    def fitted(row: str) -> str:
-        cells = next(csv.reader([row]))
-        return csv_row(*(cells[:2] if width == 2 and cells[2:] == ["301"] else cells), delimiter=delimiter)
-
-    return fitted
+def read(name: str, data: bytes, hosts: Sequence[str] = ()) -> RuleSet:
+    """Return the rules of a table. `hosts`: those of the old and the new site, if both are known."""
+    found = redirects.read(reading.table(name, data), hosts)
+    rules = [rule(name, row) for row in found.rows]
+    rules.sort(key=lambda one: one.how != EXACT or "?" not in one.source)
+    return RuleSet(name, "csv", rules, words=found.words)
 
 
 def may_be_joined(text: str, *, is_first: bool) -> bool:
@@ -109,18 +44,46 @@ def may_be_joined(text: str, *, is_first: bool) -> bool:
     """
     if delimiter_of(text) != ",":
         return False
-    found = [row for row in rows(text, ",", strict=True) if not row.is_comment]
-    return not any(row.problem for row in found) and (is_first or not (found and found[0].is_header))
+    found = list(rows(text, ",", strict=True))
+    is_whole = not any(row.problem for row in found if not row.is_comment)
+    return is_whole and (is_first or redirects.read(reading.Table(iter(found), "")).columns.header is None)
 
 
-def lines_before_rules(text: str, delimiter: str) -> int:
-    """Return the number of lines before the first rule: comments, empty rows, and the header, which ends them."""
-    before = 0
-    for row in rows(text, delimiter):
-        if not row.is_comment:
-            return row.last if row.is_header else before
-        before = row.last
-    return before
+class Layout:
+    """The form of a map in CSV, in which rules are written: its separator, its header, the order of its cells."""
+
+    def __init__(self, text: str) -> None:
+        self.delimiter = delimiter_of(text)
+        found = list(rows(text, self.delimiter))
+        self.columns = redirects.read(reading.Table(iter(found), "")).columns
+        self.lines_before_rules = self._before(found)
+        self._width = next((len(row.cells) for row in found if not row.is_comment), 0)
+        self.ends = {row.first: row.last for row in found}
+
+    def _before(self, found: Sequence[reading.Row]) -> int:
+        """Return the number of lines before the first rule: comments, empty rows, and the header, which ends them."""
+        header, before = self.columns.header, 0
+        for row in found:
+            if not row.is_comment and (header is None or row.first >= header.first):
+                return row.last if header is not None else before
+            before = row.last
+        return before
+
+    def row(self, text: str) -> str:
+        """Return a row `old,new,status,how` in the order of the columns; what has none follows them."""
+        cells = dict(zip(("old", "new", "status", "how"), next(csv.reader([text])), strict=False))
+        header, places = self.columns.header, self.columns.places
+        if cells.get("status") == "301" and "how" not in cells and "status" not in places and self._width == 2:
+            del cells["status"]
+        by_place = {places[name]: cell for name, cell in cells.items() if name in places}
+        width = max([*by_place, len(header.cells) - 1 if header is not None else 1]) + 1
+        made = [by_place.get(place, "") for place in range(width)]
+        made += [cell for name, cell in cells.items() if name not in places]
+        return csv_row(*_trimmed(made), delimiter=self.delimiter)
+
+
+def _trimmed(cells: list[str]) -> list[str]:
+    return cells if cells[-1] or len(cells) < 3 else _trimmed(cells[:-1])
 
 
 def recognisable(text: str, delimiter: str, line_end: str) -> str:
@@ -128,10 +91,10 @@ def recognisable(text: str, delimiter: str, line_end: str) -> str:
     if delimiter_of(text) == delimiter:
         return text
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        found = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:
         return text
-    return "".join(csv_row(*row, delimiter=delimiter) + line_end for row in rows)
+    return "".join(csv_row(*row, delimiter=delimiter) + line_end for row in found)
 
 
 def csv_row(*cells: str, delimiter: str = ",") -> str:
@@ -139,38 +102,32 @@ def csv_row(*cells: str, delimiter: str = ",") -> str:
     return delimiter.join(quoted(cell) if _TO_QUOTE.search(cell) else cell for cell in cells)
 
 
-def delimiter_of(text: str) -> str:
-    """Return the separator of the first rows: the one of which there are most, outside of comments and quotes."""
-    head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
-    return max(",;\t", key=head.count)
-
-
-def _rule(name: str, number: int, row: Sequence[str], delimiter: str) -> Rule:
-    found = line(number, delimiter.join(row))
-    rule = Rule(name, number, found.text, found.problem)
-    if found.problem is not None:
-        return rule
-    how, status, is_forced, fault = _extras(row[2:])
-    if fault is None and status < 400:
-        fault = target_fault(row[1]) if len(row) > 1 and how != REGEX else None if len(row) > 1 else "it has no target"
+def rule(name: str, row: Redirect) -> Rule:
+    """Return the rule of a row, or its problem."""
+    made = Rule(name, row.line, row.text, row.problem)
+    if row.problem is not None:
+        return made
+    status, is_pattern = row.status or 301, row.how in {redirects.REGEX, redirects.SEARCH}
+    fault = None if status >= 400 or (is_pattern and row.new) else target_fault(row.new)
     if fault is not None:
-        return rule._replace(problem=fault)
-    rule = rule._replace(how=how, status=status, target=None if status >= 400 else (row[1],))
-    rule = _of_pattern(rule, row[0]) if how == REGEX else _of_path(rule, row[0])
-    return rule._replace(forced=True) if is_forced else rule
+        return made._replace(problem=fault)
+    how = REGEX if is_pattern else row.how or EXACT
+    query = {None: KEEP, True: KEEP, False: DROP}[row.keeps_query]
+    made = made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
+    made = _of_search(made, row.old) if row.how == redirects.SEARCH else _of_row(made, row)
+    return made._replace(forced=True) if row.is_forced else made
 
 
-def _extras(cells: Sequence[str]) -> tuple[str, int, bool, str | None]:
-    """Return how a row matches, its status, whether it is forced (`301!`), and why one of its cells is neither."""
-    how, status, is_forced = EXACT, 301, False
-    for cell in cells:
-        if cell.lower() in _HOW:
-            how = cell.lower()
-        elif (found := STATUS.fullmatch(cell)) is not None:
-            status, is_forced = int(found[1]), bool(found[2])
-        elif cell:
-            return how, status, False, f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex"
-    return how, status, is_forced, None
+def _of_row(made: Rule, row: Redirect) -> Rule:
+    if made.how == REGEX:
+        return _of_pattern(made, row.old)
+    made = _of_path(made, row.old)
+    if not row.keeps_rest and made.target:
+        made = made._replace(target=(row.new,))
+    if row.has_subdomains and made.host is not None:  # no form but Cloudflare's has such rules
+        host = Condition("host", rf"^(?:.*\.)?{re.escape(made.host)}$")
+        made = made._replace(conditions=(host, *made.conditions))
+    return made
 
 
 def _of_path(rule: Rule, old: str) -> Rule:
@@ -213,3 +170,19 @@ def _of_pattern(rule: Rule, old: str) -> Rule:
         subject=PATH if is_path else URL,
         forced=not is_path,
     )
+
+
+def _of_search(rule: Rule, old: str) -> Rule:
+    """Return the rule of a regular expression that is searched for in paths; `$1` is its first group.
+
+    One that begins with a letter has paths without the slash at their beginning.
+    """
+    try:
+        check_pattern(old)
+    except UsageError as error:
+        return rule._replace(problem=error.message)
+    target = target_parts(str(rule.target[0]), _GROUP, lambda one: int(one[1])) if rule.target else None
+    if target and isinstance(target[0], int):
+        return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
+    subject = FOLDER if re.match(r"\^[\w-]", old) else PATH
+    return rule._replace(source=old, target=target, subject=subject, forced=False)

@@ -17,10 +17,10 @@ from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule
 from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
-from absolve.audit.maps.text import UTF8, charset_of, decoded
 from absolve.core.errors import UsageError
 from absolve.core.patterns import backtracks
 from absolve.core.printable import printable
+from absolve.tables.text import UTF8, charset_of, decoded
 from absolve.urls.predicates import parsed_scheme
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from absolve.audit.maps.rules import Rules
-    from absolve.audit.maps.text import Charset
+    from absolve.tables.text import Charset
 
 _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "apache": forms.apache_lines,
@@ -119,9 +119,9 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     for found in rules.sets:
         flat = flattening.of_set(found)
         keeps = found.format == form and bool(found.data)
-        if keeps and (not is_joined or may_be_joined(decoded(found.data), is_first=not texts)):
+        if keeps and (not is_joined or may_be_joined(decoded(found.data, legacy=True), is_first=not texts)):
             texts.append(edited(found, flat, _LINES[form], first))
-            charsets.append(charset_of(found.data))
+            charsets.append(charset_of(found.data, legacy=form == "csv"))
             first = []
         elif form == "nginx":
             texts.append(_servers(found.is_slash_ignored, flat, first, left_out))

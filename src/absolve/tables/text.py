@@ -1,12 +1,14 @@
-"""Decode the bytes of a map file, and cut it into lines and words.
+"""Decode the bytes of a table or another file of the user, and cut it into lines.
 
 In: bytes. Out: text, and the lines that are no UTF-8. A byte order mark decides; UTF-16 without one is recognised by
-its zero bytes, because spreadsheets write it.
+its zero bytes, because spreadsheets write it. They also write windows-1252, which is tried for tables that have no
+character in UTF-8 at all.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 NOT_UTF8: Final = "it is not UTF-8: save the file in this charset"
 _LONGEST: Final = 1 << 16
+_LOOKED_AT: Final = 1 << 20  # bytes at the beginning that decide the charset
+_LEGACY: Final = "cp1252"
+_UNDECODED: Final = re.compile("[\udc80-\udcff]")
+_ABOVE_ASCII: Final = re.compile("[^\0-\x7f\udc80-\udcff]")
 TOO_LONG: Final = f"it has more than {_LONGEST} characters"
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -23,17 +29,21 @@ _MARKS: Final = (
 
 
 class Charset(NamedTuple):
-    """How the text of a map file is written: its byte order mark, empty without one, and a charset of Python."""
+    """How a text is written: its byte order mark, empty without one, and a charset of Python."""
 
     mark: bytes
     name: str
 
     def encoded(self, text: str) -> bytes:
-        """Return the bytes of a text, with those that were no UTF-8; other lone surrogates are replaced."""
+        """Return the bytes of a text, with those that were no character of it; other lone surrogates are replaced.
+
+        A text that a legacy charset cannot have is UTF-8 with a byte order mark.
+        """
         try:
             return self.mark + text.encode(self.name, _errors(self.name))
         except UnicodeEncodeError:
-            return self.mark + text.encode(self.name, "replace")
+            whole = self if self.name != _LEGACY else Charset(codecs.BOM_UTF8, "utf-8")
+            return whole.mark + text.encode(whole.name, "replace")
 
 
 UTF8: Final = Charset(b"", "utf-8")
@@ -47,29 +57,34 @@ class Line(NamedTuple):
     problem: str | None = None
 
 
-def charset_of(data: bytes) -> Charset:
-    """Return how the text of a map file is written."""
+def charset_of(data: bytes, *, legacy: bool = False) -> Charset:
+    """Return how a text is written. `legacy`: windows-1252 if it has bytes above ASCII, and none of them is UTF-8."""
     for mark, name in _MARKS:
         if data.startswith(mark):
             return Charset(mark, name)
     head = data[:512]
     if head.count(b"\0") * 3 > len(head):
         return Charset(b"", "utf-16-le" if head[1::2].count(0) >= head[::2].count(0) else "utf-16-be")
-    return UTF8
+    return Charset(b"", _LEGACY) if legacy and _is_legacy(data[:_LOOKED_AT]) else UTF8
 
 
-def decoded(data: bytes) -> str:
-    """Return the text of a map file; bytes that are no UTF-8 become lone surrogates (PEP 383)."""
-    mark, name = charset_of(data)
+def _is_legacy(head: bytes) -> bool:
+    text = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode(head)
+    return not text.isascii() and bool(_UNDECODED.search(text)) and not _ABOVE_ASCII.search(text)
+
+
+def decoded(data: bytes, *, legacy: bool = False) -> str:
+    """Return a text; bytes that its charset does not have become lone surrogates (PEP 383)."""
+    mark, name = charset_of(data, legacy=legacy)
     return data[len(mark) :].decode(name, _errors(name))
 
 
 def _errors(charset: str) -> str:
-    return "surrogateescape" if charset == "utf-8" else "replace"
+    return "replace" if charset.startswith("utf-16") else "surrogateescape"
 
 
 def lines(data: bytes) -> Iterator[Line]:
-    """Yield the lines of a map file."""
+    """Yield the lines of a file."""
     for number, text in enumerate(cut(with_line_feeds(decoded(data)).removesuffix("\n")), start=1):
         yield line(number, text)
 

@@ -1,0 +1,128 @@
+"""Read the tables that people have: CSV, TSV, with semicolons, in any charset that spreadsheets write, and workbooks.
+
+In: the bytes of a file. Out: rows of cells with the numbers of their lines, and a few words on how the table is
+written. Which column means what is the matter of `columns`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.tables.text import Charset, charset_of, cut, decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What a spreadsheet leaves where it found nothing, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
+SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
+_SNIFFED: Final = 1 << 16
+_ROWS: Final = 50  # at the beginning, that decide the separator
+# Comments and quoted cells, whose characters separate nothing.
+_NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
+_NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=([,;\t])\"?\r?\n", re.IGNORECASE)  # a first line that Excel writes
+
+
+class Row(NamedTuple):
+    """A row: the numbers of its first and last line, its cells, and why it cannot be read, or None.
+
+    Its cells have no white space around them, and no empty one is at the end.
+    """
+
+    first: int
+    last: int
+    cells: list[str]
+    problem: str | None = None
+
+    @property
+    def is_comment(self) -> bool:
+        """Whether a row is empty or a comment: `#N/A` in a cell before others is what a spreadsheet left."""
+        if self.problem is not None:
+            return False
+        first, *others = self.cells or ("#",)
+        return first.startswith("#") and not (others and re.fullmatch(SHEET_ERROR, first))
+
+    def cell(self, place: int | None) -> str:
+        """Return the cell of a column, empty where the row has none."""
+        return self.cells[place] if place is not None and place < len(self.cells) else ""
+
+
+class Table(NamedTuple):
+    """A table as it is: its rows, comments and empty ones too, and how it is written, in words."""
+
+    rows: Iterator[Row]
+    words: str
+    delimiter: str = ","
+
+
+def is_workbook(data: bytes) -> bool:
+    """Return whether a file is a workbook, by its first bytes and the names of its members."""
+    return data.startswith(b"PK\x03\x04") and b"xl/workbook" in data
+
+
+def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
+    """Return the table of a file; bytes that are no UTF-8 may be windows-1252 if `legacy`, else are surrogates.
+
+    Raise UsageError for a workbook that cannot be read, or without openpyxl.
+    """
+    if is_workbook(data):
+        from absolve.tables import workbook
+
+        return workbook.table(name, data)
+    charset = charset_of(data, legacy=legacy)
+    text = decoded(data, legacy=legacy)
+    delimiter = delimiter_of(text)
+    return Table(rows(text, delimiter), f"CSV with {_NAMES[delimiter]}{_in_words(charset)}", delimiter)
+
+
+def _in_words(charset: Charset) -> str:
+    return {"cp1252": ", taken for windows-1252", "utf-8": ""}.get(charset.name, ", UTF-16")
+
+
+def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
+    """Yield the rows of a text. `strict`: a quote that is not closed makes a row that cannot be read."""
+    lines = io.StringIO(text, newline="") if "\r" in text else cut(text)
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    while True:
+        first = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Row(first, reader.line_num, [], f"it is no CSV: {error}")
+            continue
+        is_separator = first == 1 and _SEPARATOR.match(text) is not None
+        yield Row(first, reader.line_num, [] if is_separator else trimmed(cells))
+
+
+def trimmed(cells: list[str]) -> list[str]:
+    """Return cells without white space around them, and without empty ones at the end."""
+    cells = [cell.strip() for cell in cells]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def looked_at(found: Iterator[Row], most: int = _ROWS) -> tuple[list[Row], Iterator[Row]]:
+    """Return the first rows, and an iterator over all."""
+    head = list(islice(found, most))
+    return head, chain(head, found)
+
+
+def delimiter_of(text: str) -> str:
+    """Return the separator of the first rows: that of which most have the same number, outside comments and quotes."""
+    if (named := _SEPARATOR.match(text)) is not None:
+        return named[1]
+    head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
+    lines = [line for line in islice(re.split("[\r\n]+", head), 2 * _ROWS) if line.strip()][:_ROWS]
+    return max(_NAMES, key=lambda one: _regularity(one, lines))
+
+
+def _regularity(delimiter: str, lines: list[str]) -> tuple[int, int]:
+    counts = [count for line in lines if (count := line.count(delimiter))]
+    return max(map(counts.count, set(counts)), default=0), sum(counts)

@@ -1,0 +1,215 @@
+"""Read a table of redirects: which row leads which URL where, whoever exported it.
+
+In: the bytes of a file: old URL, new URL, and perhaps a status, or exact, prefix or regex. The header names the columns
+in any order; without one the order counts, or the hosts of both sites. Out: a `Redirect` for each row. Known exports
+are those of the plugins and hosts in the tables below; a crawl is one, too: its rows that were not redirected are none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.tables.columns import Columns, Role, chosen, is_left_open, status, with_slashes, words_of
+from absolve.tables.reading import Row, Table, looked_at
+from absolve.tables.text import line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+EXACT: Final = "exact"
+PREFIX: Final = "prefix"
+REGEX: Final = "regex"
+SEARCH: Final = "search"  # a regular expression that is searched for, with `$1` for its first group
+HOW: Final = (EXACT, PREFIX, REGEX)
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_OLD: Final = _set(
+    "old from source src origin original orig quelle alt alte alter altes von ancien ancienne origine origen"
+    " antigua antiguo vecchio vecchia oude oud van bron gammal gamla från stara stary starego antiga antigo velha"
+    " legacy former previous incoming requested de da 旧 旧url 源 转送元 転送元"
+)
+_NEW: Final = _set(
+    "new to target destination dest redirect redirects redirected redirecturl redirectto final ziel neu neue"
+    " neuer neues nach location goto nouveau nouvelle vers cible destino nuevo nueva nuovo nuova nieuw nieuwe naar doel"
+    " ny nya till nowa nowy cel novo nova replacement a para 新 新url 目标 転送先"
+)
+_KINDS: Final = _set("status statuscode code type typ style http responsecode redirecttype tipo estado statut")
+_NOT_URLS: Final = _set(
+    "type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability regex date"
+    " title titel id query string matches title"
+)
+_MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
+_ON: Final = _set("active enabled aktiv true yes ja on 1")
+_OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
+_STATUSES: Final = frozenset({200, 301, 302, 303, 307, 308, 404, 410})
+_PATTERNS: Final = {**dict.fromkeys(_ON, SEARCH), **dict.fromkeys(_OFF | {"plain"}, EXACT), **{how: how for how in HOW}}
+
+
+def _is_status(cell: str) -> bool:
+    return status(cell) is not None
+
+
+def _is_sure_status(cell: str) -> bool:
+    found = status(cell)
+    return found is not None and found[0] in _STATUSES
+
+
+def _is_place(cell: str) -> bool:
+    """Return whether a cell may be a path or a URL, also a path without its first slash."""
+    return " " not in cell and cell.lower() not in _PATTERNS and not _is_status(cell)
+
+
+ROLES: Final = {
+    "old": Role(_OLD, _is_place, _set("address adresse"), _NOT_URLS),
+    "new": Role(_NEW, _is_place, others=_NOT_URLS | (_OLD - {"a", "de", "da"})),
+    "status": Role(_KINDS, _is_status, others=_set("content indexability match matching url"), sure=_is_sure_status),
+    "how": Role(
+        _set("how match matching regex regexp format muster"),
+        lambda cell: cell.lower() in _PATTERNS,
+        sure=lambda cell: cell.lower() in HOW,
+    ),
+    "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
+    "match": Role(_set("match"), lambda cell: cell.lower() in _MATCHES),
+}
+# Cloudflare's lists of bulk redirects have no header: these follow the status, each TRUE or FALSE
+# (developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/csv-file-format).
+_BULK: Final = ("keeps_query", "has_subdomains", "is_prefix", "keeps_path")
+_FLAGS: Final = {"true": True, "false": False}
+
+
+class Redirect(NamedTuple):
+    """One row. `old` and `new` are URLs, `//host/path`, or paths; `status` is None where the table has none.
+
+    `how`: exact, prefix, regex, search; None where the row has no word for it. `keeps_query`, `keeps_rest`: False
+    where the row excludes the query, or the rest of a path below a prefix, from the new URL.
+    """
+
+    line: int
+    last: int
+    text: str
+    problem: str | None = None
+    old: str = ""
+    new: str = ""
+    status: int | None = None
+    how: str | None = None
+    is_forced: bool = False
+    keeps_query: bool | None = None
+    has_subdomains: bool = False
+    keeps_rest: bool = True
+
+
+class Redirects(NamedTuple):
+    """The rows that are redirects, and how they were found, in words; `columns` are the places of their parts."""
+
+    rows: Iterator[Redirect]
+    words: str
+    columns: Columns
+    delimiter: str
+
+
+def read(table: Table, hosts: Sequence[str] = ()) -> Redirects:
+    """Return the redirects of a table. `hosts`: those of the old and the new site, if both are known."""
+    head, every = looked_at(table.rows)
+    columns = chosen(head, ROLES, ("old", "new"), hosts)
+    columns = columns._replace(places=_complete(columns.places))
+    found = _of_rows(every, columns, table.delimiter)
+    words = f"{table.words}; {columns.words}" if columns.words else table.words
+    return Redirects(found, words, columns, table.delimiter)
+
+
+def _complete(places: Mapping[str, int]) -> dict[str, int]:
+    """Return the places with those of both URLs: where nothing decides, the first columns that are free."""
+    free = [place for place in range(2) if place not in places.values()]
+    missing = [name for name in ("old", "new") if name not in places]
+    return {**places, **dict(zip(missing, free or [2], strict=False))}
+
+
+def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[Redirect]:
+    start = columns.header.first if columns.header is not None else 0
+    is_crawl = "status" in columns.places and columns.header is not None and not _names_old(columns)
+    for row in rows:
+        if row.problem is not None:
+            yield Redirect(row.first, row.last, "", row.problem)
+        elif not row.is_comment and row.first > start:
+            found = line(row.first, delimiter.join(row.cells))
+            bare = Redirect(row.first, row.last, found.text, found.problem)
+            made = _of_cells(bare, row, columns) if found.problem is None else bare
+            if made is not None and (made.new or not is_crawl or (made.status or 0) // 100 == 3):
+                yield made
+
+
+def _names_old(columns: Columns) -> bool:
+    """Return whether a word of the header means the old URL: a crawl has the address of whatever it met."""
+    title = columns.header.cell(columns.places["old"]) if columns.header is not None else ""
+    return not _OLD.isdisjoint(words_of(title))
+
+
+def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
+    """Return the redirect of a row; None for one that is switched off, or answered without a redirect."""
+    places = columns.places
+    given = {name: row.cell(places.get(name)) for name in ("old", "new", "status", "how", "active", "match")}
+    if given["active"].lower() in _OFF:
+        return None
+    if given["match"].lower() not in {"", "url"}:
+        return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
+    made = _with_extras(made._replace(old=given["old"], new=given["new"]), _extras(row, given, places, columns))
+    if made.how not in {REGEX, SEARCH}:
+        is_named = columns.by_words.__contains__
+        made = made._replace(old=_placed(made.old, is_named("old")), new=_placed(made.new, is_named("new")))
+    is_answer = made.status is not None and made.status // 100 == 2 and made.new in {"", made.old}
+    return None if is_answer and made.problem is None else made
+
+
+def _extras(
+    row: Row, given: dict[str, str], places: Mapping[str, int], columns: Columns
+) -> list[tuple[str | None, str]]:
+    """Return the cells of a row that are neither URL, with the role of their column: None beyond the header."""
+    width = len(columns.header.cells) if columns.header is not None else max(places["old"], places["new"]) + 1
+    taken = set(places.values())
+    others = [cell for place, cell in enumerate(row.cells) if place >= width and place not in taken]
+    return [("status", given["status"]), ("how", given["how"]), *((None, cell) for cell in others)]
+
+
+def _placed(cell: str, is_named: bool) -> str:
+    """Return a cell as a URL or a path: one without its slash is a path only where the header names its column."""
+    cell = with_slashes(cell)
+    if not is_named or not cell or is_left_open(cell) or re.match(r"[/#?^(]|[\w+.-]+:", cell):
+        return cell
+    return f"/{cell}" if _is_place(cell) else cell
+
+
+def _with_extras(made: Redirect, cells: Sequence[tuple[str | None, str]]) -> Redirect:
+    """Return a row with its status, how it matches, whether it is forced (`301!`), or the problem of another cell."""
+    flags: list[bool] = []
+    for name, cell in cells:
+        word = cell.lower()
+        if not cell:
+            continue
+        if name is None and word in _FLAGS:
+            flags.append(_FLAGS[word])
+        elif word in HOW or (name == "how" and word in _PATTERNS):
+            made = made._replace(how=_PATTERNS[word])
+        elif (found := status(cell)) is not None:
+            made = made._replace(status=found[0], is_forced=found[1])
+        elif not (name == "status" and cell == "0"):
+            return made._replace(problem=f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex")
+    return _with_flags(made, flags) if flags else _searching(made)
+
+
+def _with_flags(made: Redirect, flags: Sequence[bool]) -> Redirect:
+    given = dict(zip(_BULK, flags, strict=False))
+    made = made._replace(keeps_query=given["keeps_query"], has_subdomains=given.get("has_subdomains", False))
+    if given.get("is_prefix"):
+        made = made._replace(how=PREFIX, keeps_rest=given.get("keeps_path", True))
+    return made
+
+
+def _searching(made: Redirect) -> Redirect:
+    r"""Return a row whose pattern is searched for if its target has groups as PHP writes them: `$1`, not `\1`."""
+    has_groups = made.how == REGEX and re.search(r"\$\d", made.new) is not None and "\\" not in made.new
+    return made._replace(how=SEARCH) if has_groups else made
