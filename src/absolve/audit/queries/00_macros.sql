@@ -34,6 +34,18 @@ CREATE OR REPLACE MACRO quiet_verdict(scope) AS
 CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url),
     '^(file:|[a-z]:[\\/]|https?://([^/?#]*@)?([^/?#:]*\.)?(localhost|127\.[0-9.]+|0\.0\.0\.0|\[::1?\])\.?(:[0-9]*)?([/?#]|$))');
 
+-- Codes of hreflang: of the languages with two letters those of ISO 639-1, a script, a region (BCP 47 2.2); UK is no region.
+CREATE OR REPLACE MACRO is_language(code) AS code = 'x-default'
+    OR regexp_full_match(code, '[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?') AND NOT ends_with(code, '-uk')
+    AND (length(split_part(code, '-', 1)) = 3 OR list_contains(string_split(
+        'aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es '
+        || 'et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki '
+        || 'kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no '
+        || 'nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te '
+        || 'tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu', ' '), split_part(code, '-', 1)));
+
+CREATE OR REPLACE MACRO is_error_page(url) AS regexp_matches(url, '/(404|403|500|50x|error)(\.html?)?$');
+
 CREATE OR REPLACE MACRO is_rooted(reference) AS starts_with(reference, '/') AND NOT starts_with(reference, '//');
 
 -- The folder of a path, with its final slash.

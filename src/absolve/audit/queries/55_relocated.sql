@@ -18,7 +18,8 @@ CREATE OR REPLACE TABLE relocated AS
 WITH by_path AS (
     SELECT f.id, h.final, h.new_resource, h.url AS old_url, fragment_of(f.target) AS fragment
     FROM findings f JOIN olds o ON o.url = f.url JOIN homes h ON h.url = o.old_url AND h.new_resource IS NOT NULL
-    WHERE f.verdict = 'broken' AND f.final IS NULL AND h.verdict = 'moved'
+    WHERE f.verdict = 'broken' AND f.final IS NULL AND h.verdict IN ('moved', 'mapped')
+    AND NOT EXISTS (SELECT 1 FROM led d WHERE d.url = f.url) -- else a rule has moved the link itself
 )
 SELECT id, with_fragment(final, fragment) AS final, new_resource, 'base' AS cause, old_url
 FROM old_references WHERE url <> new_url

@@ -67,6 +67,12 @@ SELECT url, document, CASE verdict
     ELSE 'its link for ' || language || ' is redirected or spelled otherwise (' || verdict || '): ' || target END AS detail
 FROM alternates WHERE verdict NOT IN ('ok', 'external', 'fragment')
 UNION ALL
+SELECT url, document, 'no code of a language: ' || language || ' (BCP 47)' FROM alternates WHERE NOT is_language(language)
+UNION ALL
+SELECT any_value(a.url), any_value(a.document), 'its links for other languages lack the one to itself' FROM alternates a
+WHERE a.resource NOT IN (SELECT resource FROM canonicals WHERE led <> resource)
+GROUP BY a.resource HAVING NOT bool_or(a.led = a.resource)
+UNION ALL
 SELECT p.url, p.document, 'no return link to ' || a.url || ', which names it for ' || a.language
 FROM alternates a JOIN site_pages p ON p.resource = a.led
 WHERE a.led <> a.resource AND NOT EXISTS (SELECT 1 FROM alternates b WHERE b.resource = a.led AND b.led = a.resource)
@@ -88,7 +94,7 @@ FROM site_pages p
 ANTI JOIN linked k ON k.resource = p.resource
 ANTI JOIN home h ON h.resource = p.resource
 ANTI JOIN entries e ON e.resource = p.resource
-WHERE NOT regexp_matches(p.url, '/(404|403|500|50x|error)(\.html?)?$')
+WHERE NOT is_error_page(p.url)
 UNION ALL
 SELECT c.url, c.document, 'canonical', CASE
     WHEN c.claimed > 1 THEN 'two canonical links that differ: ' || coalesce(c.target, c.reference)
@@ -128,6 +134,16 @@ FROM (
     LEFT JOIN closed x ON x.side = 'new' AND x.resource = t.resource
     WHERE l.element = 'loc' AND l.attribute = ''
 ) WHERE verdict NOT IN ('ok', 'same', 'external')
+UNION ALL
+SELECT min(p.url), arg_min(p.document, p.url), 'sitemap',
+    'no sitemap lists it' || CASE WHEN count(*) > 1 THEN ', nor ' || (count(*) - 1) || ' other pages' ELSE '' END
+FROM site_pages p
+WHERE p.resource NOT IN (SELECT t.resource FROM links_in l JOIN led_targets t ON t.target = l.target
+    WHERE l.element = 'loc' AND l.attribute = '' AND t.resource IS NOT NULL)
+AND p.resource NOT IN (SELECT resource FROM closed WHERE side = 'new')
+AND p.resource NOT IN (SELECT resource FROM canonicals WHERE led IS DISTINCT FROM resource)
+AND NOT is_error_page(p.url)
+HAVING count(*) > 0 AND EXISTS (SELECT 1 FROM links_in WHERE element = 'loc' AND attribute = '')
 UNION ALL
 SELECT d.url, d.document, 'duplicate', 'the same content as ' || d.first_url || ', and no canonical link'
 FROM (
