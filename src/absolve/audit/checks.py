@@ -34,6 +34,12 @@ _OF_LISTS: Final = """
 SELECT r.document, count(*) FROM resources r WHERE r.side = 'old' AND r.site NOT IN (SELECT site FROM scopes)
 AND r.document IN (SELECT document FROM old_documents WHERE url_source = 'list') GROUP BY ALL ORDER BY ALL
 """
+# Links to the bare host of the old site, or to its www., which browsers know as two hosts.
+_TWIN_HOSTS: Final = """
+SELECT site_of(a.url) AS host, sum(a.links)::BIGINT, any_value(s.site) FROM asked a JOIN scopes s ON s.side = 'old'
+    AND (site_of(a.url) = 'www.' || s.site OR 'www.' || site_of(a.url) = s.site)
+WHERE site_of(a.url) NOT IN (SELECT site FROM scopes) GROUP BY host ORDER BY host
+"""
 _KEPT: Final = """
 SELECT count(*), count(*) FILTER (there_resource IS NOT NULL OR is_ruled), count(*) FILTER (digest = there_digest)
 FROM judged_urls
@@ -74,6 +80,11 @@ def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:
         are = "is" if number == 1 else "are"
         text = f"{number:,} of its URLs {are} of another host than --old-url {question.old_url}: not judged"
         yield Diagnostic("elsewhere", text, name, failed=True)
+    for host, number, known in each(connection, _TWIN_HOSTS):
+        are = "link leads" if number == 1 else "links lead"
+        text = f"{number:,} {are} to this host, which is another one than {known}:"
+        text += " if it is old, too, give --old-url for both"
+        yield Diagnostic("twin-host", text, host)
     total, common, equal = one(connection, _KEPT)
     if total and total == equal:
         yield Diagnostic("same-site", "OLD and NEW are equal: each file of OLD is in NEW, too", question.old_url or "")

@@ -47,6 +47,7 @@ FROM sections LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings
 WHERE links > 0 GROUP BY verdict
 UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
+UNION ALL SELECT 'changes', 'changed', count(*), 0 FROM changes HAVING count(*) > 0
 UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
 """  # noqa: S608 - names of ours
 
@@ -71,7 +72,7 @@ def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Co
     run(connection, "70_pages.sql", question)
     ignoring.others(connection, question.ignores, "judged_urls", tables.FINE)
     ignoring.others(connection, question.ignores, "pages", ())
-    for name in ("80_causes.sql", "90_results.sql"):
+    for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
         run(connection, name, question)
     connection.execute(tables.created("rules"))
     insert(connection, "rules", maps.checked(rules))

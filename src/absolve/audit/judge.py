@@ -44,7 +44,7 @@ class Question(NamedTuple):
 
     `new_url`, `old_url`: the URL of the root of each site. `server`: how URLs find files. `threshold`: the similarity
     from which two contents are the same. `entries`: URLs of pages that need no link. `queries`: a folder with changed
-    copies of the queries. `ignores`: what is known and accepted.
+    copies of the queries. `ignores`: what is known and accepted. `other_old_urls`: roots of more hosts of the old site.
     """
 
     new_url: str
@@ -54,6 +54,7 @@ class Question(NamedTuple):
     entries: tuple[str, ...] = ()
     queries: Path | None = None
     ignores: tuple[Ignore, ...] = ()
+    other_old_urls: tuple[str, ...] = ()
 
 
 def run(connection: Any, name: str, question: Question) -> None:
@@ -126,10 +127,11 @@ def _add_functions(connection: Any) -> None:
 
 def _add_scopes(connection: Any, question: Question) -> None:
     rows = []
-    for side, url in ((NEW, question.new_url), (OLD, question.old_url)):
+    others = ((OLD, url, False) for url in question.other_old_urls)
+    for side, url, is_main in ((NEW, question.new_url, True), (OLD, question.old_url, True), *others):
         if url is not None:
             base = root(url)
-            rows.append((side, identity.named(base), base[base.index("/", base.index("//") + 2) :], base, True))
+            rows.append((side, identity.named(base), base[base.index("/", base.index("//") + 2) :], base, is_main))
     connection.execute(
         "CREATE OR REPLACE TABLE scopes (side VARCHAR, site VARCHAR, prefix VARCHAR, base VARCHAR, is_main BOOLEAN)"
     )
@@ -213,7 +215,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     connection.execute(_STUBS)
     recorded = maps.recorded(each(connection, _RECORDED))
     given = [*sets, recorded] if recorded.rules else sets
-    rules = maps.Rules(given, question.old_url, question.new_url)
+    rules = maps.Rules(given, question.old_url, question.new_url, question.other_old_urls)
     if given:  # else no file is in the way of a rule to add
         rules.exists = Held(connection, question.server)
     return rules

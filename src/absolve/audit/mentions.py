@@ -54,13 +54,13 @@ def find(connection: Any, question: Question, read: Callable[[str, str], Iterabl
 
 
 def _pattern(question: Question) -> re.Pattern[bytes] | None:
-    """Return the pattern of the old site's host with the folder that it is in; None if the new site has the same."""
-    if question.old_url is None:
+    """Return the pattern of the old site's hosts, each with the folder that it is in; None if the new site has them."""
+    new = _named(question.new_url)
+    olds = [_named(url) for url in (question.old_url, *question.other_old_urls) if url is not None]
+    names = [re.escape(old.encode()).replace(b"/", rb"\\?/") for old in olds if not new.startswith(old)]
+    if not names:
         return None
-    old, new = map(_named, (question.old_url, question.new_url))
-    if new.startswith(old):
-        return None
-    name = re.escape(old.encode()).replace(b"/", rb"\\?/")
+    name = rb"(?:" + b"|".join(names) + rb")"
     return re.compile(rb"(?<![A-Za-z0-9@._-])" + name + rb"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])", re.IGNORECASE)
 
 

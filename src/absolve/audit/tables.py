@@ -30,6 +30,7 @@ _COLUMNS: Final = {
         "rule",  # the rule that moved it, FILE:LINE; else the rule to add, as text
     ),
     "pages": ("url", "document", "verdict", "detail"),
+    "changes": ("url", "final", "what", "old", "new"),  # what is different on pages of the old site that stayed
     "mentions": ("document", "entity", "line", "column", "kind", "mention"),  # of the old host, outside links
     "rules": (
         *("file", "line", "text"),
@@ -67,11 +68,12 @@ PAGE_VERDICTS: Final = ("noindex", "orphan", "canonical", "hreflang", "sitemap",
 UNREAD: Final = "unread-rule"
 WRONG: Final = "wrong-rule"
 RULE_VERDICTS: Final = (UNREAD, WRONG)
+CHANGED: Final = "changed"
 
 QUIET: Final = ("ok", "same", "external")  # links that are no findings
 FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
-TOLERATED: Final = (*QUIET, *FINE, "insecure", "orphan")  # no reason for exit status 1, unless --fail-on names them
-VERDICTS: Final = (*LINK_VERDICTS, *URL_VERDICTS, *PAGE_VERDICTS, *RULE_VERDICTS)
+TOLERATED: Final = (*QUIET, *FINE, "insecure", "orphan", CHANGED)  # no exit status 1, unless --fail-on names them
+VERDICTS: Final = (*LINK_VERDICTS, *URL_VERDICTS, *PAGE_VERDICTS, *RULE_VERDICTS, CHANGED)
 
 # The rules with a verdict, of the table that `{}` names; the dialect is that of DuckDB and SQLite.
 RULES_FOUND: Final = f"""

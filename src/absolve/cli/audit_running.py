@@ -228,7 +228,7 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
     new_url = options.url or _guessed(connection, load.NEW)
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
-    old_url = options.old_url or _guessed(connection, load.OLD)
+    old_url, *others = options.old_urls or [_guessed(connection, load.OLD)]
     return judge.Question(
         judge.root(new_url),
         judge.root(old_url) if old_url is not None else None,
@@ -237,6 +237,7 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         tuple(map(_entry, options.entry)),
         Path(options.queries) if options.queries is not None else None,
         tuple(_ignores(options)),
+        tuple(map(judge.root, others)),
     )
 
 

@@ -61,7 +61,7 @@ def sites(options: argparse.Namespace) -> Sites:
         if other is not None:
             name, what = other
             raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
-    return Sites(kinds, {load.NEW: options.url, load.OLD: options.old_url})
+    return Sites(kinds, {load.NEW: options.url, load.OLD: next(iter(options.old_urls), None)})
 
 
 def read(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> None:

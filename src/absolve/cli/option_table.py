@@ -336,7 +336,13 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             repeats=True,
             nargs="+",
         ),
-        Option("--old-url URL", "audit", "the URL of its root"),
+        Option(
+            "--old-url URL",
+            "audit",
+            "the URL of its root; repeated for more hosts of it, such as www.old.example and old.example",
+            repeats=True,
+            attribute="old_urls",
+        ),
         Option(
             "--map MAP",
             "audit",

@@ -41,10 +41,12 @@ class Rules:
     """All maps of an audit. `exists` returns whether the new site has a file for a URL; set it before the first chain.
 
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
-    redirects that were recorded.
+    redirects that were recorded. `others` are roots of more hosts of the old site.
     """
 
-    def __init__(self, sets: Iterable[RuleSet], base_old: str | None, base_new: str) -> None:
+    def __init__(
+        self, sets: Iterable[RuleSet], base_old: str | None, base_new: str, others: Iterable[str] = ()
+    ) -> None:
         self.sets = list(sets)
         self.maps = [one for one in self.sets if one.format != RECORDED]
         self.used: Counter[tuple[str, int]] = Counter()
@@ -53,7 +55,7 @@ class Rules:
         self._base_new = base_new
         self._new, self._old = request(base_new), request(base_old) if base_old else None
         self._home = self._new.host if self._new is not None else ""
-        self._hosts = {one.host for one in (self._old, self._new) if one is not None}
+        self._hosts = {one.host for one in (self._old, self._new, *map(request, others)) if one is not None}
         self._movers: list[Mover] = [mover(found) for found in self.sets]
         self._origins = {
             (rule.file, rule.line): origin

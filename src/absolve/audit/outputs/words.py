@@ -78,6 +78,11 @@ VERDICTS: Final = {
     "duplicate": Words(
         "Duplicate", "The same content has two URLs, and no canonical link.", "{url} has the content of another URL"
     ),
+    "changed": Words(
+        "Changed",
+        "A page of the old site stayed, with another title, language, canonical or the like.",
+        "{url} has changed",
+    ),
     "unread-rule": Words(
         "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"
     ),

@@ -7,7 +7,8 @@ WITH rests AS (
     FROM located l JOIN scopes o ON o.side = 'old' AND o.site = l.site AND starts_with(l.path, o.prefix)
     WHERE l.side = 'new' AND l.resource IS NULL
 )
-SELECT url, base || rest AS old_url, (SELECT base FROM scopes WHERE side = 'new' AND is_main) || rest AS new_url
+SELECT url, base || rest AS old_url, (SELECT base FROM scopes WHERE side = 'old' AND is_main) || rest AS main_url,
+    (SELECT base FROM scopes WHERE side = 'new' AND is_main) || rest AS new_url
 FROM rests;
 
 CREATE OR REPLACE TABLE strays AS

@@ -23,7 +23,7 @@ WITH scoped AS (
     FROM scoped k JOIN counterparts c ON c.url = k.url
     LEFT JOIN led d ON d.url = c.old_url
     LEFT JOIN located p ON p.side = 'new' AND p.url = c.new_url
-    LEFT JOIN homes h ON h.url = c.old_url
+    LEFT JOIN homes h ON h.url = c.main_url
     WHERE k.is_leftover
 )
 SELECT k.*, d.url IS NOT NULL AS is_led, d.resource AS led_resource, d.is_loop, d.is_outside, d.is_old,

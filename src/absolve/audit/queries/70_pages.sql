@@ -136,7 +136,8 @@ FROM (
 ) WHERE verdict NOT IN ('ok', 'same', 'external')
 UNION ALL
 SELECT min(p.url), arg_min(p.document, p.url), 'sitemap',
-    'no sitemap lists it' || CASE WHEN count(*) > 1 THEN ', nor ' || (count(*) - 1) || ' other pages' ELSE '' END
+    'no sitemap lists it' || CASE count(*) WHEN 1 THEN '' WHEN 2 THEN ', nor another page'
+        ELSE ', nor ' || (count(*) - 1) || ' other pages' END
 FROM site_pages p
 WHERE p.resource NOT IN (SELECT t.resource FROM links_in l JOIN led_targets t ON t.target = l.target
     WHERE l.element = 'loc' AND l.attribute = '' AND t.resource IS NOT NULL)
