@@ -16,8 +16,7 @@ FAILING: Final = {
     "audit": "",
     "field": """
     saved-complete saved-complete-one url-beside har-compressed map-netlify-toml map-vercel map-iis
-    mirror-lazy mirror-css-charset hint-base-url answers-are-rules maff json-as-html escaped-as-html
-    markdown-code
+    mirror-lazy mirror-css-charset answers-are-rules maff json-as-html escaped-as-html markdown-code
     """,
 }
 

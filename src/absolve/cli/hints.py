@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from absolve.cli import option_table
+from absolve.cli import meanings, option_table
 from absolve.cli.commands import COMMANDS
 from absolve.core.errors import UsageError, closest, in_short, similar
 
@@ -147,7 +147,7 @@ def _no_command(word: str) -> str:
         return fetched(word)
     if os.path.lexists(word):
         return f"the command comes first: absolve rewrite {quote(word)} or absolve links {quote(word)}"
-    return similar(word, COMMANDS) or f"commands: {', '.join(COMMANDS)}"
+    return meanings.of_command(word) or similar(word, COMMANDS) or f"commands: {', '.join(COMMANDS)}"
 
 
 _PROGRAM: Final = "absolve"
@@ -162,17 +162,18 @@ _MEANT: Final = {
     "--threads": "--jobs",
     "--workers": "--jobs",
     "--encoding": "--charset",
-    "--base-url": "--url",
     "--out": "--output",
     "--output-format": "--format",
     "--files-from": "--from",
     "--input": "inputs have no option before them: absolve COMMAND INPUT",
-    "-r": "leave it out: folders are read with their subfolders",
-    "--recursive": "leave it out: folders are read with their subfolders",
     "--suffix": "--backup",
     "--silent": "--quiet",
     "--type": "--media-type",
 }
+
+
+# No guess suggests them: they replace files, or change what is signed.
+_WRITES: Final = frozenset({"--in-place", "--fix", "--backup", "--undo", "--prune", "--break-signatures", "--output"})
 
 
 def option(name: str, parser: Parser) -> str:
@@ -189,7 +190,7 @@ def option(name: str, parser: Parser) -> str:
         if parser.prog == _PROGRAM:
             return f"options follow the command: absolve COMMAND {name}"
         return f"{name} is an option of {' and '.join(found)}"
-    return similar(name, own)
+    return meanings.of_option(name) or similar(name, (known for known in own if known not in _WRITES))
 
 
 def surplus(parser: Parser) -> str:
