@@ -15,8 +15,8 @@ FAILING: Final = {
     "mirror": "redirects",
     "audit": "",
     "field": """
-    saved-complete saved-complete-one url-beside har-compressed map-netlify-toml map-vercel map-iis
-    mirror-lazy mirror-css-charset answers-are-rules maff json-as-html escaped-as-html markdown-code
+    saved-complete saved-complete-one url-beside map-netlify-toml map-vercel map-iis mirror-lazy
+    mirror-css-charset answers-are-rules maff json-as-html escaped-as-html markdown-code
     """,
 }
 

@@ -7,9 +7,9 @@ type; the bytes of its header fields are compared by the first check.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.document.walk import inners
 from absolve.formats import registry
@@ -17,6 +17,7 @@ from absolve.formats.headers import OF_HTTP
 from absolve.verifying import faults_inside
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.meant import decoded
+from absolve.verifying.messages import FAILS, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +126,7 @@ def _of_entry(old: Any, new: Any, before: Entity, after: Entity, meant: Meant) -
             else:
                 yield Fault("unjudged", "it decodes this body differently from absolve")
         elif place == ("content", "size"):
-            if changed != len(other.data):
+            if changed not in {len(other.data), *map(len, _stored(_body_of(new)))}:
                 yield Fault("attribute", "the size of the content is wrong")
         elif place[:1] == ("headers",):
             field = str(dict(around).get("name", "")).lower() if isinstance(around, _Object) else ""
@@ -135,11 +136,28 @@ def _of_entry(old: Any, new: Any, before: Entity, after: Entity, meant: Meant) -
             yield Fault("tree", f"{name} changed to {shown(str(changed))}")
 
 
+def _body_of(entry: _Object) -> str:
+    content = dict(dict(entry)["response"])["content"]
+    return str(dict(content).get("text", ""))
+
+
 def _is(text: Any, data: bytes) -> bool:
-    """Return whether a text is these bytes, in UTF-8 or in base64."""
+    """Return whether a text is these bytes, in UTF-8 or in base64; or compressed, with a character a byte."""
     if str(text).encode("utf-8", "surrogatepass") == data:
         return True
-    try:
-        return base64.b64decode(str(text)) == data
-    except (binascii.Error, ValueError):
-        return False
+    for raw in _stored(str(text)):
+        with suppress(*FAILS):
+            if raw == data or any(opened(name, raw) == data for name in ("gzip", "deflate", "br", "zstd")):
+                return True
+    return False
+
+
+def _stored(text: str) -> Iterator[bytes]:
+    """Yield the bytes that a text may hold: in base64, and with a character for each."""
+    with suppress(ValueError):
+        yield base64.b64decode(text)
+    with suppress(ValueError):
+        yield bytes([_BYTES.get(character, ord(character)) for character in text])
+
+
+_BYTES: Final = {code: number for number in range(0x80, 0xA0) if (code := bytes([number]).decode("cp1252", "ignore"))}

@@ -127,7 +127,7 @@ def _of_body(bodies: Iterable[bytes], pair: Pair, ends: re.Pattern[bytes], meant
 _EMPTY_LINES: Final = (b"\r\n", b"\n")
 _FIELD: Final = re.compile(rb"[!-9;-~]+[\t ]*:|[\t ]")  # a line of one
 _LINE_ENDS: Final = re.compile(rb"[\r\n]++\Z")
-_FAILS: Final = (ValueError, HTTPException, EOFError, OSError, zlib.error, ImportError)
+FAILS: Final = (ValueError, HTTPException, EOFError, OSError, zlib.error, ImportError)
 
 
 class _Read:
@@ -174,7 +174,7 @@ def _of_http(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
         one, other = (next((inner.entity for inner in inners(entity)), None) for entity in (before, after))
         try:
             bodies = [_decoded(read) if one and other else b"" for read in (old, new)]
-        except _FAILS as error:
+        except FAILS as error:
             yield Fault("unjudged", f"it cannot decode this body: {str(error) or type(error).__name__}")
             return
         yield from _of_body(bodies, (one, other), _LINE_ENDS, meant)
@@ -206,7 +206,7 @@ def _decoded(read: _Read) -> bytes:
     """Return the decoded body; archives store decoded bodies under a header that still names the codings."""
     body = _without_chunks(read)
     for name in reversed(",".join(read.values("content-encoding")).lower().split(",")):
-        body = _opened(name.strip(), body)
+        body = opened(name.strip(), body)
     return body
 
 
@@ -222,7 +222,8 @@ def _without_chunks(read: _Read) -> bytes:
         return read.body
 
 
-def _opened(name: str, body: bytes) -> bytes:
+def opened(name: str, body: bytes) -> bytes:
+    """Return a body without one content coding; unchanged where it is not in it. Raise one of `FAILS`."""
     if name in {"gzip", "x-gzip"} and body.startswith(b"\x1f\x8b"):
         import gzip
 

@@ -1,11 +1,17 @@
 """HTTP Archives: unchanged archives, responses with the URLs of their requests, and unreadable archives."""
 
 import base64
+import gzip
 import json
+import string
+import zlib
+from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
+import brotli
 import pytest
+import zstandard
 
 import absolve
 from absolve.core.model import Document
@@ -109,6 +115,57 @@ def test_bytes_in_base64_stay_in_one_line() -> None:
     new = page.replace(b'"', b'"http://h.example/d/', 1)
     assert content["text"] == base64.b64encode(new).decode()
     assert content["size"] == len(new)
+
+
+COMPRESSED = {
+    "gzip": (gzip.compress, gzip.decompress),
+    "deflate": (zlib.compress, zlib.decompress),
+    "br": (brotli.compress, brotli.decompress),
+    "zstd": (zstandard.compress, zstandard.decompress),
+}
+STORED: dict[str, tuple[Callable[[bytes], str], Callable[[str], bytes], dict[str, str]]] = {
+    "base64": (lambda raw: base64.b64encode(raw).decode(), base64.b64decode, {"encoding": "base64"}),
+    "latin-1": (lambda raw: raw.decode("latin-1"), lambda text: text.encode("latin-1"), {}),
+    "windows-1252": (
+        lambda raw: "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw),
+        lambda text: b"".join(one.encode("latin-1" if one < "\xa0" else "cp1252") for one in text),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("how", STORED)
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_a_body_that_is_still_compressed_is_read_and_compressed_again(name: str, how: str) -> None:
+    (encode, decode), (store, load, fields) = COMPRESSED[name], STORED[how]
+    page = f"<p title='{string.printable[:62] * 3}é日'>{PAGE}"
+    raw = encode(page.encode())
+    for size in (len(raw), len(page.encode()), 7):
+        one = entry(store(raw), headers=[("Content-Encoding", name)], content={"size": size, **fields})
+        data = har(one)
+        new = rewritten(data)
+        content = read(new)["content"]
+        value = decode(load(content["text"]))
+        assert value.decode() == page.replace(PAGE, ABSOLUTE)
+        assert content["size"] == {len(raw): len(load(content["text"])), len(page.encode()): len(value)}.get(size, 7)
+        assert absolve.verify(data, new, name="x.har") == []
+        assert rewritten(new) is new
+
+
+def test_gzip_is_known_by_its_first_bytes_and_a_decoded_body_is_none() -> None:
+    packed = base64.b64encode(gzip.compress(PAGE.encode())).decode()
+    for content in ({"encoding": "base64"}, {}):
+        (row,) = absolve.links(har(entry(packed, content=content)), name="x.har")
+        assert row.target == "http://h.example/d/x"
+    for name in ("gzip", "br", "deflate", "zstd", "utf-8", "br, gzip"):
+        data = har(entry(headers=[("Content-Encoding", name)]))
+        assert (read(rewritten(data))["content"]["text"], reported(data)) == (ABSOLUTE, [])
+
+
+def test_compressed_bytes_that_were_lost_in_text_are_reported() -> None:
+    text = gzip.compress(PAGE.encode()).decode("utf-8", "replace")
+    data = har(entry(text, headers=[("Content-Encoding", "gzip")]))
+    assert (rewritten(data), reported(data)) == (data, [("broken", True)])
 
 
 def test_the_charset_declared_in_a_text_body_is_ignored() -> None:

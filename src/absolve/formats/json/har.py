@@ -19,8 +19,8 @@ from absolve.formats.compression import Unread
 from absolve.formats.events import EventList
 from absolve.formats.http.codings import Stack
 from absolve.formats.http.responses import sniffed
-from absolve.formats.json.tokens import JSONString, Value, values
-from absolve.formats.mail.codings import Base64, LooseBase64
+from absolve.formats.json.har_bodies import STRING, Characters, left_in, storage
+from absolve.formats.json.tokens import Value, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from absolve.formats.json.tokens import Path
     from absolve.formats.protocols import WalkOptions
 
-_STRING: Final = JSONString()
+_STRING: Final = STRING
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
 _MOST_BROKEN: Final = 100  # entries that are reported as no objects
@@ -97,6 +97,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     field: dict[str, Value] = {}
     fields: list[tuple[str, Value]] = []
     every: list[tuple[str, str]] = []  # with `captures`
+    names: list[str] = []  # of content codings
     present: set[Path] = set()
     for found in values(data):
         if isinstance(found, Finding) or found.is_key:
@@ -114,6 +115,8 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
             field[str(path[3])] = found
         elif len(path) == 3:
             name = _text(data, field.get("name")).lower()
+            if name == "content-encoding":
+                names += [one.strip().lower() for one in _text(data, field.get("value")).split(",")]
             if options.captures:
                 if not field.keys() >= {"name", "value"}:
                     raise WalkError("broken-entry", "a header field lacks its name or its value", found.start)
@@ -133,7 +136,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     if options.documents:
         facts = _capture(data, known)
         yield _all_facts(data, known, facts, tuple(every)) if options.captures else facts
-    yield from _body(data, known, options)
+    yield from _body(data, known, names, options)
 
 
 # The values of an entry whose kind matters, with the words for it; those that HAR 1.2 requires.
@@ -268,8 +271,12 @@ def _header(data: bytes, fields: list[tuple[str, Value]]) -> Iterator[BaseClaim 
 # --- the body ---------------------------------------------------------------------------------------------------------
 
 
-def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterator[Part | Finding]:
+def _body(
+    data: bytes, known: dict[Path, Value], names: list[str], options: WalkOptions
+) -> Iterator[Part | Finding]:
     """Yield the content of a response as a part: text, which HAR stores decoded, or bytes in base64.
+
+    `names` are the content codings of the header, which may be in the bytes.
 
     Yield nothing for a media type without a walker, and only a Finding for a partial response (206) or an unknown
     encoding.
@@ -282,7 +289,7 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
     if options.captures or not registry.is_read(media_type):
         if options.captures or media_type not in {"", "x-unknown"}:
             if options.documents:
-                yield _unread(raw, media_type, text, _text(data, known.get(_ENCODING)).lower(), loose=options.captures)
+                yield _unread(raw, media_type, text, _text(data, known.get(_ENCODING)).lower(), names, options)
             return
         media_type = ""
     if _text(data, known.get(_STATUS)) == _PARTIAL:
@@ -293,17 +300,19 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
         words = f"encoding {encoding[:40]!r}: none that absolve reads; this body is left as it is"
         yield Finding("unknown-encoding", words, text.start, failed=True)
         return
-    coding: Coding = _STRING
-    if encoding:
-        coding = Stack([_STRING, Base64(_STRING.decode(raw), one_line=True)])
+    stored = storage(raw, encoding)
+    compressed = left_in(raw, names, options, is_text=len(stored) == 1, by_magic=True)
+    coding: Coding = Stack([*stored, *compressed]) if len(stored) > 1 or compressed else _STRING
     if not media_type:
         media_type = sniffed(raw, coding)
     essence = registry.canonical(registry.essence_of(media_type)[0])
-    is_text = not encoding and registry.WALKERS.get(essence, _NO_TEXT).charset != "none"
+    is_text = coding is _STRING and registry.WALKERS.get(essence, _NO_TEXT).charset != "none"
     size = known.get(_SIZE)
     derived: list[Derived] = []
     if size is not None:
-        derived = [Derived(size.start, size.end, partial(_size, data[size.start : size.end], raw, coding))]
+        as_bytes = Stack([*stored, *(one for one in compressed if isinstance(one, Characters))])
+        renew = partial(_size, data[size.start : size.end], raw, (coding, as_bytes))
+        derived = [Derived(size.start, size.end, renew)]
     yield Part(
         essence if is_text else media_type,
         text.start,
@@ -316,22 +325,31 @@ def _body(data: bytes, known: dict[Path, Value], options: WalkOptions) -> Iterat
     )
 
 
-def _unread(raw: bytes, media_type: str, text: Value, encoding: str, *, loose: bool) -> Part:
-    """Return the content of any media type, for the table of documents."""
-    coding: Coding = _STRING
-    if encoding == "base64":
-        coding = Stack([_STRING, LooseBase64() if loose else Base64(_STRING.decode(raw), one_line=True)])
-    elif encoding:
-        coding = Unread(encoding)
-    return Part(media_type, text.start, text.end, coding, name="body", own_charset=bool(encoding), encloses=False)
+def _unread(
+    raw: bytes, media_type: str, text: Value, encoding: str, names: list[str], options: WalkOptions
+) -> Part:
+    """Return the content of any media type, for the table of documents and for mirrors."""
+    coding: Coding = Unread(encoding)
+    own_charset = bool(encoding)
+    if encoding in {"", "base64"}:
+        stored = storage(raw, encoding, loose=options.captures)
+        by_magic = registry.is_read(media_type)
+        compressed = left_in(raw, names, options, is_text=len(stored) == 1, by_magic=by_magic)
+        coding = Stack([*stored, *compressed]) if len(stored) > 1 or compressed else _STRING
+        own_charset = coding is not _STRING
+    return Part(media_type, text.start, text.end, coding, name="body", own_charset=own_charset, encloses=False)
 
 
 _NO_TEXT: Final = registry.Format("", "", "none")
 
 
-def _size(old: bytes, raw: bytes, coding: Coding, new: bytes) -> bytes:
+def _size(old: bytes, raw: bytes, codings: tuple[Coding, ...], new: bytes) -> bytes:
     """Return the new `size`, the content's length in bytes, if the old one was right; else `old`.
 
-    The old one differs for text in another charset, whose length in bytes is unknown.
+    It may be that of the compressed bytes: `codings` are all that count. The old one differs for text in another
+    charset, whose length in bytes is unknown.
     """
-    return b"%d" % len(coding.decode(new)) if old == b"%d" % len(coding.decode(raw)) else old
+    for one in codings:
+        if old == b"%d" % len(one.decode(raw)):
+            return b"%d" % len(one.decode(new))
+    return old
