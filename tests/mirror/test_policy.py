@@ -42,7 +42,7 @@ def rewritten(data: bytes, own: MirrorPolicy | None = None, media_type: str = "t
         ("//h/b", "b.html"),
         ("http://i", "../i/index.html"),
         ("d/e%20f:g", "d/e%20f_g.html"),
-        ("/x:y", "x%3Ay"),
+        ("/x:y", "./x:y"),
         ("./x:y", "./x:y"),
         ("/to", "b.html#there"),
         ("/to#mine", "b.html#there"),

@@ -45,7 +45,7 @@ _NEVER_FETCHED: Final = frozenset({"a", "area", "form", "meta", "base", "blockqu
 _PREPARED: Final = frozenset({"preconnect", "dns-prefetch"})  # they name a host, not a document
 _CORS: Final = re.compile(rb"(?i)integrity|crossorigin")
 _CORS_ELEMENTS: Final = frozenset({"script", "link", "img", "image", "audio", "video", "source", "input"})
-_QUOTED: Final = "/!$&*+,;=@-._~"  # characters of a path that need no escape in any place of a link
+_QUOTED: Final = "/!$&*+,;=:@-._~"  # characters of a path that need no escape in any place of a link
 _MAP_SITE: Final = "importmap"
 # Places of documents and scripts that run in a page, with the word of `security_policy.allows`.
 _RUN: Final = {
@@ -122,7 +122,10 @@ class Relatives:
         known = self._known.get(path)
         if known is None:
             found = relative_path(folder, path)
-            known = self._known[path] = quote(found, safe=_QUOTED, errors="surrogateescape")
+            known = quote(found, safe=_QUOTED, errors="surrogateescape")
+            if ":" in known.partition("/")[0]:  # RFC 1808 5.3, RFC 3986 4.2: otherwise it would begin with a scheme
+                known = f"./{known}"
+            self._known[path] = known
         return known
 
     def path(self, page: str, reference: str) -> str | None:

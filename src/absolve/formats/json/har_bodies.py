@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from absolve.formats.protocols import WalkOptions
 
 STRING: Final = JSONString()
-_LOOKED_AT: Final = 4096  # bytes that show whether a body is in a coding
+_LOOKED_AT: Final = 512  # bytes that show whether a body is in a coding
 _MAGIC: Final = 64  # bytes that are enough for a signature
 _NO_TEXT: Final = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b\b"))  # as in registry.looks_binary
 _GZIP_IN_BASE64: Final = b"H4sIA"  # the header of gzip; some programs leave `encoding` out
