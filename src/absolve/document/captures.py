@@ -22,6 +22,7 @@ from absolve.formats.http.codings import Stack
 from absolve.formats.http.responses import codings_of, last_response, response_at
 from absolve.formats.warc.headers import record_at
 from absolve.formats.warc.walker import stated
+from absolve.urls.archives import archived
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +38,8 @@ _MAIL: Final = frozenset({*registry.MAIL, *registry.STEPS})  # what may have who
 class Entry(NamedTuple):
     """One document in a container, with what is stated about it.
 
-    `url` is absolute, or relative where no base is known; "" for none. `is_text`: the container holds the content as
-    text, which is UTF-8 here. `scope` leads to the document: the number of a part in each multipart, message and
+    `url`, as recorded (that of a web archive, too), is absolute, or relative where no base is known; "" for none.
+    `is_text`: the container holds the content as text, which is UTF-8 here. `scope` leads to the document: the number of a part in each multipart, message and
     mailbox around it; the first `message` of these numbers lead to its message.
     """
 
@@ -96,8 +97,8 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
             number += 1
             kind = registry.kind_of(event.media_type)
             if kind not in registry.STEPS and not (kind == registry.MESSAGE and media_type in _MAIL):
-                stated = event.capture or facts
                 found = _url(event, url, facts)
+                stated = _dated(event.capture or facts, found)
                 is_text = not event.own_charset
                 yield Entry(found, event.media_type, stated, is_text, event, data, scope, message)
             elif len(scope) == how.max_depth:
@@ -108,7 +109,13 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
                 inner = _Around(own, facts, below, len(below) if kind == registry.MESSAGE else message)
                 yield from _below(event, data, kind, how, inner)
     if not number and media_type == registry.HAR_ENTRY:
-        yield Entry(url, facts.media_type, facts, is_text=True)
+        yield Entry(url, facts.media_type, _dated(facts, url), is_text=True)
+
+
+def _dated(facts: Capture, url: str) -> Capture:
+    """Return the facts with the time of the capture, if a document was retrieved from a web archive."""
+    found = archived(url)
+    return facts._replace(date=found.time) if found is not None and found.time else facts
 
 
 def _below(part: Part, data: bytes, kind: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:
@@ -161,7 +168,7 @@ def of_record(data: bytes, record: Record, settings: Settings) -> Entry:
     """
     if headers.first(data, record.fields, "warc-segment-number") is not None:
         raise WalkError("segmented", "a record in segments is not read")
-    block, facts = data[record.block : record.end], stated(data, record)
+    block, facts = data[record.block : record.end], _dated(stated(data, record), record.url)
     cut = sys.maxsize if headers.first(data, record.fields, "warc-truncated") is not None else 0
     if not block.startswith(b"HTTP/"):
         part = Part(record.media_type, 0, len(block), IDENTITY)

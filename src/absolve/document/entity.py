@@ -50,6 +50,7 @@ _NOTHING: Final = ("", True, _NO_BASES)
 _NO_EVENTS: Final = EventList()  # of an entity that is not walked yet
 _MOST_SCOPED = 1 << 20  # bytes of cached scoped contexts: most feeds need less
 _SCOPED = 200  # bytes of one without its URL (estimate): some thousands fit
+FOLDER: Final = ";type=d"  # the end of an FTP URL of a folder (RFC 1738 3.2.2)
 AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
 
 
@@ -266,7 +267,9 @@ class Entity:
         A short document without any markup may be the name of a file, passed by mistake.
         """
         chain = self.bases.base.chain
-        if self.findings or self.has_useless or len(chain) != 1 or chain[0].verdict != "won":
+        is_folder: cython.bint = self.bases.base.url.endswith(FOLDER)
+        is_plain: cython.bint = not is_folder and len(chain) == 1 and chain[0].verdict == "won"
+        if self.findings or self.has_useless or not is_plain:
             return True
         return self._size < _SHORT and byte_scan.find(self.own_data, 60, 0, len(self.own_data)) < 0
 

@@ -32,6 +32,7 @@ from absolve.inventory.surroundings import (
     path_of,
     wrapped_by,
 )
+from absolve.urls.archives import of_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -288,6 +289,7 @@ def _row(
 ) -> DocumentRow:
     """Return a row; the media type that a container declares precedes `media_type`."""
     essence = registry.essence_of(capture.media_type)[0] or registry.essence_of(media_type)[0]
+    archive = of_base(base)
     codes = dict.fromkeys((*problems, *(facts.problems if facts is not None else ())))
     return DocumentRow(
         document,
@@ -295,7 +297,7 @@ def _row(
         _text(around.url),
         around.url_source,
         capture.status,
-        _date(capture.date),
+        _date((archive.time if archive is not None else "") or capture.date),
         _text(essence),
         _text(charset),
         len(data) if data is not None else None,

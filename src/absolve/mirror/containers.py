@@ -27,6 +27,7 @@ from absolve.mirror.sources import of_saver
 from absolve.run import sources
 from absolve.run.inputs import mirrored_url
 from absolve.urls import whatwg
+from absolve.urls.archives import original
 from absolve.urls.identity import escaped, normal, percent_decoded
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class ContainerReader:
         relative to its message (RFC 2557 5) is added to those that are `taken`, once.
         """
         if self._kind not in registry.MAIL:
-            url = normal(escaped(one.url))
+            url = normal(escaped(original(one.url)))
             if url is not None and _is_usable(url):
                 return [url]
             return [f"{self._root}{number}/resource-{number}"] if self._kind == registry.WEB_ARCHIVE else []

@@ -16,6 +16,7 @@ from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, digits_of, judged, redirect_of
+from absolve.urls.archives import archived
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def payload_of(one: Entry, kept: str | None = None) -> Payload:
     `browsers.kept_fields`, if they are known. Raise CodingError.
     """
     content, facts = one.content, one.facts
+    base = one.url if archived(one.url) is not None else None
     kept = browsers.kept_fields(facts.fields) if kept is None else kept
     declared = browsers.stated_type(value for name, value in facts.fields if name == "content-type")
     if facts.status is None and not facts.kind:  # of a message
@@ -104,16 +106,17 @@ def payload_of(one: Entry, kept: str | None = None) -> Payload:
         declared = f"{essence}; charset={charset}" if charset and essence.startswith("text/") else essence
     media_type = media_type_of(declared or one.media_type, content, one.url, kept)
     if not one.is_text:
-        return Payload(content, media_type, message=_with_bases(one, media_type, content) if facts.kind else None)
+        message = _with_bases(one, media_type, content) if facts.kind else None
+        return Payload(content, media_type, message=message, base=base)
     label = registry.essence_of(media_type)[1].get("charset")
     charset_ = (lookup(label) if label else None) or declared_in_html(content)
     if charset_ is not None and charset_.name != "utf-8":
         try:
-            return Payload(content.decode("utf-8", "surrogatepass").encode(charset_.codec), media_type)
+            return Payload(content.decode("utf-8", "surrogatepass").encode(charset_.codec), media_type, base=base)
         except (UnicodeError, LookupError):
             pass
     essence = registry.essence_of(media_type)[0]
-    return Payload(content, f"{essence}; charset=utf-8" if label else media_type, "utf-8")
+    return Payload(content, f"{essence}; charset=utf-8" if label else media_type, "utf-8", base=base)
 
 
 def _with_bases(one: Entry, media_type: str, content: bytes) -> bytes | None:

@@ -21,6 +21,7 @@ from absolve.formats.zip import wacz
 from absolve.mirror.capture import Where
 from absolve.mirror.payloads import Broken, Posted, captured, payload_of
 from absolve.run.sources import unreadable
+from absolve.urls.archives import original
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _captures(
         return
     if record.kind not in _CAPTURES or not record.url.startswith(_SCHEMES):
         return
-    url = normal(record.url)
+    url = normal(original(record.url))
     if url is None or (posted and not posted.isdisjoint(_ids(data, record))):
         return
     one = of_record(data, record, settings)

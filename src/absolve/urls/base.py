@@ -17,12 +17,14 @@ from absolve.core.model import (
     EMBEDDED,
     ENCAPSULATING,
     PACKAGE_ROOT,
+    RETRIEVAL,
     THIS_MESSAGE,
     BaseClaim,
     BaseURL,
     ClaimOutcome,
 )
 from absolve.urls import resolver
+from absolve.urls.archives import archived, resolver_for
 from absolve.urls.parse import hierarchical, split
 from absolve.urls.predicates import (
     has_scheme,
@@ -88,6 +90,8 @@ def establish(
             if verdict != "won":
                 ruling_url = ""
             source = claim.source if line is None else f"{claim.source}, line {line}"
+            if claim.layer is RETRIEVAL and (capture := archived(claim.reference)) is not None:
+                source = f"{source}, at {capture.host}"
             fates.append(model.made(ClaimOutcome, (claim, ruling_url or None, verdict, line)))
     if base_context is None:
         return model.made(BaseURL, (outer.url, outer.layer, outer.source, (*fates, *around))) if fates else outer
@@ -117,7 +121,12 @@ def claimed_url(claim: BaseClaim, outer: BaseURL, profile: str) -> str | None:
         return outer.url
     if runs_code(reference):
         return None
-    url = resolver(profile, outer.url)(reference)
+    resolve = resolver(profile, outer.url)
+    if claim.layer is RETRIEVAL and outer.layer is RETRIEVAL:  # a redirect, maybe of a web archive
+        resolve = resolver_for(outer, resolve)
+    url = resolve(reference)
+    if claim.layer is RETRIEVAL and url is not None and (capture := archived(url)) is not None:
+        url = resolve(capture.url)
     return None if url is None or is_malformed(url) else without_controls(url)
 
 
@@ -217,6 +226,8 @@ class BaseContext:
             self._like = around
         else:
             self.resolver = resolver(profile, url, charset)
+            if base.layer is RETRIEVAL:
+                self.resolver = resolver_for(base, self.resolver)
 
     def compared(self) -> Compared:
         """Return the comparison of the profiles for this base: one object for all links under it."""

@@ -1,0 +1,89 @@
+"""URLs of web archives, in the form of the Wayback Machine: of which URL each is a capture, and of what time.
+
+In: a URL such as `https://web.archive.org/web/20150102030405id_/http://example.com/`. Out: an `Archived`. The form is
+that of every archive with Wayback, OpenWayback or pywb.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.model import RETRIEVAL
+
+if TYPE_CHECKING:
+    from absolve.core.model import BaseURL
+    from absolve.core.protocols import Resolver
+
+# The folders of a collection, a time of 14 digits (fewer behind `web` or `wayback`), and flags such as id_ and if_.
+_TIME: Final = r"/(?:(?:[^/?#]+/){0,3}?([0-9]{14})|(?:[^/?#]+/){0,2}?(?:web|wayback)/([0-9]{1,14}))([a-z]{2}_)?/"
+_URL: Final = re.compile(rf"(https?://([^/?#]+)){_TIME}(https?:/+)?(.+)", re.IGNORECASE | re.DOTALL)
+_PATH: Final = re.compile(rf"{_TIME}https?:/", re.IGNORECASE)
+_HOST: Final = "web.archive.org"  # it also has URLs without a scheme
+_EXACT: Final = "id_"  # a page as it was captured; in others the archive changed the links
+_SCHEME_END: Final = 8
+_DIGITS: Final = 14
+_HELD: Final = frozenset({"won", "resolved against", "overruled"})
+
+
+class Archived(NamedTuple):
+    """The capture that a URL leads to: its URL, its time ("" if it is no whole one), and where it is.
+
+    `is_exact`: its links are those that were captured.
+    """
+
+    url: str
+    time: str
+    host: str
+    origin: str
+    is_exact: bool
+
+
+def archived(url: str) -> Archived | None:
+    """Return the capture to which a URL leads; None if it is no URL of a web archive."""
+    if url.find(":/", _SCHEME_END) < 0 and _HOST not in url:
+        return None
+    found = _URL.fullmatch(url)
+    if found is None or (found[6] is None and found[2].lower() != _HOST):
+        return None
+    time = found[3] or found[4]
+    scheme = found[6].partition(":")[0] if found[6] else "http"  # of several slashes a server may have left one
+    exact = (found[5] or "").lower() == _EXACT
+    return Archived(f"{scheme}://{found[7]}", time if len(time) == _DIGITS else "", found[2], found[1], exact)
+
+
+def original(url: str) -> str:
+    """Return the URL of which a URL of a web archive is a capture; any other unchanged."""
+    found = archived(url)
+    return found.url if found is not None else url
+
+
+def of_base(base: BaseURL) -> Archived | None:
+    """Return the capture from which a document was retrieved; None if that is no URL of a web archive."""
+    path = ""  # to which the archive redirected
+    for fate in base.chain:
+        if fate.base.layer is RETRIEVAL and fate.verdict in _HELD:
+            found = archived(fate.base.reference)
+            if found is not None:
+                return archived(found.origin + path) if path else found
+            if not path and _PATH.match(fate.base.reference):
+                path = fate.base.reference
+    return None
+
+
+class Replayed:
+    """The resolver of a page in which an archive changed the links: paths in the form of its URLs are on its host."""
+
+    def __init__(self, resolve: Resolver, origin: str) -> None:
+        self._resolve = resolve
+        self._origin = origin
+
+    def __call__(self, reference: str) -> str | None:
+        """Return the absolute URL of a reference."""
+        return self._resolve(self._origin + reference if _PATH.match(reference) else reference)
+
+
+def resolver_for(base: BaseURL, resolve: Resolver) -> Resolver:
+    """Return the resolver for a base: `resolve`, unless an archive changed the links of the page."""
+    found = of_base(base) if base.layer is RETRIEVAL else None
+    return Replayed(resolve, found.origin) if found is not None and not found.is_exact else resolve

@@ -1,0 +1,103 @@
+"""Captures retrieved from a web archive are of the URL that was captured, at that time; links to the archive stay."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import absolve
+from absolve.urls.archives import archived
+from tests.shapes.captures import entry, har
+
+PAGE = b'<a href="x">x</a><a href="/web/20150102030405/http://o.example/y">y</a><a href="//web.archive.org/web/1/http://z.example/">z</a>'
+TIME = "20150102030405"
+
+FORMS = {
+    f"https://web.archive.org/web/{TIME}/http://e.example/d/p?q": ("http://e.example/d/p?q", TIME, False),
+    f"http://web.archive.org/web/{TIME}id_/https://e.example/": ("https://e.example/", TIME, True),
+    **{
+        f"https://web.archive.org/web/{TIME}{flag}_/http:/e.example/a": ("http://e.example/a", TIME, False)
+        for flag in ("if", "im", "js", "cs", "fw", "mp")
+    },
+    "https://web.archive.org/web/2015/e.example/": ("http://e.example/", "", False),
+    f"https://wayback.archive-it.org/1234/{TIME}/http://e.example/": ("http://e.example/", TIME, False),
+    f"https://arquivo.pt/wayback/{TIME}mp_/http://e.example/": ("http://e.example/", TIME, False),
+    f"https://www.webarchive.org.uk/wayback/en/archive/{TIME}/http://e.example/": ("http://e.example/", TIME, False),
+    f"http://localhost:8080/coll/{TIME}id_/http://e.example/": ("http://e.example/", TIME, True),
+}
+
+
+@pytest.mark.parametrize(("url", "expected"), FORMS.items(), ids=FORMS)
+def test_the_url_and_the_time_of_a_capture_are_in_the_url_of_the_archive(url: str, expected: tuple[str, str, bool]) -> None:
+    found = archived(url)
+    assert found is not None
+    assert (found.url, found.time, found.is_exact) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://e.example/",
+        "https://web.archive.org/",
+        "https://web.archive.org/web/*/http://e.example/",
+        "https://web.archive.org/details/x",
+        "http://e.example/?u=/web/2015/http://o.example/",
+        "http://e.example/2015/http://o.example/",
+        f"http://e.example/{TIME}/o.example/",
+    ],
+)
+def test_other_urls_are_no_captures(url: str) -> None:
+    assert archived(url) is None
+
+
+@pytest.mark.parametrize("flag", ["", "id_", "if_"])
+def test_a_page_retrieved_from_an_archive_has_its_own_url(flag: str) -> None:
+    url = f"https://web.archive.org/web/{TIME}{flag}/http://e.example/d/p.html"
+    first, second, third = absolve.links(PAGE, url=url)
+    assert (first.target, first.base, first.base_source) == (
+        "http://e.example/d/x",
+        "http://e.example/d/p.html",
+        "--url, at web.archive.org",
+    )
+    host = "http://e.example" if flag == "id_" else "https://web.archive.org"
+    assert (second.target, third.target) == (
+        f"{host}/web/{TIME}/http://o.example/y",
+        "http://web.archive.org/web/1/http://z.example/" if flag == "id_" else third.target,
+    )
+    (row,) = absolve.documents(PAGE, url=url)
+    assert (row.url, row.date) == ("http://e.example/d/p.html", "2015-01-02T03:04:05Z")
+
+
+def test_a_link_to_an_archive_and_a_base_element_stay_links_to_it() -> None:
+    page = f'<base href="https://web.archive.org/web/{TIME}/http://e.example/"><a href="x">x</a>'
+    *_, row = absolve.links(page, url="http://e.example/")
+    assert row.target == f"https://web.archive.org/web/{TIME}/http://e.example/x"
+
+
+def test_a_rewrite_leads_to_the_archive_where_the_archive_changed_the_links() -> None:
+    new = absolve.rewrite(PAGE, url=f"https://web.archive.org/web/{TIME}/http://e.example/d/")
+    assert new.startswith(b'<a href="http://e.example/d/x">x</a><a href="https://web.archive.org/web/20150102030405/http://o.example/y">')
+    assert absolve.verify(PAGE, new, url=f"https://web.archive.org/web/{TIME}/http://e.example/d/") == []
+
+
+def test_redirects_of_an_archive_lead_to_a_capture() -> None:
+    data = f"HTTP/1.1 302 FOUND\r\nLocation: /web/{TIME}/http://e.example/d/\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    url = "https://web.archive.org/web/2015/http://e.example/d"
+    *_, row = absolve.links(data.encode() + b"<a href=x></a>", url=url, name="a.http")
+    assert (row.target, row.base_source) == ("http://e.example/d/x", "Location header, line 2")
+    *_, document = absolve.documents(data.encode() + b"<a href=x></a>", url=url, name="a.http")
+    assert (document.url, document.date) == ("http://e.example/d/", "2015-01-02T03:04:05Z")
+
+
+def test_a_recorded_url_of_an_archive_is_that_of_the_capture_in_every_command(tmp_path: Path) -> None:
+    url = f"https://web.archive.org/web/{TIME}id_/http://e.example/d/p.html"
+    data = har(entry(url, PAGE.decode()))
+    (row,) = absolve.documents(data, name="x.har")
+    assert (row.url, row.date) == ("http://e.example/d/p.html", "2015-01-02T03:04:05Z")
+    assert b'\\"http://e.example/d/x\\"' in absolve.rewrite(data, name="x.har")
+    (tmp_path / "x.har").write_bytes(data)
+    from absolve.cli import main
+
+    assert main(["mirror", str(tmp_path / "x.har"), "-o", str(tmp_path / "m")]) == 0
+    assert (tmp_path / "m/e.example/d/p.html").is_file()
+    assert json.loads(data)
