@@ -39,8 +39,9 @@ class Entry(NamedTuple):
     """One document in a container, with what is stated about it.
 
     `url`, as recorded (that of a web archive, too), is absolute, or relative where no base is known; "" for none.
-    `is_text`: the container holds the content as text, which is UTF-8 here. `scope` leads to the document: the number of a part in each multipart, message and
-    mailbox around it; the first `message` of these numbers lead to its message.
+    `is_text`: the container holds the content as text, which is UTF-8 here. `scope` leads to the document: the number
+    of a part in each multipart, message and mailbox around it; the first `message` of these numbers lead to its
+    message.
     """
 
     url: str

@@ -68,6 +68,12 @@ def test_every_status_line_is_read(line: str) -> None:
     assert rewritten(message(status=line)) == message(status=line, body=ABSOLUTE)
 
 
+def test_a_page_begins_where_the_empty_line_before_it_is_missing() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+    page = b"<!doctype html>\n<p>Note: a\n\n" + PAGE
+    assert absolve.rewrite(head + page, url=URL, name="page.html") == head + page.replace(PAGE, ABSOLUTE)
+
+
 def test_http_lines_may_end_without_a_carriage_return() -> None:
     data = message("Content-Length: 17").replace(b"\r", b"")
     assert rewritten(data) == message("Content-Length: 36", body=ABSOLUTE).replace(b"\r", b"")

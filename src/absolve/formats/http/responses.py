@@ -46,6 +46,9 @@ def response_at(data: bytes, start: int) -> Response | None:
     if line is None:
         return None
     found, body = headers.fields(data, line.end(), skip=True)
+    markup = data.find(b"\n<", line.end(), body) + 1
+    if markup:  # wget2 writes no empty line: a page begins here
+        found, body = [field for field in found if field.position < markup], markup
     return new(Response, (line[1], found, body))
 
 
