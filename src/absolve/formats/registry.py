@@ -71,7 +71,7 @@ _XML_SUFFIXES: Final = (
     *(".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"),
 )
 _WARC_SUFFIXES: Final = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
-_ZIP_SUFFIXES: Final = (".epub", ".wacz", ".zip")
+_ZIP_SUFFIXES: Final = (".epub", ".wacz", ".maff", ".htz", ".zip")
 
 WALKERS: Final[dict[str, Format]] = {
     HTML: Format("absolve.formats.html.walker", "walk", "html", (".html", ".htm", ".shtml"), as_bytes=True),
@@ -117,6 +117,7 @@ _PROLOG: Final = pattern(
     rb"<(?>(?:[A-Za-z0-9_.-]++:)?)([A-Za-z0-9_.-]++)",
     re.DOTALL,
 )
+_PACKED: Final = pattern(rb"<html\s[^<>]*\bdata-sfz[\s=>]", re.IGNORECASE)
 _WEB_ARCHIVE: Final = pattern(rb"<plist[\t\n\r >].*<key>WebMainResource</key>", re.DOTALL)
 # The start that a JSON file of each name needs to be of that type. A manifest_version marks a browser extension.
 _APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
@@ -238,6 +239,8 @@ def sniff(data: bytes, name: str | None) -> str | None:
     another type (`.js`, `.txt`). For binary data return None. A page (root element html) with an XML declaration is
     HTML, unless its suffix is one of XML: most such pages are not well-formed.
     """
+    if is_packed_page(data):
+        return ZIP
     named = _named(name, data) if name else None
     if named is not None and (named in MAIL or WALKERS[named].archive):
         return named
@@ -251,13 +254,25 @@ def sniff(data: bytes, name: str | None) -> str | None:
     return HTML if not (name and data) or (_TAG.search(_in_ascii(data)) and not _other_type(name)) else None
 
 
+def is_packed_page(data: bytes) -> bool:
+    """Return whether a document begins as an archive of SingleFile that is a page, too: a ZIP file inside markup."""
+    head = data[:_LOOKED_AT]
+    return b"data-sfz" in head and _PACKED.search(head) is not None
+
+
 def is_other(data: bytes, name: str | None) -> bool:
     """Return whether neither the name nor the content of a document gives a type that has a walker."""
     return _named(name or "", data) is None and sniff(data, name) is None
 
 
+# Saved pages in containers without a walker. A `.war` of Java is a ZIP file.
+_UNREAD: Final = {".war": "an archive of Konqueror (a tar file)", ".wbn": "a Web Bundle"}
+
+
 def in_words(data: bytes, name: str) -> str:
     """Return a description, for messages, of a document without a walker: its media type or a phrase."""
+    if (saved := _UNREAD.get(name[-4:].lower())) is not None and looks_binary(data):
+        return saved
     other = _other_type(name) if _named(name, data) is None else None
     return other or ("binary data" if looks_binary(data) else "plain text")
 
@@ -342,8 +357,8 @@ def recognised(data: bytes, name: str) -> str | None:
     """
     named = _named(name, data)
     if named is not None:
-        return named
-    found = sniff_content(data)
+        return ZIP if named == HTML and is_packed_page(data) else named
+    found = ZIP if is_packed_page(data) else sniff_content(data)
     return None if found == HTML and _other_type(name) else found
 
 

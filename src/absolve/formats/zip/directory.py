@@ -81,6 +81,13 @@ class Archive(Sequence[Member]):
             return member._replace(fault=("overlap", "it overlaps another member of the archive"))
         return member
 
+    def comment(self, index: int) -> str:
+        """Return the comment about a member, "" for none."""
+        position = self._entries[index]
+        fields = _CENTRAL.unpack(self._data[position : position + _CENTRAL.size])
+        start = position + _CENTRAL.size + fields[10] + fields[11]
+        return self._data[start : start + fields[12]].decode("utf-8", "replace")
+
     def read(self, most: int) -> None:
         """Index the directory. Raise WalkError where it is broken, or has more than `most` members."""
         headers, afters = self.headers, array("q")
@@ -124,20 +131,16 @@ def archive(data: bytes, most: int) -> Archive:
 def _end(data: bytes) -> _End:
     """Find the end of central directory record (4.3.16): the last one whose comment ends with the file.
 
+    Without one, that is the last one right behind a central directory: other bytes may follow, as in a page that holds
+    an archive.
     Read the ZIP64 records where they are present (4.3.14, 4.3.15). Raise WalkError for a missing, split or broken one.
     """
     first = max(0, len(data) - _END.size - _LONGEST_COMMENT)
-    tail = data[first:]
-    found = len(tail)
-    while (found := tail.rfind(b"PK\5\6", 0, found)) >= 0:
-        if found + _END.size <= len(tail):
-            fields = _END.unpack_from(tail, found)
-            if found + _END.size + fields[7] == len(tail):
-                break
+    found = _found_end(data, first)
     if found < 0:
         raise WalkError("truncated", "this ZIP file has no end: its central directory is not there", len(data))
     position = first + found
-    _, disk, start_disk, _, count, size, offset, _ = fields
+    _, disk, start_disk, _, count, size, offset, _ = _END.unpack(data[position : position + _END.size])
     places = [Place(position + 16, 4, offset)]
     end = position
     locator = position - _LOCATOR.size
@@ -156,6 +159,21 @@ def _end(data: bytes) -> _End:
         raise WalkError("broken", "the central directory is not where the end of the ZIP file says", position)
     places = [place._replace(target=end if place.target < 0 else start) for place in places]
     return _End(start, end, count, base, sorted(places))
+
+
+def _found_end(data: bytes, first: int) -> int:
+    """Return the offset of the end record from that of the `first` byte where it may be, -1 for none."""
+    tail = data[first:]
+    found = behind = len(tail)
+    while (found := tail.rfind(b"PK\5\6", 0, found)) >= 0:
+        if found + _END.size <= len(tail):
+            *_, size, _, comment = _END.unpack_from(tail, found)
+            if found + _END.size + comment == len(tail):
+                return found
+            start = first + found - size
+            if behind == len(tail) and start >= 0 and data.startswith(b"PK\1\2", start):
+                behind = found
+    return behind if behind < len(tail) else -1
 
 
 def _end_64(data: bytes, locator: int) -> int:

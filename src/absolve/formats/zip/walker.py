@@ -19,9 +19,10 @@ from urllib.parse import quote
 from absolve.core.captures import Capture
 from absolve.core.errors import CodingError, in_short
 from absolve.core.model import PACKAGE_ROOT, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
+from absolve.encodings.charsets import declared_in_html
 from absolve.formats import registry
 from absolve.formats.events import EventList
-from absolve.formats.zip import directory, epub, members, relocation, wacz
+from absolve.formats.zip import directory, epub, members, relocation, saved_pages, wacz
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _LOOKED_AT: Final = 2048  # bytes that are sniffed of a member without a known suffix
 _PATH_CHARACTERS: Final = "!$&'()*+,=@/~"  # RFC 3986 3.3: pchar without ":" and ";", and the slash
 _NO_PATH: Final = re.compile(r"[%?#;:]")
+_RECORDS: Final = 64 << 20  # bytes of members with the URLs of saved pages, in all
 _PACKAGE_INSIDE: Final = "package-inside"
 _UNKNOWN: Final = "application/octet-stream"
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
@@ -50,6 +52,8 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
     events = EventList()
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
     events.append(MessageIds(_References(archive)))
+    if package.pages:
+        events.append(MessageIds(saved_pages.references(archive.names, package.pages, _quoted)))
     if options.captures:
         return chain(events, package.held())
     events.append(EditOrder(package.settled, package.tell(events)))
@@ -85,6 +89,10 @@ class _ByName(Mapping[str, "Member"]):
     def __contains__(self, name: object) -> bool:
         return name in self._numbers
 
+    def comment(self, name: str) -> str:
+        """Return the comment that the directory has about a member."""
+        return self._archive.comment(self._numbers[name])
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
 
@@ -105,9 +113,12 @@ class _Package:
         self._facts = epub.Facts({}, frozenset())
         if self._is_epub:
             self._facts = epub.facts(partial(self._read, by_name), by_name)
+        self._left_for_records = _RECORDS
+        saved = saved_pages.records(by_name, partial(self._read_record, by_name), by_name.comment)
+        self.pages, self._record_files = saved
         self._wacz, self._unkept = self._web_archive(by_name)
         signatures = filter(epub.SIGNATURE.fullmatch, by_name)
-        signature = self._wacz.signature if self._wacz is not None else next(signatures, "")
+        signature = self._wacz.signature if self._wacz is not None else next(signatures, saved_pages.sealed_by(data))
         self._signature = "" if options.break_signatures else signature
 
     def _read(self, by_name: _ByName, name: str) -> bytes | None:
@@ -119,6 +130,14 @@ class _Package:
             return members.Content(member).decode(self._data[member.start : member.end])
         except CodingError:
             return None
+
+    def _read_record(self, by_name: _ByName, name: str) -> bytes | None:
+        """Return the start of a member that may record a URL, or all of it if it is about others; None likewise."""
+        member = by_name[name]
+        if name.endswith(".html"):
+            return members.head(self._data, member, _LOOKED_AT) if not member.fault else None
+        self._left_for_records -= member.size
+        return self._read(by_name, name) if self._left_for_records >= 0 else None
 
     def _web_archive(self, by_name: _ByName) -> tuple[wacz.Package | None, str]:
         """Return the package as a WACZ, or None and the reason why it cannot be kept consistent ("" for no WACZ)."""
@@ -178,6 +197,7 @@ class _Package:
                 self._coding(member._replace(fields=())),
                 name=member.name,
                 base=self._base(member),
+                claims=self._claims(member),
                 own_charset=True,
                 encloses=False,
                 capture=Capture(None, member.digits, declared, name=member.name, length=member.size),
@@ -187,7 +207,7 @@ class _Package:
         """Return the media type of a member, by the package document, its name or its content; "" for no document."""
         if self._is_epub and member.name in epub.RESERVED:
             return ""
-        if self._wacz is not None and self._wacz.describes(member.name):
+        if (self._wacz is not None and self._wacz.describes(member.name)) or member.name in self._record_files:
             return ""
         said = self._facts.media_types.get(member.name, "")
         if registry.is_read(said):
@@ -225,6 +245,10 @@ class _Package:
 
     def _part(self, member: Member, media_type: str) -> Part:
         """Return the part for a member."""
+        record = self.pages.get(member.name)
+        if record is not None and record.charset:
+            head = members.head(self._data, member, _LOOKED_AT)
+            media_type += f'; charset="{record.charset}"' if declared_in_html(head) is None else ""
         return Part(
             media_type,
             member.start,
@@ -232,6 +256,7 @@ class _Package:
             self._coding(member),
             name=member.name,
             base=self._base(member),
+            claims=self._claims(member),
             own_charset=True,
             encloses=False,
             derived=members.Fields(member),
@@ -249,6 +274,11 @@ class _Package:
         if self._is_epub and member.name.startswith(epub.META_INF):
             return BaseClaim(Layer.RETRIEVAL, "", "root of the package")
         return BaseClaim(Layer.RETRIEVAL, _quoted(member.name.replace("\\", "/")), "path in the package")
+
+    def _claims(self, member: Member) -> list[BaseClaim]:
+        """Return the claim of what its saver recorded about a page (RFC 1808 3.3)."""
+        record = self.pages.get(member.name)
+        return [BaseClaim(Layer.RETRIEVAL, record.url, record.source)] if record is not None else []
 
     def _finding(self, member: Member, code: str, text: str) -> Finding:
         if code == _PACKAGE_INSIDE:

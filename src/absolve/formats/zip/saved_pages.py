@@ -1,0 +1,160 @@
+"""Find the pages in a ZIP file whose saver recorded their URL: MAFF, and archives of SingleFile and WebScrapBook.
+
+In: the names of the files, and their contents. Out: by the path of a page its URL, where that is recorded, and the
+charset that is stated there. A folder with a page has an `index.rdf` (MAFF), a `manifest.json` (SingleFile, a folder
+for each frame, too), or only an `index.html` that records its URL. The relative links of such a page lead to files
+around it; those for which there is no file are resolved by the recorded URL.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.captures import LONGEST_REFERENCE
+from absolve.encodings.charsets import UTF_8
+from absolve.formats import registry
+from absolve.formats.html.saved_from import retrieval_url
+from absolve.urls.predicates import is_malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    Read = Callable[[str], bytes | None]
+
+_RDF: Final = "index.rdf"
+_MANIFEST: Final = "manifest.json"
+_INDEX: Final = "index.html"
+# Savers write the XML without a library, with a raw `&` in URLs: so it is no task for a parser of XML.
+_MAF: Final = b"maf.mozdev.org/metadata/rdf"
+_QUOTED: Final = rb"""\s*=\s*("[^"<>]*+"|'[^'<>]*+')"""
+_FIELD: Final = re.compile(rb"<[A-Za-z_]*+:(originalurl|indexfilename|charset)\s[^<>]*?resource" + _QUOTED)
+_SCRAPBOOK: Final = re.compile(
+    rb"[^<]*+(?:<![^<>]*+>[^<]*+)?<html(?=\s)[^<>]*?\sdata-scrapbook-source" + _QUOTED, re.IGNORECASE
+)
+_COMMENT: Final = re.compile(rb"[^<]*+(?:<(?!!--)[^<>]*+>[^<]*+)*?<!--(.{,8192}?)-->", re.DOTALL)
+_WEB: Final = ("http://", "https://", "ftp://")
+_MOST: Final = 64 << 20  # characters of URLs of files, in all
+
+
+class Record(NamedTuple):
+    """What a saver recorded about a page: its URL, the charset of pages that declare none, and the source of both."""
+
+    url: str
+    charset: str
+    source: str
+
+
+class Found(NamedTuple):
+    """The record of each page that has one, by its path, and the files of MAFF that have such records."""
+
+    pages: dict[str, Record]
+    files: frozenset[str]
+
+
+def records(names: Iterable[str], read: Read, comment: Callable[[str], str]) -> Found:
+    """Return the records of the pages among files.
+
+    `read` returns the content of a file, or None; `comment` the one that the ZIP file has about a file.
+    """
+    pages: dict[str, Record] = {}
+    files: list[str] = []
+    indexes: list[str] = []
+    for name in names:
+        folder, slash, last = name.rpartition("/")
+        if last == _INDEX:
+            indexes.append(name)
+        elif last in {_RDF, _MANIFEST}:
+            content = read(name) or b""
+            url, index, charset = _of_rdf(content) if last == _RDF else _of_manifest(content)
+            if last == _RDF and _MAF in content:
+                files.append(name)
+            if is_url(url) and "/" not in index:
+                pages[folder + slash + (index or _INDEX)] = Record(url, charset, f"{last} in the package")
+    for name in indexes:
+        if name not in pages and (found := _of_index(read(name) or b"", comment(name))) is not None:
+            pages[name] = found
+    return Found(pages, frozenset(files))
+
+
+def _of_index(data: bytes, comment: str) -> Record | None:
+    """Return the record of a page without a file about it: an attribute, a comment in it, or one of the ZIP file."""
+    if attribute := _SCRAPBOOK.match(data):
+        url, source = html.unescape(attribute[1][1:-1].decode("utf-8", "replace")), "data-scrapbook-source"
+    elif (text := _COMMENT.match(data)) and (found := retrieval_url(data, *text.span(1), UTF_8)):
+        url, source = found
+    else:
+        url, source = comment, "comment of the package"
+    return Record(url, "", source) if is_url(url) else None
+
+
+def sealed_by(data: bytes) -> str:
+    """Return what depends on each byte of an archive of SingleFile that is a page or an image, too; "" for others.
+
+    Its markup hides the archive, as it was, from the browser, and has a checksum of it.
+    """
+    return "a checksum in the page around the archive" if registry.is_packed_page(data) else ""
+
+
+def is_url(text: str) -> bool:
+    """Return whether a text is a URL of the web, to which a path can be joined."""
+    return len(text) <= LONGEST_REFERENCE and text.lower().startswith(_WEB) and not is_malformed(text)
+
+
+def _of_rdf(data: bytes) -> tuple[str, str, str]:
+    """Return the URL, the name of the page and its charset of a MAFF folder; "" for what is not there."""
+    if _MAF not in data:
+        return "", "", ""
+    found = {name: html.unescape(value[1:-1].decode("utf-8", "replace")) for name, value in _FIELD.findall(data)}
+    return found.get(b"originalurl", ""), found.get(b"indexfilename", ""), found.get(b"charset", "")
+
+
+def _of_manifest(data: bytes) -> tuple[str, str, str]:
+    """Return the same of a folder of SingleFile; a manifest of another kind has none of it."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return "", "", ""
+    if not isinstance(found, dict):
+        return "", "", ""
+    values = (found.get(name) for name in ("originalUrl", "indexFilename"))
+    url, index = (value if isinstance(value, str) else "" for value in values)
+    return url, index, ""
+
+
+def references(names: Iterable[str], found: dict[str, Record], quoted: Callable[[str], str]) -> Iterator[str]:
+    """Yield the URLs by which the pages name their files: relative references, resolved by the URLs of the pages.
+
+    A file belongs to the page of the innermost folder around it; the page of a frame also to the page around that.
+    """
+    folders = {page.rpartition("/")[0]: _folder(record.url) for page, record in found.items()}
+    left = _MOST
+    for name in names if folders else ():
+        above = name.rpartition("/")[0]
+        for _ in range(2 if name in found else 1):
+            around = _around(above, folders)
+            if around is None:
+                break
+            path = name[len(around) + 1 :] if around else name
+            left -= len(folders[around]) + len(path)
+            if left < 0:
+                return
+            yield folders[around] + quoted(path)
+            above = around.rpartition("/")[0] if around else "\0"
+
+
+def _folder(url: str) -> str:
+    """Return the URL to which a relative path is joined: up to the last slash of the path."""
+    path = url.partition("#")[0].partition("?")[0]
+    return path[: path.rfind("/") + 1] if path.count("/") > 2 else f"{path}/"
+
+
+def _around(folder: str, folders: dict[str, str]) -> str | None:
+    """Return the innermost of `folders` that is a folder or around it; None without one."""
+    while folder not in folders:
+        if not folder or folder == "\0":
+            return None
+        folder = folder.rpartition("/")[0]
+    return folder
