@@ -62,6 +62,8 @@ def test_a_relative_reference_names_a_file_of_the_folder(reference: str, documen
         ("cookies.txt", b"# HTTrack Website Copier Cookie File\n", "cookies"),
         ("cookies.txt", b"How to bake", ""),
         ("backblue.gif", b"GIF89a", ""),
+        ("1/index.rdf", b'<RDF:RDF xmlns:MAF="http://maf.mozdev.org/metadata/rdf#">', "MAFF"),
+        ("1/index.rdf", b"<rdf:RDF>", ""),
     ],
 )
 def test_what_savers_keep_for_themselves_is_no_part_of_the_site(path: str, head: bytes, expected: str) -> None:

@@ -51,6 +51,14 @@ def web_archive(main: dict[str, Any], *others: dict[str, Any], frames: tuple[Any
     return found | ({"WebSubframeArchives": [*frames]} if frames else {})
 
 
+def rdf(url: str, index: str = "index.html", charset: str = "UTF-8") -> bytes:
+    """Return the `index.rdf` of a page in a MAFF file."""
+    fields = {"originalurl": url, "title": "A & B", "indexfilename": index, "charset": charset}
+    lines = "".join(f'<MAF:{name} RDF:resource="{value}"/>\n' for name, value in fields.items())
+    head = '<RDF:RDF xmlns:MAF="http://maf.mozdev.org/metadata/rdf#" xmlns:RDF="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    return f'<?xml version="1.0"?>{head}<RDF:Description RDF:about="urn:root">{lines}</RDF:Description></RDF:RDF>'.encode()
+
+
 def har(*entries: Any, **options: Any) -> bytes:
     """Return a HAR of entries; `options` are those of `json.dumps`."""
     return json.dumps({"log": {"version": "1.2", "pages": [{"title": "x"}], "entries": entries}}, **options).encode()

@@ -25,6 +25,7 @@ _OWN_FILES: Final = (
     (re.compile(r"hts-(?:log|err|ioinfo|nohref|stats|done)\.txt|hts-(?:in_progress|stop|paused)\.lock"), "HTTrack"),
     (re.compile(r"wget-log(?:\.\d+)?|\.wget-hsts"), "wget"),
 )
+_MAF: Final = b"maf.mozdev.org/metadata/rdf"
 _COOKIES: Final = re.compile(rb"# (?:HTTrack Website Copier|Netscape HTTP|HTTP) [Cc]ookie [Ff]ile")
 
 
@@ -61,6 +62,8 @@ def saver_of(path: str, head: bytes) -> str:
     *above, name = path.split("/")
     found = next((_OWN_FOLDERS[folder] for folder in above if folder in _OWN_FOLDERS), "")
     found = found or next((saver for names, saver in _OWN_FILES if names.fullmatch(name)), "")
+    if not found and name == "index.rdf" and _MAF in head:
+        return "MAFF"
     return found or ("cookies" if "cookie" in name.lower() and _COOKIES.match(head) else "")
 
 

@@ -103,7 +103,10 @@ class ContainerReader:
     def _captured(self, one: Entry, index: int) -> Iterator[Captured | Piece | Broken]:
         facts = one.facts
         if self._kind == registry.ZIP:
-            yield self._file(one, index)
+            file = self._file(one, index)
+            yield file
+            if isinstance(file, Captured) and (url := normal(self._recorded(one) or "")):
+                yield Captured(url, 302, file.date, "", file.where, file.url)
             return
         urls = self._urls(one, index + 1, self._taken)
         if not urls or facts.method.upper() not in {"", "GET", "HEAD"}:
@@ -174,12 +177,21 @@ class ContainerReader:
         for where in places:
             one = self._loaded[where.offset]
             try:
-                payload = _file_payload(one) if self._kind == registry.ZIP else payload_of(one)
+                payload = self._file_payload(one) if self._kind == registry.ZIP else payload_of(one)
             except CodingError:
                 continue
             if self._names is not None:
                 payload = self._in_its_message(payload, where.offset, one, self._names)
             yield where, payload
+
+    def _file_payload(self, one: Entry) -> Payload:
+        """Return the content of a file in a package; links that lead to no file are resolved by its recorded URL."""
+        return _file_payload(one)._replace(base=self._recorded(one))
+
+    def _recorded(self, one: Entry) -> str | None:
+        """Return the URL that its saver recorded for a page in a package. The user's URL of the package precedes it."""
+        claims = one.part.claims if one.part is not None and self._root.startswith(PACKAGE_ROOT) else ()
+        return claims[0].reference if claims else None
 
     def _in_its_message(self, payload: Payload, index: int, one: Entry, names: _Names) -> Payload:
         entity = self._entities[index] if self._entities else None

@@ -11,6 +11,7 @@ import absolve
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats import registry
+from tests.shapes.captures import rdf
 
 URL: Final = "http://example.com/p/q/page.html"
 PAGE: Final = b'<link href="index_files/a.css"><img src="index_files/%20b.png"><a href="../n.html"><a href="?q"><a href="#f">'
@@ -19,13 +20,6 @@ ABSOLUTE: Final = (
     b'<a href="http://example.com/p/q/page.html?q"><a href="#f">'
 )
 FILES: Final = {"index_files/a.css": b"a{background:url(x.png)}", "index_files/ b.png": b"\x89PNG"}
-
-
-def rdf(url: str = URL, index: str = "index.html", charset: str = "UTF-8") -> bytes:
-    fields = {"originalurl": url, "title": "A & B", "indexfilename": index, "charset": charset}
-    lines = "".join(f'<MAF:{name} RDF:resource="{value}"/>\n' for name, value in fields.items())
-    head = '<RDF:RDF xmlns:MAF="http://maf.mozdev.org/metadata/rdf#" xmlns:RDF="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-    return f'<?xml version="1.0"?>{head}<RDF:Description RDF:about="urn:root">{lines}</RDF:Description></RDF:RDF>'.encode()
 
 
 def manifest(url: str = URL, **more: Any) -> bytes:
@@ -49,9 +43,9 @@ def contents(data: bytes, *names: str) -> list[bytes]:
 
 
 RECORDS: Final[dict[str, tuple[dict[str, bytes], str]]] = {
-    "maff": ({"1/index.html": PAGE, "1/index.rdf": rdf()}, "index.rdf in the package"),
-    "maff of another saver": ({"1/index.html": PAGE, "1/index.rdf": rdf().replace(b'"http', b"'http").replace(b'page.html"', b"page.html'")}, "index.rdf in the package"),
-    "maff whose page has a name": ({"1/a b.htm": PAGE, "1/index.rdf": rdf(index="a b.htm")}, "index.rdf in the package"),
+    "maff": ({"1/index.html": PAGE, "1/index.rdf": rdf(URL)}, "index.rdf in the package"),
+    "maff of another saver": ({"1/index.html": PAGE, "1/index.rdf": rdf(URL).replace(b'"http', b"'http").replace(b'page.html"', b"page.html'")}, "index.rdf in the package"),
+    "maff whose page has a name": ({"1/a b.htm": PAGE, "1/index.rdf": rdf(URL, index="a b.htm")}, "index.rdf in the package"),
     "SingleFile": ({"1/index.html": PAGE, "1/manifest.json": manifest()}, "manifest.json in the package"),
     "an attribute": ({"1/index.html": b'<!DOCTYPE html>\n<html lang="x" data-scrapbook-source="%b">' % URL.encode() + PAGE}, ""),
     "a comment in the page": ({"1/index.html": b"<html><!--\n Page saved with SingleFile \n url: %b \n-->" % URL.encode() + PAGE}, ""),
@@ -96,7 +90,7 @@ def test_each_tab_and_each_frame_has_a_record_of_its_own() -> None:
 def test_the_charset_of_maff_counts_for_a_page_that_declares_none() -> None:
     silent, declared = "<a href=\u0436>".encode("cp1251"), "<meta charset=utf-8><a href=\u0436>".encode()
     for page in (silent, declared):
-        data = package({"1/index.html": page, "1/index.rdf": rdf(charset="windows-1251")})
+        data = package({"1/index.html": page, "1/index.rdf": rdf(URL, charset="windows-1251")})
         assert [row.reference for row in absolve.links(data, name="a.maff")] == ["\u0436"]
 
 
@@ -107,7 +101,7 @@ NONE: Final = {
     "a malformed url": {"index.html": PAGE, "index.rdf": rdf("http://[x/")},
     "a manifest of an app": {"index.html": PAGE, "manifest.json": b'{"start_url": "http://example.com/", "name": "x"}'},
     "a manifest that is no object": {"index.html": PAGE, "manifest.json": b"[" * 100_000},
-    "a page that leads out": {"index.html": PAGE, "1/index.rdf": rdf(index="../index.html")},
+    "a page that leads out": {"index.html": PAGE, "1/index.rdf": rdf(URL, index="../index.html")},
     "rdf of another kind": {"index.html": PAGE, "index.rdf": b'<a:b originalurl="http://example.com/"/>'},
 }
 
