@@ -598,3 +598,23 @@ def test_undecodable_bytes_of_a_header_base_are_percent_escaped_in_the_body(head
 def test_characters_of_a_header_are_written_in_the_charset_of_the_body() -> None:
     head = "Content-Base: http://b.example/é/\nContent-Type: text/html; charset=iso-8859-1\n\n".encode()
     assert rewritten(head + LINK) == head + b'<a href="http://b.example/\xe9/x">x</a>'
+
+
+def test_chromiums_record_of_the_page_counts_for_parts_without_a_location() -> None:
+    head = b"Snapshot-Content-Location: http://h.example/d/p.html\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n\n"
+    parts = [
+        b"Content-Type: text/html\nContent-ID: <1@mhtml.blink>\n\n<iframe src=cid:2@mhtml.blink></iframe><a href=x>",
+        b"Content-Type: text/html\nContent-ID: <2@mhtml.blink>\n\n<a href=y>",
+        b"Content-Type: text/html\nContent-Location: http://o.example/\n\n<a href=z>",
+    ]
+    data = head + b"".join(b"--b\n" + part + b"\n" for part in parts) + b"--b--\n"
+    rows = [(row.reference, row.target) for row in absolve.links(data, name="a.mhtml") if row.element != "header"]
+    assert rows == [
+        ("cid:2@mhtml.blink", "cid:2@mhtml.blink"),
+        ("x", "http://h.example/d/x"),
+        ("y", "http://h.example/d/y"),
+        ("z", "http://o.example/z"),
+    ]
+    after = absolve.rewrite(data, name="a.mhtml")
+    assert after == data.replace(b"=x>", b"=http://h.example/d/x>").replace(b"=y>", b"=http://h.example/d/y>").replace(b"=z>", b"=http://o.example/z>")
+    assert absolve.verify(data, after, name="a.mhtml") == []

@@ -12,7 +12,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UNREAD_PART
-from absolve.core.model import Finding, Link, MessageIds, Part
+from absolve.core.model import BaseClaim, Finding, Layer, Link, MessageIds, Part
+from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.compression import Unread
@@ -55,6 +56,7 @@ _SIGNATURES: Final = {
     "arc-message-signature": "ARC-Message-Signature",
     "domainkey-signature": "DomainKey-Signature",
 }
+_SNAPSHOT: Final = "snapshot-content-location"  # Chromium's record of the page, for parts without a location
 _SEALED_PLACES: Final = {name: place.changed(stays="always") for name, place in headers.OF_MAIL.items()}
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each part has its own
     """Yield the events of a message: mail, MHTML, or a multipart that begins with its first boundary."""
@@ -120,6 +122,8 @@ class _Walk:
         """
         places: dict[str, LinkSite] = _SEALED_PLACES if self._signature else headers.OF_MAIL
         locations: list[Link] = []
+        if not inside and (snapshot := self._values(_SNAPSHOT)):
+            yield BaseClaim(Layer.RETRIEVAL, for_any("".join(snapshot[0].split())), "Snapshot-Content-Location header")
         for event in headers.links(self._data, self._fields, places, tuple(headers.BASES)):
             if inside and type(event) is Link and event.place.attribute == "content-location":
                 locations.append(event)
