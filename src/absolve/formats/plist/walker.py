@@ -64,8 +64,9 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     events = EventList()
     nodes = list(_nodes(top))
     found = [one for one in map(_resource, nodes) if one is not None]
-    for _ in range(len(nodes) - len(found)):
-        events.append(Finding("broken-resource", f"a resource of this web archive has no {CONTENT}", 0, failed=True))
+    if broken := len(nodes) - len(found):
+        text = f"{broken} of {len(nodes)} resources of this web archive have no {CONTENT}"
+        events.append(Finding("broken-resource", text, 0, failed=True))
     events.append(MessageIds([one.url for one in found if one.url]))
     starts: list[int] = []
     for part in _parts(data, found, table, options):

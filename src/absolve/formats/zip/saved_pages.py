@@ -36,6 +36,7 @@ _SCRAPBOOK: Final = re.compile(
 )
 _COMMENT: Final = re.compile(rb"[^<]*+(?:<(?!!--)[^<>]*+>[^<]*+)*?<!--(.{,8192}?)-->", re.DOTALL)
 _WEB: Final = ("http://", "https://", "ftp://")
+_DEEPEST: Final = 64  # folders around a file: none of a saver has more
 _MOST: Final = 64 << 20  # characters of URLs of files, in all
 
 
@@ -132,6 +133,8 @@ def references(names: Iterable[str], found: dict[str, Record], quoted: Callable[
     folders = {page.rpartition("/")[0]: _folder(record.url) for page, record in found.items()}
     left = _MOST
     for name in names if folders else ():
+        if name.count("/") > _DEEPEST:
+            continue
         above = name.rpartition("/")[0]
         for _ in range(2 if name in found else 1):
             around = _around(above, folders)
