@@ -22,7 +22,7 @@ VALUES: Final = {
     "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
-    "problem": "malformed", "port": "0", "at": "2024", "same": "www", "undo": "old.jsonl", "base-path": "/p/",
+    "problem": "malformed", "port": "0", "at": "2024", "same": "www", "undo": "old.jsonl", "base-path": "/p/", "unwrap": "google",
 }  # fmt: skip
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
 RUNS: Final = {

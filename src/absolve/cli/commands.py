@@ -46,6 +46,7 @@ examples:
   absolve rewrite site/ --url http://example.com/ --form relative -o moved/
   absolve rewrite page.html --diff | patch page.html
   absolve rewrite site/ --in-place --remap //old.example=https://new.example
+  absolve rewrite mail/ -o unwrapped/ --unwrap safelinks,google
   absolve rewrite page.html --kind image,stylesheet --scope external
 
 Each file is written under a temporary name and then renamed, so that it is

@@ -72,6 +72,19 @@ def _same() -> str:
     return f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
 
 
+def _presets() -> Sequence[str]:
+    from absolve.rewriting import presets
+
+    return [name for name in presets.names() if presets.wraps(name) is None]
+
+
+def _unwrapping() -> str:
+    return (
+        f"before other rules, take the URL out of that of an archive or a redirect ({', '.join(_presets())}: out of"
+        " queries); needs absolve[regex]"
+    )
+
+
 def _failing() -> str:
     from absolve.audit.tables import TOLERATED
 
@@ -309,7 +322,15 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--remap-file FILE",
             "rewrite verify",
-            "read such rules from a table: from, to, and prefix (the default), exact or regex (needs absolve[regex])",
+            "read such rules from a table: from, to, and prefix (the default), exact, regex, query or preset (these three"
+            " need absolve[regex]); or the copies in a web archive from CDX or a TimeMap",
+        ),
+        Option(
+            "--unwrap NAME,...",
+            "rewrite verify",
+            _unwrapping,
+            words=_presets,
+            repeats=True,
         ),
     ),
     "what is held": (

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from absolve.cli.totals import Totals
+    from absolve.rewriting.captures import Captures
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.filters import Selection
+
+
+_HEAD = 65_536  # characters of a file by which its format is recognised
 
 
 def make_above(out: str) -> None:
@@ -167,9 +171,15 @@ def one_input(name: str, options: argparse.Namespace) -> inputs.Input:
     return inputs.Input(name, "", url, claims=inputs.default_claims(options.default_url))
 
 
-def reading(options: argparse.Namespace) -> ReadOptions:
-    """Return the options for reading inputs. Raise UsageError as `settings` does."""
-    return ReadOptions(settings(options), options.media_type, options.charset, options.file_urls)
+def reading(options: argparse.Namespace, policy: Policy = absolute) -> ReadOptions:
+    """Return the options for reading inputs, with what a policy must know of them. Raise as `settings` does."""
+    chosen = settings(options)
+    if policy is not absolute:
+        from absolve.rewriting.remap import remapping_of
+
+        rules = remapping_of(policy)
+        chosen = chosen._replace(documents=rules is not None and rules.needs_date)
+    return ReadOptions(chosen, options.media_type, options.charset, options.file_urls)
 
 
 # --- selection and rewriting ------------------------------------------------------------------------------------------
@@ -213,7 +223,8 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
 
     The rules of --remap-file are added to the `totals`, which count those that meet no link.
     """
-    whole = _formed(_remapping(options, totals) if options.remap or options.remap_file else absolute, options)
+    has_rules = options.remap or options.remap_file or options.unwrap
+    whole = _formed(_remapping(options, totals) if has_rules else absolute, options)
     if not (options.kind or options.scope or options.problem):
         return whole
     from absolve.run.filters import only
@@ -239,16 +250,32 @@ def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
 
 
 def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:
-    from absolve.rewriting.remap import Remapping, parse
+    from absolve.rewriting.remap import Change, Remapping, parse
 
-    changes = [parse(text) for text in options.remap]
-    if options.remap_file:
+    changes = [Change("", name, "preset") for name in _given("unwrap", options)]
+    changes += [parse(text) for text in options.remap]
+    captures = _captures(options.remap_file) if options.remap_file else None
+    if options.remap_file and captures is None:
         lines = _read(options.remap_file)
         if totals is not None and not options.resume:  # an earlier run may have used the others
             numbered = dict(enumerate(lines, len(changes)))
             totals.tables.append(Table(options.remap_file, "link", numbered, totals.rules))
         changes += lines.values()
-    return Remapping(changes).policy if changes else absolute
+    return Remapping(changes, captures).policy if changes or captures else absolute
+
+
+def _captures(name: str) -> Captures | None:
+    """Return the copies of a file that is an index of a web archive or a TimeMap; None for a table of rules."""
+    from absolve.rewriting.captures import Captures, is_index
+
+    try:
+        with Path(name).open(encoding="utf-8-sig", errors="surrogateescape") as file:
+            first = file.read(_HEAD)
+            return Captures(first + file.read()) if is_index(first) else None
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror or error}") from error
+    except UsageError as error:
+        raise UsageError(f"{name}: {error.message}") from error
 
 
 def _given(name: str, options: argparse.Namespace) -> list[str]:

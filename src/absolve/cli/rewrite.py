@@ -25,7 +25,7 @@ from absolve.run.output_folder import created
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded, met_by
-from absolve.run.rewrite_task import Written, new_bytes, rewritten, segments
+from absolve.run.rewrite_task import Written, date, new_bytes, rewritten, segments
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -52,9 +52,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.dry_run or options.diff:
         options.errors = options.log = log = None  # checked as if the run were to write them
     tasks = _tasks(options, report)
+    policy = shared.policy(options, report.totals)
     how = RewriteOptions(
-        shared.reading(options),
-        shared.policy(options, report.totals),
+        shared.reading(options, policy),
+        policy,
         verify=options.verify,
         in_place=options.in_place,
         backup=options.backup,
@@ -283,6 +284,7 @@ def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResul
         return
     found = walked(job.input, how.reading)
     yield from found.diagnostics
+    date(how.policy, found.entity, job.input.name)
     tally = rewriter.Tally()
     faults = new_bytes(how, found, tally)[1]
     yield from faults
@@ -299,13 +301,15 @@ def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResul
 def verify(options: argparse.Namespace, report: Report) -> None:
     from absolve import verifying  # html5lib and lxml
 
-    how = shared.reading(options)
     policy = shared.policy(options)
+    how = shared.reading(options, policy)
     if options.before == options.after == sources.STDIN:
         raise UsageError("the standard input (-) can be read only once")
     input_ = shared.one_input(options.before, options)
     with report.guard(options.before):
         before = load.read(input_, how)
         after = sources.read(options.after, max_size=options.max_size)
-        for difference in verifying.differences(walk(before, how.settings), before, after.data, policy):
+        entity = walk(before, how.settings)
+        date(policy, entity, options.before)
+        for difference in verifying.differences(entity, before, after.data, policy):
             report.failure(DocumentError(difference))

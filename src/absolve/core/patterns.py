@@ -141,9 +141,13 @@ class Substitution:
         """The pattern and the template, as PATTERN=TEMPLATE."""
         return f"{self._pattern}={self.template}"
 
+    def groups(self, text: str) -> tuple[str | None, ...] | None:
+        """Return the match and its groups, None if the pattern does not match the whole text."""
+        return self._matcher(text)
+
     def __call__(self, text: str) -> str | None:
         """Return the expanded template, None if the pattern does not match the whole text."""
-        found = self._matcher(text)
+        found = self.groups(text)
         if found is None:
             return None
         return "".join(part if isinstance(part, str) else found[part] or "" for part in self._parts)

@@ -7,12 +7,15 @@ parent process renames the files (`publish`).
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.forms import form_of
 from absolve.rewriting.policy import absolute
+from absolve.rewriting.remap import remapping_of
 from absolve.run import outputs, sources
 from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
@@ -63,6 +66,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         return
     found = walked(job.input, how.reading)
     yield from found.diagnostics
+    date(how.policy, found.entity, job.input.name)
     tally = rewriter.Tally()
     output = Output(how, job, found.document.data)
     with output.written():
@@ -91,6 +95,33 @@ def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> I
         if form is not None and form.is_stuck:
             form.is_stuck = False
             yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", entity.name)
+        rules = remapping_of(how.policy)
+        if rules is not None and rules.lacks_date:
+            rules.lacks_date = False
+            yield Diagnostic("no-date", "links stay for which a rule needs the date of the document", entity.name)
+
+
+def date(policy: Policy, entity: Entity, name: str) -> None:
+    """Give the rules of a policy the date of a document, if they need it: that of its capture, else of its file."""
+    rules = remapping_of(policy)
+    if rules is None or not rules.needs_date:
+        return
+    from absolve.inventory.documents import Documents
+
+    rows = Documents(name)
+    for _ in rows.fill(entity):
+        break
+    written = next((row.date for row in rows.taken() if row.date), None)
+    rules.date = _digits(written) if written else sources.modified(name)
+
+
+def _digits(date: str) -> str:
+    """Return a date in ISO 8601 as YYYYMMDDhhmmss in UTC, as far as it goes."""
+    with suppress(ValueError):
+        found = datetime.fromisoformat(date)
+        if found.tzinfo is not None:
+            return found.astimezone(UTC).strftime(sources.DIGITS)
+    return "".join(filter(str.isdecimal, date))[:14]
 
 
 def logged(how: RewriteOptions, entity: Entity, name: str, changed: int | None = None) -> Iterator[LogRows]:
@@ -219,6 +250,8 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
     for segment in each(job.input, how.reading):
         yield from segment.diagnostics
         size += len(segment.raw)
+        if segment.entity is not None:
+            date(how.policy, segment.entity, job.input.name)
         tally = rewriter.Tally()
         data, faults = record_bytes(how, segment, tally)
         yield from faults

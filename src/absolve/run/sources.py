@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import sys
+import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -140,6 +141,18 @@ def _limited(file: IO[bytes], name: str, max_size: int) -> bytes:
             raise too_large(max_size, name)
         pieces.append(piece)
     return b"".join(pieces)
+
+
+DIGITS: Final = "%Y%m%d%H%M%S"
+
+
+def modified(name: str) -> str:
+    """Return the time when a regular file was last changed, as YYYYMMDDhhmmss in UTC; "" for anything else."""
+    try:
+        state = os.stat(name)  # noqa: PTH116 - a name, perhaps `-`
+    except (OSError, ValueError):
+        return ""
+    return time.strftime(DIGITS, time.gmtime(state.st_mtime)) if stat.S_ISREG(state.st_mode) else ""
 
 
 class FileBytes:

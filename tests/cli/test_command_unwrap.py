@@ -1,0 +1,69 @@
+"""`--unwrap`, presets and functions in rules, and copies in an archive, on the command line."""
+
+import base64
+import os
+from pathlib import Path
+
+import pytest
+from command_runner import Runner
+
+from tests.shapes import captures
+
+pytest.importorskip("re2")
+
+SAFE = b"https://eur02.safelinks.protection.outlook.com/?url=http%3A%2F%2Fh%2Fa%3Futm_source%3Dx&data=05%7C01%7C0&reserved=0"
+PAGE = b'<a href="%b">' % SAFE.replace(b"&", b"&amp;")
+GONE = b"<a href=http://gone/x>"
+COPY = b"https://web.archive.org/web/%b/http://gone/x"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("coding", ["base64", "quoted-printable"])
+def test_links_in_mail_are_unwrapped_and_proved(absolve: Runner, coding: str) -> None:
+    head = f"Content-Type: text/html\r\nContent-Transfer-Encoding: {coding}\r\n\r\n".encode()
+    texts = [
+        (base64.encodebytes(page) if coding == "base64" else page.replace(b"=", b"=3D")).replace(b"\n", b"\r\n")
+        for page in (PAGE + b"\n", b'<a href="http://h/a">\n')
+    ]
+    Path("m.eml").write_bytes(head + texts[0])
+    options = ("--unwrap", "safelinks,tracking")
+    assert absolve("rewrite", "m.eml", *options, "--verify", "-o", "o.eml", "--log", "l.csv").err == ""
+    assert Path("o.eml").read_bytes() == head + texts[1]
+    assert ',"safelinks, tracking",' in Path("l.csv").read_text()
+    assert absolve("verify", "m.eml", "o.eml", *options).status == 0
+    assert absolve("verify", "m.eml", "o.eml").status == 1
+    assert absolve("rewrite", "o.eml", "--undo", "l.csv").out == head + texts[0]
+
+
+def test_a_copy_has_the_date_of_the_page_by_its_capture_or_its_file(absolve: Runner) -> None:
+    Path("rules.csv").write_text("from,to,kind\n//gone,archive,preset\n")
+    Path("p.html").write_bytes(GONE)
+    os.utime("p.html", (946_684_800, 946_684_800))
+    Path("m.eml").write_bytes(b"Date: Thu, 1 Feb 2001 10:00:00 +0200\r\nContent-Type: text/html\r\n\r\n" + GONE)
+    Path("c.warc").write_bytes(captures.page("http://h/", GONE))
+    date = captures.DATE.translate(str.maketrans("", "", "-:TZ")).encode()
+    for name, found in {"p.html": b"20000101000000", "m.eml": b"20010201080000", "c.warc": date}.items():
+        for rule in (("--remap-file", "rules.csv"), ("--remap", "//gone=archive")):
+            assert COPY % found in absolve("rewrite", name, *rule).out
+    absolve("rewrite", "p.html", "--remap-file", "rules.csv", "-o", "o.html")
+    assert absolve("verify", "p.html", "o.html", "--remap-file", "rules.csv").status == 0
+    done = absolve("rewrite", "-", "--remap-file", "rules.csv", stdin=GONE)
+    assert (done.out, ": no-date: " in done.err) == (GONE, True)
+
+
+def test_copies_of_an_index_are_linked(absolve: Runner) -> None:
+    Path("i.cdx").write_text("gone)/x 20050101000000 http://gone/x text/html 200 A 1\n")
+    assert absolve("rewrite", "-", "--remap-file", "i.cdx", stdin=GONE + b"<a href=http://h/>").out == (
+        b"<a href=%b><a href=http://h/>" % (COPY % b"20050101000000")
+    )
+    Path("i.cdx").write_text("gone)/x 20050101000000 http://gone/x text/html 404 A 1\n")
+    assert absolve("rewrite", "-", "--remap-file", "i.cdx", stdin=GONE).status == 2
+
+
+def test_an_unknown_preset_is_an_error_with_a_guess(absolve: Runner) -> None:
+    done = absolve("rewrite", "-", "--unwrap", "waybak", stdin=b"")
+    assert (done.status, "wayback" in done.err) == (2, True)

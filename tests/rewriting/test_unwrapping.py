@@ -1,0 +1,176 @@
+"""Presets and functions of rules: the URL inside another one, without what tracks readers; copies in an archive."""
+
+import pytest
+
+import absolve
+from absolve.core.errors import UsageError
+from absolve.rewriting import presets
+from absolve.rewriting.captures import Captures, is_index
+from absolve.rewriting.functions import Facts
+from absolve.rewriting.remap import Change, Remapping, parse
+
+pytest.importorskip("re2")
+
+TIME = "20090701000000"
+ARCHIVE = f"https://web.archive.org/web/{TIME}"
+SAFE = "https://eur02.safelinks.protection.outlook.com/"
+END = "&data=05%7C01%7Ca%40b.c%7C0&sdata=x%3D&reserved=0"
+UNWRAPPED = {
+    "wayback": {
+        f"{ARCHIVE}/http://h/a?b=c&d#e": "http://h/a?b=c&d#e",
+        f"{ARCHIVE}im_/https://h/a.png": "https://h/a.png",
+        f"{ARCHIVE}/http:/h/a": "http://h/a",
+        f"{ARCHIVE}/HTTP%3A%2F%2Fh/a": "HTTP://h/a",
+        "HTTP://WEB.archive.org/web/2009/h.example/a": "http://h.example/a",
+        "https://web.archive.org/web/http://h/a": "http://h/a",
+        "https://web.archive.org/save/_embed/http://h/a": "http://h/a",
+        # A link of the page itself to an archive stays one.
+        f"{ARCHIVE}/{ARCHIVE}/http://h/a": f"{ARCHIVE}/http://h/a",
+        f"https://arquivo.pt/wayback/{TIME}mp_/http://arquivo.pt/wayback/{TIME}/http://h/": f"http://arquivo.pt/wayback/{TIME}/http://h/",
+        f"http://h/web/{TIME}cs_/http://h/s.css": "http://h/s.css",  # rooted in the original site
+        f"https://wayback.archive-it.org/123/{TIME}/http://h/": "http://h/",
+        f"{ARCHIVE[:-14]}2009*/http://h/": None,
+        "https://web.archive.org/web/*/http://h/": None,
+        "https://web-static.archive.org/_static/css/banner-styles.css": None,
+        f"https://h/log/{TIME}/x": None,
+        f"{ARCHIVE}/javascript:alert(1)": None,
+    },
+    "safelinks": {
+        f"{SAFE}?url=https%3A%2F%2Fh.example%2Fa%3Fb%3Dc%2526d%26e%23f{END}": "https://h.example/a?b=c%26d&e#f",
+        f"{SAFE}ap/w-5/?url=https%3A%2F%2Fh%2Fa%2520b&amp;data=04%7C01": "https://h/a%20b",
+        f"{SAFE}?url=https%3A%2F%2Fh%2Fa%26data%3D05%7C01%7Cx%26sdata%3Dy%26reserved%3D0": "https://h/a",
+        f"{SAFE}?url=https://h/a?b=c&d=e&data=02|01|a@b.c|x&sdata=y=": "https://h/a?b=c&d=e",
+        f"{SAFE}?url=https%3A%2F%2Fh%2Fr%3Furl%3Dhttps%253A%252F%252Fg%252Fa%2523x{END}": "https://h/r?url=https%3A%2F%2Fg%2Fa%23x",
+        "https://outlook.office.com/mail/safelink.html?url=https%3A%2F%2Fh%2F&corid=1": "https://h/",
+        f"{SAFE}?url=https%3A%2F%2Fnam02.safelinks.protection.outlook.com%2F%3Furl%3Dhttps%253A%252F%252Fh%252F%26data%3D02%257C01{END}": "https://h/",
+        f"{SAFE}?url=javascript%3Aalert(1){END}": None,
+        f"{SAFE}?url=https%3A%2F%2Fh%2F%0Ab%20%3Cc%22{END}": "https://h/%0Ab%20%3Cc%22",
+        "https://outlook.com.evil.example/?url=https%3A%2F%2Fh%2F": None,
+    },
+    "google": {
+        "https://www.google.com/url?q=https://h/t.php%3Ft%3D4%23x&sa=D&ust=1": "https://h/t.php?t=4#x",
+        "http://www.google.co.uk/url?sa=t&rct=j&url=http%3A%2F%2Fh%2F%25C3%25A9&usg=x": "http://h/%C3%A9",
+        "https://www.google.com/search?q=https://h/": None,
+        "https://www.google.com/url?q=word&sa=D": None,
+        "https://www.google.com/goto?url=CAESiwEB": None,
+    },
+    "tracking": {
+        "http://h/a?utm_source=x&b=c&UTM_internal=d&fbclid=1#e": "http://h/a?b=c#e",
+        "http://h/a?gclid=1": "http://h/a",
+        "http://h/a?utm_campaign&next=http%3A%2F%2Fg%2F%3Futm_source%3D1": "http://h/a?next=http%3A%2F%2Fg%2F%3Futm_source%3D1",
+        "http://h/a;JSESSIONID=1;b=c/d;jsessionid=2?PHPSESSID=3&e": "http://h/a;b=c/d?e",
+        "http://h/(S(abcdefghijklmnopqrstuvwx))/a.aspx": "http://h/a.aspx",
+        "http://h/a?id=1&ref=2&sid=3&utm": "http://h/a?id=1&ref=2&sid=3",
+        "http://h/a?next=jsessionid&x=utm_source": None,
+        "mailto:a@b?utm_source=x": "mailto:a@b",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNWRAPPED)
+def test_each_preset_finds_the_url_inside(name: str) -> None:
+    rules = Remapping([("", name, "preset")])
+    for url, inside in UNWRAPPED[name].items():
+        assert rules(url) == inside, url
+
+
+def test_every_preset_is_tested() -> None:
+    assert {*presets.names()} == {*UNWRAPPED, "archive"}
+
+
+def test_presets_unwrap_what_others_have_wrapped_and_other_rules_come_after() -> None:
+    rules = Remapping([*(("", name, "preset") for name in UNWRAPPED), ("http://h", "https://new")])
+    inside = "https%253A%252F%252Fwww.google.com%252Furl%253Fq%253Dhttp%25253A%25252F%25252Fh%25252Fa%25253Futm_source%25253D1"
+    assert rules(f"{ARCHIVE}/{SAFE}?url={inside.replace('%25', '%')}{END}") == "https://new/a"
+    assert rules.met == {0, 1, 2, 3, 4}
+
+
+def test_a_page_of_the_archive_gets_its_links_back_without_a_base_too() -> None:
+    page = b"""<a href="%s/http://h/n">n</a><img srcset="%sim_/http://h/a.png 1x, %sim_/http://h/b,c.png 2x"><a href=#x><a href="r">\
+<p style="background: url('%sim_/http://h/b.png')"><a href="/web/2018*/http://h/"><a href="//web.archive.org%s/http://h/n">"""
+    own = b"http://h/n", b"http://h/a.png", b"http://h/b,c.png", b"http://h/b.png", b"http://h/n"
+    path = f"/web/{TIME}".encode()
+    policy = Remapping([("", "wayback", "preset")]).policy
+    made = absolve.rewrite(page % ((path,) * 5), policy=policy, on_diagnostic=print)
+    for mark, url in zip((b"%s/http://h/n", b"%sim_/http://h/a.png", b"%sim_/http://h/b,c.png", b"%sim_/http://h/b.png"), own, strict=False):
+        page = page.replace(mark, url)
+    assert made == page.replace(b"//web.archive.orghttp://h/n", b"http://h/n")
+    made = absolve.rewrite(b"<a href=r>", url=f"{ARCHIVE}/http://h/d/", policy=policy)
+    assert made == b"<a href=http://h/d/r>"
+
+
+FACTS = Facts("http://me/p?q", "me", "20100102")
+RULES = [
+    (("http://o/(.*)", "https://n/{decoded:1}?from={host}", "regex"), "http://o/a%2Fb%20c", "https://n/a/b%20c?from=me"),
+    (("//o", "https://n/{date}/{target}"), "http://o/a?{url}#b", "https://n/20100102/http://o/a?{url}#b"),
+    (("//o", "https://n/{date}"), "http://o/{url}", "https://n/20100102/{url}"),
+    (("http://o/", "https://n/?u={url}", "exact"), "http://o/#x", "https://n/?u=http://me/p?q#x"),
+    (("http://o/(?P<x>.*)", "{decoded:x}", "regex"), "http://o/http%3A%2F%2Fh%2F", "http://h/"),
+    (("http://o/(.*)", "{decoded:1}", "regex"), "http://o/javascript%3Aalert(1)", None),
+    (("//o", "https://n/{id}"), "http://o/x", "https://n/{id}/x"),
+    (("x|y_.*", "", "query"), "http://o/?x=1&y_z&xx=2", "http://o/?xx=2"),
+    (("//o", "archive", "preset"), "http://o/x#y", "https://web.archive.org/web/20100102/http://o/x#y"),
+]  # fmt: skip
+
+
+def test_functions_are_filled_from_the_rule_only() -> None:
+    for rule, url, made in RULES:
+        assert Remapping([rule])(url, FACTS) == made, rule
+    without = Remapping([parse("//o=archive")])
+    assert (without("http://o/x"), without.lacks_date, without.met) == (None, True, set())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [("", "nothing", "preset"), ("", "archive", "preset"), ("//h", "google", "preset"), ("(", "", "query"), ("x", "y", "query"),
+     ("//h", "http://n/{decoded:1}"), ("http://h", "http://n/{decoded:1}", "regex"), ("http://h", "{date}", "regex")],
+    ids=str,
+)  # fmt: skip
+def test_a_rule_that_can_never_work_is_refused(rule: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError):
+        Remapping([Change(*rule)])
+
+
+CDX = """{head}o,h)/x 20050101000000 http://h.o/x text/html 200 A 1
+o,h)/x 20090601000000 http://h.o/x text/html 404 A 1
+o,h)/x 20090701000000 https://www.h.o/y text/html 200 A 1
+o,h)/x 20200701000000 http://h.o/x warc/revisit - A 1
+"""
+JSON = '[["urlkey","timestamp","original","mimetype","statuscode"],["o,h)/x","20050101000000","http://h.o/x","text/html","200"]]'
+CDXJ = 'o,h)/x 20050101000000 {"url": "http://h.o/x", "status": "200"}\no,h)/x 20060101000000 {"url": "http://h.o/x", "status": "302"}\n'
+TIMEMAP = """<http://h.o/x>; rel="original",
+<http://a/timemap/>; rel="self"; type="application/link-format",
+<http://a/2005/http://h.o/x>; rel="first memento"; datetime="Sat, 01 Jan 2005 00:00:00 GMT",
+<http://a/2020/http://h.o/x>; rel="last memento"; datetime="Wed, 01 Jul 2020 00:00:00 GMT"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "date", "found"),
+    [
+        (CDX.format(head=""), "", "https://web.archive.org/web/20200701000000/http://h.o/x#f"),
+        (CDX.format(head=" CDX N b a m s k\n"), "2010", "https://web.archive.org/web/20050101000000/http://h.o/x#f"),
+        (CDX.format(head=""), "20180101", "https://web.archive.org/web/20200701000000/http://h.o/x#f"),
+        (CDX.format(head=""), "1996", "https://web.archive.org/web/20050101000000/http://h.o/x#f"),
+        (JSON, "2010", "https://web.archive.org/web/20050101000000/http://h.o/x#f"),
+        (CDXJ, "2010", "https://web.archive.org/web/20050101000000/http://h.o/x#f"),
+        (TIMEMAP, "2010", "http://a/2005/http://h.o/x#f"),
+        (TIMEMAP, "20200101", "http://a/2020/http://h.o/x#f"),
+    ],
+)
+def test_a_link_leads_to_the_copy_closest_to_the_date_of_its_page(text: str, date: str, found: str) -> None:
+    assert is_index(text)
+    rules = Remapping([], Captures(text))
+    assert rules("https://H.o/x#f", Facts(date=date)) == found
+    assert rules("http://h.o/z", Facts(date=date)) is None
+
+
+@pytest.mark.parametrize("text", ["", "[[", "[[1, 2]]", "<x", "a b c", "o,h)/x 2005 http://h.o/x text/html 404", 'x 2005 {"url": 1}', "[" * 99_999])
+def test_an_index_without_a_copy_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        Captures(text)
+
+
+def test_a_table_of_rules_is_no_index() -> None:
+    for text in ("from,to\n", "http://old,http://new\n", "//h/a 2009 b,//g\n", r"https?://web/[0-9]+/(.*),\1,regex"):
+        assert not is_index(text)
