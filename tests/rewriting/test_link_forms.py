@@ -4,8 +4,8 @@ import pytest
 
 import absolve
 from absolve.core.errors import UsageError
-from absolve.rewriting.forms import FORMS, Form
-from absolve.rewriting.policy import absolute
+from absolve.rewriting.forms import Form
+from absolve.rewriting.policy import FORMS, absolute
 from absolve.urls import PROFILES, resolve, whatwg
 
 PAGE = "http://h/a/b/p.html"

@@ -13,7 +13,7 @@ from absolve.cli.option import Option, number, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
-from absolve.rewriting.forms import FORMS
+from absolve.rewriting.policy import FORMS
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:

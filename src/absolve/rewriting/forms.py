@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
     from absolve.rewriting.policy import Policy
 
-FORMS: Final = ("absolute", "root", "relative", "keep")
 _LIKE: Final = {"root": "/", "relative": "x"}  # a reference in the form
 _LONGEST: Final = 2048  # characters of a base: each link costs as much time
 _MOST_KNOWN: Final = 10_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from absolve.core import arguments, printable
 from absolve.urls import PROFILES
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Policy = Callable[[Resolved], str | None]
 
-
+FORMS: Final = ("absolute", "root", "relative", "keep")  # of links within a site: `forms` writes all but the first
 
 def absolute(resolved: Resolved) -> str | None:
     """Return the new text of a link by the policy of `absolve rewrite`, valid outside its document; None to keep it."""

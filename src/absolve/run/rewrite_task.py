@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
-from absolve.rewriting.forms import form_of
 from absolve.rewriting.policy import absolute
-from absolve.rewriting.remap import remapping_of
 from absolve.run import outputs, sources
 from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
@@ -91,18 +88,29 @@ def _late(how: RewriteOptions, entity: Entity, known: Sequence[Diagnostic]) -> I
     if how.policy is not absolute:
         seen = set(known)
         yield from (diagnostic for diagnostic in entity.each_diagnostic() if diagnostic not in seen)
-        form = form_of(how.policy)
-        if form is not None and form.is_stuck:
-            form.is_stuck = False
-            yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", entity.name)
-        rules = remapping_of(how.policy)
-        if rules is not None and rules.lacks_date:
-            rules.lacks_date = False
-            yield Diagnostic("no-date", "links stay for which a rule needs the date of the document", entity.name)
+        yield from _stayed(how.policy, entity.name)
+
+
+def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
+    """Yield why links of the last document stayed that a form or a rule is for."""
+    from absolve.rewriting.forms import form_of  # few runs have either
+    from absolve.rewriting.remap import remapping_of
+
+    form, rules = form_of(policy), remapping_of(policy)
+    if form is not None and form.is_stuck:
+        form.is_stuck = False
+        yield Diagnostic("base-outside", "links of the site stay absolute: their base leads out of it", name)
+    if rules is not None and rules.lacks_date:
+        rules.lacks_date = False
+        yield Diagnostic("no-date", "links stay for which a rule needs the date of the document", name)
 
 
 def date(policy: Policy, entity: Entity, name: str) -> None:
     """Give the rules of a policy the date of a document, if they need it: that of its capture, else of its file."""
+    if policy is absolute:
+        return
+    from absolve.rewriting.remap import remapping_of
+
     rules = remapping_of(policy)
     if rules is None or not rules.needs_date:
         return
@@ -117,6 +125,8 @@ def date(policy: Policy, entity: Entity, name: str) -> None:
 
 def _digits(date: str) -> str:
     """Return a date in ISO 8601 as YYYYMMDDhhmmss in UTC, as far as it goes."""
+    from datetime import UTC, datetime
+
     with suppress(ValueError):
         found = datetime.fromisoformat(date)
         if found.tzinfo is not None:
