@@ -322,8 +322,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--remap-file FILE",
             "rewrite verify",
-            "read such rules from a table: from, to, and prefix (the default), exact, regex, query or preset (these three"
-            " need absolve[regex]); or the copies in a web archive from CDX or a TimeMap",
+            "read such rules from a table: from, to, and prefix (the default), exact, regex, query or preset (these"
+            " three need absolve[regex]); or the copies in a web archive from CDX or a TimeMap",
         ),
         Option(
             "--unwrap NAME,...",

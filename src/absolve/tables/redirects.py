@@ -21,7 +21,10 @@ EXACT: Final = "exact"
 PREFIX: Final = "prefix"
 REGEX: Final = "regex"
 SEARCH: Final = "search"  # a regular expression that is searched for, with `$1` for its first group
-HOW: Final = (EXACT, PREFIX, REGEX)
+QUERY: Final = "query"  # these two are for rewrites: parameters that leave the query,
+PRESET: Final = "preset"  # and rules by name
+HOW: Final = (EXACT, PREFIX, REGEX, QUERY, PRESET)
+_NO_PATHS: Final = frozenset({REGEX, SEARCH, QUERY, PRESET})
 
 
 def _set(words: str) -> frozenset[str]:
@@ -85,8 +88,8 @@ _FLAGS: Final = {"true": True, "false": False}
 class Redirect(NamedTuple):
     """One row. `old` and `new` are URLs, `//host/path`, or paths; `status` is None where the table has none.
 
-    `how`: exact, prefix, regex, search; None where the row has no word for it. `keeps_query`, `keeps_rest`: False
-    where the row excludes the query, or the rest of a path below a prefix, from the new URL.
+    `how`: exact, prefix, regex, search, query, preset; None where the row has no word for it. `keeps_query`,
+    `keeps_rest`: False where the row excludes the query, or the rest of a path below a prefix, from the new URL.
     """
 
     line: int
@@ -158,7 +161,7 @@ def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
     if given["match"].lower() not in {"", "url"}:
         return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
     made = _with_extras(made._replace(old=given["old"], new=given["new"]), _extras(row, given, places, columns))
-    if made.how not in {REGEX, SEARCH}:
+    if made.how not in _NO_PATHS:
         is_named = columns.by_words.__contains__
         made = made._replace(old=_placed(made.old, is_named("old")), new=_placed(made.new, is_named("new")))
     is_answer = made.status is not None and made.status // 100 == 2 and made.new in {"", made.old}

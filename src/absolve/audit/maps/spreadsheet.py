@@ -16,6 +16,7 @@ from absolve.audit.maps.model import DROP, EXACT, FOLDER, KEEP, PATH, PREFIX, RE
 from absolve.audit.maps.request import check_pattern, source, target_fault, target_parts, to_https
 from absolve.core import patterns
 from absolve.core.errors import UsageError
+from absolve.rewriting.functions import has_functions
 from absolve.tables import reading, redirects
 from absolve.tables.csv import quoted
 from absolve.tables.reading import delimiter_of, rows
@@ -107,6 +108,8 @@ def rule(name: str, row: Redirect) -> Rule:
     made = Rule(name, row.line, row.text, row.problem)
     if row.problem is not None:
         return made
+    if row.how in {redirects.QUERY, redirects.PRESET} or has_functions(row.new):
+        return made._replace(problem="it is for rewrites: no server applies it")
     status, is_pattern = row.status or 301, row.how in {redirects.REGEX, redirects.SEARCH}
     fault = None if status >= 400 or (is_pattern and row.new) else target_fault(row.new)
     if fault is not None:
