@@ -88,9 +88,11 @@ class Form:
         is_absolute = has_scheme(reference)
         if new == "" or (new is None and (not is_absolute or context.stays_always or self._keeps)):
             return new
-        target = new or resolved.target
+        target = new or reference  # an absolute one keeps its bytes
         site = self._site(resolved.own.url)
-        if target is None or site is None or not site.holds(_Place.of(target)) or self._needs_absolute(resolved):
+        if site is None or not site.holds(_Place.of(target)) or resolved.target is None:
+            return new
+        if self._needs_absolute(resolved):
             return new
         base = resolved.own.url if context.is_emptied else context.base.url
         if not site.holds(_Place.of(base)) or len(base) > _LONGEST:

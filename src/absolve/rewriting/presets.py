@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import UsageError, in_short, similar
+from absolve.core.patterns import PatternSet
 from absolve.rewriting.functions import Dropped, Facts, Rule
 
 if TYPE_CHECKING:
@@ -58,6 +59,19 @@ class Preset:
     def __call__(self, url: str, facts: Facts) -> str | None:
         """Return the URL after the first rule that matches."""
         return next((made for rule in self._rules if (made := rule(url, facts)) is not None), None)
+
+
+@cache
+def _possible(names: tuple[str, ...]) -> PatternSet:
+    """Return all patterns of presets, for one pass over a URL: most URLs match none."""
+    rows = [rule for name in names for rule in _table()[name]["rules"]]
+    return PatternSet((r"[?]" if how == "query" else f"^(?:{old})$", False) for old, _, how in rows)
+
+
+def may_unwrap(rules: Sequence[tuple[int, Preset | Dropped]], url: str) -> bool:
+    """Return whether a rule may match a URL: False only if none does."""
+    names = tuple(rule.name for _, rule in rules if isinstance(rule, Preset))
+    return (len(names) < len(rules) and "?" in url) or bool(names and _possible(names).candidates(url))
 
 
 def unwrapped(rules: Sequence[tuple[int, Preset | Dropped]], url: str, facts: Facts) -> tuple[str, list[int]]:

@@ -168,7 +168,10 @@ class Remapping:
 
     def _unwrapped(self, url: str, facts: Facts) -> str | None:
         """Return the URL inside of a URL; None if no rule matches, or for what is no URL then."""
-        inside, used = presets.unwrapped(self._unwrapping, _lowered(url), facts)
+        lowered = _lowered(url)
+        if not presets.may_unwrap(self._unwrapping, lowered):
+            return None
+        inside, used = presets.unwrapped(self._unwrapping, lowered, facts)
         if not used or not has_scheme(inside) or is_malformed(inside) or runs_code(inside) != runs_code(url):
             return None
         self.met.update(used)
