@@ -16,7 +16,7 @@ FAILING: Final = {
     "audit": "",
     "field": """
     saved-complete saved-complete-one url-beside map-netlify-toml map-vercel map-iis mirror-lazy
-    mirror-css-charset answers-are-rules json-as-html escaped-as-html markdown-code
+    mirror-css-charset answers-are-rules
     """,
 }
 

@@ -18,6 +18,8 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>", "a.html"), (b"<p>", "a.php"),
         (b"<?xml version='1.0'?><html>", None), (b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC '' ''><html>", None),
         (b"<article>", None), (b"text", None), (b"From: a\nTo: b\n", "x.html"), (b"From: the text begins\nand goes on", None),
+        (b"{{ x }} <p>", "-"), (b"{% x %} <p>", "x.j2"), (b"[% x %] <p>", "x.tt"), (b"no tag", "x.html.erb"), (b"<?php x ?> <p>", "x.php"),
+        (b"[[x]] <p>", None), (b"<p>", "x.sql"),
         (b"Note: this\nWell: that\n", None), (b"<p>\nFrom: a\nTo: b\n", None),
     ],
     None: [
@@ -25,6 +27,15 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"if (a<b) document.write('<p>')", "x.js"), (b"print('<p>')", "x.py"), (b"{}", "x.json"), (b"\0\1", "x"), (b"\0\1", "x.html"),
         (gzip.compress(b"<p>"), "x.gz"), (gzip.compress(b"From: a\nTo: b\n\n")[:9], "x.mbox.gz"),
         (b'{"manifest_version": 3, "icons": {}}', "manifest.json"), (b"[]", "manifest.json"),
+        (b'{"cells": ["<img src=\\"a\\">"]}', "x.ipynb"), (b'{"a": "<p>"}', "data"), (b' [{"a": "<p>"}]', None), (b'["<p>"]', "-"),
+        (b"INSERT '<p>'", "x.sql"), (b"a: <p>", "x.yml"), (b"'<p>'", "x.ts"), (b"<%= x %> <p>", "x.conf.erb"), (b"<% %> '<p>'", "x.js.erb"),
+        (b"no tag", "x.md"), (b"<?php x ?> <p>", "x.xml.php"),
+    ],
+    registry.CSS: [
+        (b"a{b:url(<%= x %>)}", "x.css.erb"),
+    ],
+    registry.MARKDOWN: [
+        (b"# x\n<p>", "x.md"), (b"<h1>x</h1>\n\n    <p>", "README.MD"), (b"<p>", "x.md.erb"),
     ],
     registry.XML: [
         (b"", "a.svg"), (b"<html>", "a.XML"), (b"<html>", "a.xhtml"), (b"<?xml version='1.0'?><rss>", "a.php"),

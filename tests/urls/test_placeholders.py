@@ -13,12 +13,13 @@ PLACEHOLDERS = [
     *("*|UNSUB|*", "%%unsubscribe%%", "%%=RedirectTo(@x)=%%", "%%[ if x ]%%", "%PUBLIC_URL%/x.png", "%sveltekit.assets%/x", "%BASE_URL%x"),
     *("[[UNSUB_LINK]]", "[[~5]]", "[[+x]]/y", "[(${x})]", "[% x %]", "[%- x -%]", "[unsubscribe]", "[site:url]", "###UNSUBSCRIBE###"),
     *("@(x)/y", "@Url.Content(", "@Model.Link", "@item.Url", "@url('/')", "@[x.y]", "@ViewBag.url"),
+    *('\\"x\\"', "\\'x", '\\\\\\"x', "'.$x.'", "' + url + '", '" + url + "'),  # a tag in a string of PHP, JavaScript, SQL or JSON
     *("/x/{{ f(", "x?y=<?=", "http://h/x?<% f(", "a/{% x"),  # a quote or a blank has cut these
 ]
 REFERENCES = [
     *("x", "/x", "x?y#z", "%20x", "%E3%81%82%E3%81%84", "%7Bx%7D", "@babel/core", "@user", "~user/", "*.html", "!important", "$", "#", "#x", "##"),
     *("{0A1B2C3D-0000-1111-2222-333344445555}.html", "{%22a%22:1}", "?q={%22a%22:[%22b%22]}", "?q=[[1,2],[3]]", "[ENG] x.pdf", "[...x].js"),
-    *("100%25off%21", "%%", "###", "a@b.example", "x/${a}", "#{{x}}", "a<b", "javascript:f({{a:1}", "data:,<?xml", "mailto:{{ x"),
+    *("100%25off%21", "%%", "###", "a@b.example", "x/${a}", "#{{x}}", "a<b", "\\x", "'x'", '"x"', "javascript:f({{a:1}", "data:,<?xml", "mailto:{{ x"),
 ]
 
 

@@ -57,8 +57,10 @@ class LinkContext:
     `like` is the context of another site of the entity under the same base, to copy what they share.
 
     `elsewhere`: the base is not the document's own URL. `keeps_fragments`: it is, and fragments stay unchanged.
-    `is_local`: a fragment names a thing in the document itself, although the base is elsewhere (SVG 2 16.1, CSS Values 4
-    4.5.1, HTML Standard 2.5.6). `is_unknown`: the base is in a package without a URL. `is_emptied`: the base element is to be emptied. `prefixes`:
+    `is_local`: a fragment names a thing in the document itself, although the base is elsewhere (SVG 2 16.1, CSS Values
+    4, the image maps of HTML).
+
+    `is_unknown`: the base is in a package without a URL. `is_emptied`: the base element is to be emptied. `prefixes`:
     the resolver, if it resolves by prefixes; `short`: the same, if these may be written without escaping. `held` are
     the keys of parts of the same message: links to those stay unchanged. `longest` is the greatest length of a resolved
     URL in characters; references of up to `room` bytes cannot exceed it if they are resolved by a prefix.

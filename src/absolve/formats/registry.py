@@ -35,6 +35,7 @@ JSON_LD: Final = "application/ld+json"
 IMPORT_MAP: Final = "application/importmap+json"
 SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
+MARKDOWN: Final = "text/markdown"  # RFC 7763
 OTHER: Final = "application/x.other"  # our own name: a document in a format without a walker
 HAR: Final = "application/har+json"  # not registered
 # Our own names for what has a header and a body.
@@ -77,6 +78,7 @@ WALKERS: Final[dict[str, Format]] = {
     HTML: Format("absolve.formats.html.walker", "walk", "html", (".html", ".htm", ".shtml"), as_bytes=True),
     CSS: Format("absolve.formats.css.walker", "walk_sheet", suffixes=(".css",)),
     XML: Format("absolve.formats.xml.walker", "walk", "xml", _XML_SUFFIXES),
+    MARKDOWN: Format("absolve.formats.markdown", "walk"),
     "text/css;declarations": Format("absolve.formats.css.walker", "walk_declarations"),
     MESSAGE: Format("absolve.formats.mail.walker", "walk", "none", (".eml", ".mht", ".mhtml")),
     PART: Format("absolve.formats.mail.walker", "walk_part", "none"),
@@ -100,6 +102,34 @@ WALKERS: Final[dict[str, Format]] = {
     HAR_ENTRY: Format("absolve.formats.json.har", "walk_entry", "none"),
     **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
 }
+# Files of template engines: the suffix before it counts (`.css.erb`); without one, they are HTML with a tag.
+_TEMPLATES: Final = (
+    *(".php", ".phtml", ".phtm", ".erb", ".rhtml", ".eex", ".heex", ".ejs", ".jsp", ".asp", ".aspx", ".cshtml"),
+    *(".j2", ".jinja", ".jinja2", ".twig", ".njk", ".liquid", ".hbs", ".handlebars", ".mustache", ".cfm", ".vbhtml"),
+    *(".tmpl", ".tpl", ".tt", ".tt2", ".gotmpl", ".gohtml", ".ftl", ".ftlh", ".vm", ".mako", ".latte", ".vue"),
+)
+_MARKDOWN: Final = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".qmd", ".rmd")
+# Suffixes of text in other languages that Python's table lacks. Their strings may have markup, they have none.
+_OTHER_SUFFIXES: Final = {
+    "application/x-ipynb+json": (".ipynb",),
+    "application/json": (".geojson", ".topojson", ".jsonl", ".ndjson", ".json5", ".jsonc", ".map"),
+    "application/sql": (".sql", ".psql", ".ddl"),
+    "application/yaml": (".yaml", ".yml"),
+    "application/toml": (".toml",),
+    "text/x-config": (".ini", ".cfg", ".conf", ".properties", ".env", ".htaccess"),
+    "text/x-log": (".log",),
+    "text/x-diff": (".diff", ".patch"),
+    "text/x-gettext-translation": (".po", ".pot"),
+    "text/x-sass": (".scss", ".sass", ".less", ".styl"),
+    "text/x-rst": (".rst",),
+    "text/asciidoc": (".adoc", ".asciidoc"),
+    "text/x-source": (
+        *(".ts", ".tsx", ".jsx", ".mts", ".cts", ".cjs", ".coffee", ".dart", ".as", ".rb", ".go", ".rs", ".java"),
+        *(".scala", ".groovy", ".clj", ".cs", ".fs", ".vb", ".vbs", ".bas", ".cc", ".cpp", ".cxx", ".hpp", ".m", ".mm"),
+        *(".swift", ".lua", ".pm", ".r", ".jl", ".ex", ".exs", ".erl", ".hs", ".ps1", ".psm1", ".bash", ".zsh"),
+        *(".awk", ".kt", ".pug", ".jade", ".haml", ".slim", ".graphql", ".gql", ".proto"),
+    ),
+}
 # The first type of several with the same suffix counts.
 SUFFIXES: Final = {suffix: name for name, row in reversed(WALKERS.items()) for suffix in row.suffixes}
 JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
@@ -108,6 +138,8 @@ _HTML_TOO: Final = frozenset({"text/x-amp-html", "text/watch-html"})  # of AMP f
 _TAG: Final = pattern(rb"<[!?A-Za-z/]")
 _MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
+# RFC 8259 2: an object, or an array of objects or strings. `{{` and `[[` begin templates.
+_JSON: Final = pattern(rb"(?:\xef\xbb\xbf)?[\t\n\r ]*+(?:\{[\t\n\r ]*+\"|\[[\t\n\r ]*+[{\"])")
 _XML_TYPE: Final = pattern(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, sections 3 and 4.2
 # XML 1.0 2.8: the prolog (text in it is tolerated), and the root element's name without its prefix
 _PROLOG: Final = pattern(
@@ -235,9 +267,9 @@ def _unquoted(value: str) -> str:
 def sniff(data: bytes, name: str | None) -> str | None:
     """Return the media type of a document by its name, then by its content; None where neither gives a type we parse.
 
-    Text without another sign is HTML if it has no name; if it has one, only with a tag in it and without a suffix of
-    another type (`.js`, `.txt`). For binary data return None. A page (root element html) with an XML declaration is
-    HTML, unless its suffix is one of XML: most such pages are not well-formed.
+    Text without another sign is HTML if it is no JSON and has no name; if it has one, only with a tag in it and without
+    a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None. A page (root element html) with an
+    XML declaration is HTML, unless its suffix is one of XML: most such pages are not well-formed.
     """
     if is_packed_page(data):
         return ZIP
@@ -250,8 +282,18 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None
     if named or found:
-        return named or found
-    return HTML if not (name and data) or (_TAG.search(_in_ascii(data)) and not _other_type(name)) else None
+        return named or _of_markup(found, name)
+    if _JSON.match(data):
+        return None
+    if not (name and data):
+        return HTML
+    return _of_markup(HTML, name) if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
+
+
+def _of_markup(found: str | None, name: str | None) -> str | None:
+    """Return the media type of a document by its content, Markdown for one of HTML with a name of Markdown."""
+    is_markdown = found == HTML and name is not None and _plain(name.lower()).endswith(_MARKDOWN)
+    return MARKDOWN if is_markdown else found
 
 
 def is_packed_page(data: bytes) -> bool:
@@ -274,8 +316,18 @@ def in_words(data: bytes, name: str) -> str:
     if (saved := _UNREAD.get(name[-4:].lower())) is not None and looks_binary(data):
         return saved
     other = _other_type(name) if _named(name, data) is None else None
+    if other is None and _JSON.match(data):
+        return "JSON"
     return other or ("binary data" if looks_binary(data) else "plain text")
 
+
+def _plain(name: str) -> str:
+    """Return a file name in lower case without the suffix of a template engine, if another suffix is before it."""
+    bare, dot, suffix = name.rpartition(".")
+    return bare if "." in bare[1:] and dot + suffix in _TEMPLATES else name
+
+
+_FILLED_IN: Final = (HTML, CSS)  # what can be read before a template is filled in; few such files are well-formed XML
 
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
 
@@ -286,8 +338,10 @@ def _named(name: str, head: bytes) -> str | None:
     own = _JSON_NAMES.get(last)
     if own is not None and own[1].match(head[:_LOOKED_AT]):
         return own[0]
-    suffix = _SUFFIX.search(last)
-    return SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
+    plain = _plain(last)
+    suffix = _SUFFIX.search(plain)
+    found = SUFFIXES.get(suffix[0]) or SUFFIXES.get(suffix[1]) if suffix else None
+    return found if plain == last or found in _FILLED_IN else None
 
 
 def sniff_content(data: bytes) -> str | None:
@@ -352,19 +406,24 @@ def _is_xml(data: bytes) -> bool:
 def recognised(data: bytes, name: str) -> str | None:
     """Return the media type of a file found in a folder, or None: as `sniff`, but without guessing that text is HTML.
 
-    It is HTML only by its suffix, or by a signature if its suffix is not one of another type. The start of the data is
-    enough.
+    It is HTML only by its suffix, by a signature if its suffix is not one of another type, or as a template with a tag.
+    The start of the data is enough.
     """
     named = _named(name, data)
     if named is not None:
         return ZIP if named == HTML and is_packed_page(data) else named
     found = ZIP if is_packed_page(data) else sniff_content(data)
-    return None if found == HTML and _other_type(name) else found
+    if found is None and name.lower().endswith(_TEMPLATES) and _ELEMENT.search(data[:_LOOKED_AT]):
+        found = HTML
+    return None if found == HTML and _other_type(name) else _of_markup(found, name)
+
+
+_ELEMENT: Final = pattern(rb"<[A-Za-z][A-Za-z0-9]*+[\t\n\r />]")
 
 
 def _other_type(name: str) -> str | None:
-    """Return the media type that a name's suffix has in Python's own table, or None."""
-    return _other_types().guess_type(name)[0]
+    """Return the media type that a name's suffix has in Python's own table, or in `_OTHER_SUFFIXES`; or None."""
+    return _other_types().guess_type(_plain(name.lower()))[0]
 
 
 @cache
@@ -372,7 +431,11 @@ def _other_types() -> MimeTypes:
     """Return Python's built-in suffix table, without the machine's own files; imported on first use."""
     from mimetypes import MimeTypes
 
-    return MimeTypes()
+    types = MimeTypes()
+    for media_type, suffixes in _OTHER_SUFFIXES.items():
+        for suffix in suffixes:
+            types.add_type(media_type, suffix)
+    return types
 
 
 def other_type(name: str) -> str:

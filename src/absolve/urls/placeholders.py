@@ -31,7 +31,8 @@ _BEGINS: Final = pattern(
     r"|\$[A-Za-z_!(]"  # Velocity and PHP $x, $!x; ESI $(X)
     r"|@[(\[]|@[A-Za-z_]\w*(?:\.[A-Z]|[(\[])|@(?:Model|ViewBag)\."  # Razor @(x) @x.Y @x(), Blade @x(), Mosaico @[x]
     r"|%%[=\[\w][^%]*%%|%[A-Za-z_][\w.-]*%(?![0-9A-Fa-f]{2})"  # AMPscript %%=x=%% %%x%%; %PUBLIC_URL%
-    r"|\#\#\#[A-Za-z_]",  # TYPO3 ###X###
+    r"|\#\#\#[A-Za-z_]"  # TYPO3 ###X###
+    r"|\\+[\"']|[\"'] ?[.+] ?[\w$(]",  # a tag in the string of a program: its \", or the end of the string: '.$x
     re.ASCII,
 )
 # Those that a reference may have inside, and their ends. A value with an opener and no end is cut, mostly by a quote.

@@ -150,7 +150,7 @@ def may_have_placeholder(reference: str) -> cython.bint:
     """Return whether a reference (str) has a character that placeholders have (`placeholders.py`)."""
     if not reference:
         return False
-    return reference[0] in "$*%@~!^#" or "{" in reference or "<" in reference or "[" in reference
+    return reference[0] in "$*%@~!^#\\\"'" or "{" in reference or "<" in reference or "[" in reference
 
 
 def _is_letter(c: cython.Py_UCS4) -> cython.bint:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Media type -> module of the second check; its function `faults(before, after, meant)` yields the differences.
 JUDGES: Final[dict[str, str]] = {
-    **dict.fromkeys((registry.HTML, registry.XML), "markup"),
+    **dict.fromkeys((registry.HTML, registry.MARKDOWN, registry.XML), "markup"),
     registry.CSS: "css",
     **dict.fromkeys((*registry.MAIL, registry.HTTP, "application/http"), "messages"),
     **dict.fromkeys((*registry.JSON, registry.HAR), "json"),

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import Link
 from absolve.document.entity import ENTERED, Entity
-from absolve.document.resolved import LinkContext
-from absolve.formats import registry
+from absolve.document.resolved import LinkContext, value_of
+from absolve.document.resolved import text as text_of
+from absolve.formats import markdown, registry
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.html import rules as places
 from absolve.urls.base import Bases, establish, inherited
@@ -64,6 +65,8 @@ def _read(entity: Entity, *, is_xml: bool, scripting: bool) -> Markup:
     text = decoded(entity)
     if is_xml:
         return Xml(text, entity.settings)
+    if entity.media_type == registry.MARKDOWN:  # html5lib knows no code; where it is, absolve decides
+        text = text_of(markdown.masked(value_of(text)))
     return Html(text, errors(entity.charset), entity.settings, scripting=scripting)
 
 

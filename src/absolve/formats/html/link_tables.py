@@ -11,7 +11,7 @@ Excluded, because they have no URL, or one in a grammar that cannot be distingui
 - `xmlns`, RDFa's `about`, `resource`, `vocab`, `typeof` (a CURIE such as `ex:a` or `[ex:a]` looks like a reference),
   HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`: names, which nothing fetches or follows;
 - `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
-- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`) but AMP's: only their scripts define the meaning;
+- custom elements (`g:plusone href`, `fb:like href`, `esi:include src`), but AMP's: their scripts define the meaning;
 - the values of SVG animations (`to`, `values`), whose meaning depends on `attributeName`;
 - HTML 3.0's `fig src`, `li src`, `hr src`: an expired draft; `li src` in a current page means something else.
 """
@@ -385,7 +385,8 @@ LAZY: Final[tuple[LinkSite, ...]] = (
 
 # --- all names in the tables ---------------------------------------------------------------------------------------
 
-_ALL: Final = (*GLOBAL, *HTML, *AMP, *SVG, *MATHML, *LAZY, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values())
+_ATTRIBUTES: Final = (*GLOBAL, *HTML, *AMP, *SVG, *MATHML, *LAZY)
+_ALL: Final = (*_ATTRIBUTES, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values())
 
 ELEMENT_NAMES: Final[frozenset[str]] = frozenset(place.element for place in _ALL if place.element != "*") | set(ALIASES)
 ATTRIBUTE_NAMES: Final[frozenset[str]] = frozenset(place.attribute for place in _ALL)

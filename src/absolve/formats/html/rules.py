@@ -34,7 +34,8 @@ Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 
 def html_rows(*, lazy: bool) -> list[LinkSite]:
     """Return the rows for HTML elements, those for any element (`*`) first: later rows replace them."""
-    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *(link_tables.LAZY if lazy else ()), META_CONTENT]
+    lazily = link_tables.LAZY if lazy else ()
+    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *lazily, META_CONTENT]
     return sorted(found, key=lambda place: place.element != "*")
 
 
