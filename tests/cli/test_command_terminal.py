@@ -127,6 +127,23 @@ def test_a_run_ends_with_its_counts(absolve: Runner, arguments: tuple[str, ...],
     assert without_time(absolve.summary) == summary
 
 
+@pytest.mark.parametrize(
+    ("page", "left"),
+    [
+        ("<img data-src=a.png data-srcset='b.png 1x, https://h/c.png 2x, d.png 3x'>", "; 3 lazy values left (--lazy)"),
+        ("<iframe srcdoc='<p data-bg=/a>'></iframe>", "; 1 lazy value left (--lazy)"),
+        ("<img data-src=http://h/a.png data-full=//h/a.png data-url=true data-bg=#fff data-image='{{ x }}.png'>", "; 1 lazy value left (--lazy)"),
+        ("<img src=data:,x data-src=data:,y>", ""),
+    ],
+)  # fmt: skip
+def test_a_rewrite_counts_the_lazy_references_that_it_leaves(absolve: Runner, page: str, left: str) -> None:
+    Path("lazy.html").write_text(page)
+    absolve("rewrite", "lazy.html", URL)
+    assert absolve.summary.partition(" stay")[2].removeprefix("s") == left
+    absolve("rewrite", "lazy.html", URL, "--lazy")
+    assert "lazy" not in absolve.summary
+
+
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
 def test_the_counts_of_an_archive_are_those_of_its_documents(
     absolve: Runner, jobs: str, monkeypatch: pytest.MonkeyPatch

@@ -273,7 +273,7 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
         return
     for piece in segments(how, job):
         if isinstance(piece, ChangeCounts):
-            yield from counted(job.input.name, *piece)
+            yield from counted(job.input.name, piece)
         elif not isinstance(piece, Written):
             yield piece
 
@@ -289,7 +289,7 @@ def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResul
     faults = new_bytes(how, found, tally)[1]
     yield from faults
     if not faults:
-        yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
+        yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy), tally.lazy)
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
         yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))

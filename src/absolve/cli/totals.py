@@ -45,7 +45,7 @@ class Totals:
         self.own: Counter[str] = Counter()  # of programs that save sites, by program
         self.tables: list[Table] = []
         self.rules: set[int] = set()
-        self.documents = self.links = self.changed = self.changed_documents = self.flawed = 0
+        self.documents = self.links = self.changed = self.changed_documents = self.flawed = self.lazy = 0
         self.scopes: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
 
@@ -61,6 +61,7 @@ class Totals:
         else:
             self.links += piece.links
             self.changed += piece.changed
+            self.lazy += piece.lazy
             self.changed_documents += piece.documents
             self.rules |= piece.rules
 
@@ -125,6 +126,11 @@ def of_possible_changes(totals: Totals) -> str:
 
 
 def _changes(totals: Totals, change: str, stay: str) -> str:
+    left = f"; {number(totals.lazy, 'lazy value')} left (--lazy)" if totals.lazy else ""
+    return _links(totals, change, stay) + left
+
+
+def _links(totals: Totals, change: str, stay: str) -> str:
     stays = totals.links - totals.changed
     if stays == 1 and stay == "stay":
         stay = "stays"

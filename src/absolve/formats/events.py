@@ -31,6 +31,7 @@ class EventList:
     `others` are all events but links and parts, in their order. `count` is the number of links and parts, `parts` has
     the indexes of the parts. `is_ordered`: each edit of a link or part follows those of the events before it; not
     so where one begins before another, or has a field that changes with it (`Part.derived`).
+    `lazy` is the number of relative references in attributes of lazy loading that are no links.
     `has_scopes`: links have base claims of their own (`xml:base`, `codebase`).
 
     `naming` returns the site of a link whose site is for any element (`*`), given `data`, the site and the byte offset
@@ -46,6 +47,7 @@ class EventList:
         self.count = 0
         self.is_ordered = True
         self.has_scopes = False
+        self.lazy = 0
         self._reached = 0  # the offset where the last link or part that was appended begins
 
     def __len__(self) -> int:

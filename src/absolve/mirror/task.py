@@ -29,7 +29,7 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
 from absolve.run import outputs
 from absolve.run.output_folder import Below
-from absolve.run.results import BytesRead, Failure, FilesReady, counted, guarded
+from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, counted, guarded
 from absolve.run.rewritten_files import unwritable
 from absolve.urls.identity import percent_decoded
 
@@ -272,7 +272,7 @@ def _new_bytes(
         data = edits.relinked(entity, in_place, tally)
         if how.counts_only:
             name = how.sources[item.where.source].inputs[item.where.offset].name
-            found += counted(name, tally.links, tally.changed, min(tally.changed, 1))
+            found += counted(name, ChangeCounts(tally.links, tally.changed, min(tally.changed, 1)))
             found.append(BytesRead(0, 1))
         return data, found
     data = edits.rewritten(entity, policy, label, for_server=how.for_server)

@@ -48,6 +48,7 @@ cdef class LinkEdits:
     cdef LinkEdits outer
     cdef Py_ssize_t at
     cdef Py_ssize_t links
+    cdef Py_ssize_t lazy
     cdef Py_ssize_t changes
     cdef bint odd
 

@@ -69,7 +69,8 @@ class LinkEdits:
     result is needed, not the edits inside it. `is_full`: the buffer has as many edits as are yielded at a time. `open`
     is the coding of a value that is encoded as a whole when its last link is known.
 
-    `links` and `changes` count links, and those that change, of the entity and of all inside it. `odd`: see `Tally` in
+    `links` and `changes` count links, and those that change, of the entity and of all inside it; `lazy` those of
+    `EventList.lazy`. `odd`: see `Tally` in
     rewriter.py. `outer` are the edits of the entity around it, in which it begins at the byte offset `at`.
     """
 
@@ -102,6 +103,7 @@ class LinkEdits:
         self.outer: LinkEdits | None = None
         self.at = 0
         self.links = 0
+        self.lazy = self.events.lazy
         self.changes = 0
         self.odd = False
         self._written: dict[tuple[LinkContext, Coding], Written] = {}
@@ -111,6 +113,7 @@ class LinkEdits:
     def count(self, inner: LinkEdits) -> cython.int:
         """Add the counts of an inner entity."""
         self.links += inner.links
+        self.lazy += inner.lazy
         self.changes += inner.changes
         self.odd = self.odd or inner.odd
         return 0

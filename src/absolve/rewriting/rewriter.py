@@ -30,15 +30,16 @@ if TYPE_CHECKING:
 
 
 class Tally:
-    """The number of links of some documents, and of those that changed.
+    """The number of links of some documents, and of those that changed; of `lazy` references, which are no links.
 
     `odd`: a link may lead elsewhere in a browser, or climb above the root; a sign that is cheap, not a proof.
     """
 
-    __slots__ = ("changed", "links", "odd")
+    __slots__ = ("changed", "lazy", "links", "odd")
 
     def __init__(self) -> None:
         self.links = 0
+        self.lazy = 0
         self.changed = 0
         self.odd = False
 
@@ -69,6 +70,7 @@ def rewrite(
         raise too_large(most, entity.name)
     if tally is not None:
         tally.links += edits.links
+        tally.lazy += edits.lazy
         tally.changed += edits.changes
         tally.odd = tally.odd or edits.odd
     return data

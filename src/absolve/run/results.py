@@ -72,13 +72,15 @@ class LinkCounts(NamedTuple):
 class ChangeCounts(NamedTuple):
     """Links of an input, those of them that a rewrite changes, and the documents that have such links.
 
-    `rules` are the numbers of the rules (--remap, --remap-file) that mapped a link.
+    `rules` are the numbers of the rules (--remap, --remap-file) that mapped a link. `lazy` is the number of relative
+    references for lazy loading, which are no links without --lazy.
     """
 
     links: int
     changed: int
     documents: int
     rules: frozenset[int] = frozenset()
+    lazy: int = 0
 
 
 class LogRows(NamedTuple):
@@ -91,13 +93,12 @@ Counts = BytesRead | LinkCounts | ChangeCounts
 TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRows | Counts
 
 
-def counted(
-    name: str, links: int, changed: int, documents: int, rules: frozenset[int] = frozenset()
-) -> Iterator[TaskResult]:
+def counted(name: str, counts: ChangeCounts) -> Iterator[TaskResult]:
     """Yield the line for an input of a run that writes nothing, and its counts: see `ChangeCounts`."""
-    line = f"{printable.printable(name)}: {links} link{'s'[: links != 1]}, {changed} would change\n"
+    links = f"{counts.links} link{'s'[: counts.links != 1]}"
+    line = f"{printable.printable(name)}: {links}, {counts.changed} would change\n"
     yield StdoutBytes(line.encode())
-    yield ChangeCounts(links, changed, documents, rules)
+    yield counts
 
 
 def met_by(policy: Policy) -> frozenset[int]:

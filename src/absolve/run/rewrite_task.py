@@ -79,7 +79,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     yield from elsewhere(found, how.policy, tally)
     yield from _late(how, found.entity, found.diagnostics)
     yield from logged(how, found.entity, job.input.name, tally.changed)
-    yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy))
+    yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy), tally.lazy)
     yield BytesRead(len(found.document.data), 1)
 
 
@@ -256,7 +256,7 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
     """Yield the new bytes of each segment of an input, its diagnostics and failures, and the counts at the end."""
-    size = number = links = changed = documents = 0
+    size = number = links = changed = documents = lazy = 0
     for segment in each(job.input, how.reading):
         yield from segment.diagnostics
         size += len(segment.raw)
@@ -271,10 +271,11 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
             yield from _late(how, segment.entity, segment.diagnostics)
             number += 1
             links += tally.links
+            lazy += tally.lazy
             if not faults and tally.changed:
                 yield from logged(how, segment.entity, job.input.name)
                 changed += tally.changed
                 documents += 1
         yield Written(data, data is not segment.raw)
-    yield ChangeCounts(links, changed, documents, met_by(how.policy))
+    yield ChangeCounts(links, changed, documents, met_by(how.policy), lazy)
     yield BytesRead(size, number)

@@ -43,6 +43,7 @@ LINK_HREF = 5
 BASE_HREF = 6
 CODEBASE_ROW = 7
 STYLE = 8  # CSS declarations, on any element
+LAZY_LEFT = 9  # an attribute of lazy loading, which is only counted
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
 _NO_PLACE = LinkSite("", "")
 
@@ -60,6 +61,13 @@ class Actions:
                 self.places[at] = place
                 actions[at] = _action(place)
                 interest[at] = 1
+        for place in () if lazy else sorted(link_tables.LAZY, key=lambda place: place.element != "*"):
+            for row in self._rows(place):
+                at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
+                if actions[at] in {NOTHING, LAZY_LEFT}:
+                    self.places[at] = place
+                    actions[at] = LAZY_LEFT
+                    interest[at] = 1
         for foreign, row in ((link_tables.SVG, SVG_ROW), (link_tables.MATHML, MATHML_ROW)):
             for place in (*link_tables.GLOBAL, *foreign):
                 at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]

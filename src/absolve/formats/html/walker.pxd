@@ -9,12 +9,15 @@ from absolve.formats.html.filters cimport may_be_savers, may_be_space, may_end_i
 from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tokenizer cimport Tokenizer
 from absolve.formats.html.values cimport Values
+from absolve.urls cimport prefixing
+from absolve.urls.prefixing cimport http_host, shape
 
 cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
 cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _PARENTHESIS, _AT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
-cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SVG, _SVG_ROW, _MATHML_ROW
+cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _LAZY_LEFT, _FULL_STOP, _SLASH, _SVG, _SVG_ROW, _MATHML_ROW
 cdef Py_ssize_t _SMALL
 
+cdef bint _is_absolute(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef object _decided(object kept, object keywords)
 
 
@@ -49,6 +52,7 @@ cdef class _Walk:
     cdef str element_name(self, Tokenizer scanner)
     cdef int url(self, int attribute, LinkSite place, object claim)
     cdef int value(self, int attribute, LinkSite place)
+    cdef int lazily(self, int attribute)
     cdef int declarations(self, int attribute)
     cdef int add_link(self, LinkSite place, Py_ssize_t start, Py_ssize_t end, object coding, object claim)
     cdef int base(self, LinkSite place)

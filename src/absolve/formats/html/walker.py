@@ -27,6 +27,8 @@ from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
 from absolve.formats.html.saved_from import retrieval_url
 from absolve.formats.html.tokenizer import Tokenizer
 from absolve.formats.html.values import Values
+from absolve.urls import prefixing
+from absolve.urls.prefixing import http_host, shape
 
 if TYPE_CHECKING:
     import cython
@@ -67,6 +69,8 @@ _SCRIPT_ELEMENT = ELEMENT_ID[b"script"]
 _STYLE_ELEMENT = ELEMENT_ID[b"style"]
 
 _PARENTHESIS = 40
+_FULL_STOP = 46
+_SLASH = 47
 _AT = 64
 
 _NOTHING = dispatch.NOTHING
@@ -78,6 +82,7 @@ _LINK_HREF = dispatch.LINK_HREF
 _BASE_HREF = dispatch.BASE_HREF
 _CODEBASE_ROW = dispatch.CODEBASE_ROW
 _STYLE = dispatch.STYLE
+_LAZY_LEFT = dispatch.LAZY_LEFT
 _SVG = names.SVG
 _SVG_ROW = names.SVG_ROW
 _MATHML_ROW = names.MATHML_ROW
@@ -208,6 +213,9 @@ class _Walk:
             if action == _STYLE:
                 self.declarations(attribute)
                 continue
+            if action == _LAZY_LEFT:
+                self.lazily(attribute)
+                continue
             place = self.places[row + attribute]
             if action == _URL:
                 self.url(attribute, place, None)
@@ -288,6 +296,22 @@ class _Walk:
             coding = self.values.coding(attribute)
             for one, other in self.values.references(syntax, start, end, coding):
                 self.add_link(place, one, other, coding, None)
+        return 0
+
+    def lazily(self, attribute: cython.int) -> cython.int:
+        """Count the relative references in an attribute of lazy loading, which are no links without the option."""
+        p: cython.p_const_uchar = self.data
+        start: cython.Py_ssize_t = self.tag.value_start[attribute]
+        end: cython.Py_ssize_t = self.tag.value_end[attribute]
+        # Most values are absolute URLs, or no references at all.
+        if _is_absolute(p, start, end) or (
+            byte_scan.find(p, _SLASH, start, end) < 0 and byte_scan.find(p, _FULL_STOP, start, end) < 0
+        ):
+            return 0
+        place = self.places[self.scanner.element * _ATTRIBUTES + attribute]
+        for one, other in self.values.references(place.syntax, start, end, self.values.coding(attribute)):
+            if not _is_absolute(p, one, other):
+                self.events.lazy += 1
         return 0
 
     def declarations(self, attribute: cython.int) -> cython.int:
@@ -391,6 +415,12 @@ class _Walk:
             if span is not None:
                 self.events.append(Part(MEDIA_TYPE, span[0], span[1], Raw(self.charset, IN_COMMENT)))
         return 0
+
+
+def _is_absolute(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a reference, or the first one of a list, has a scheme; False if in doubt."""
+    shaped: cython.int = shape(p, start, end)
+    return http_host(p, start, end) > 0 or shaped == prefixing.ABSOLUTE or shaped == prefixing.OPAQUE
 
 
 def _decided(kept: Kept[Any], keywords: Keywords) -> Any:
