@@ -3,6 +3,7 @@
 import os
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -232,3 +233,32 @@ def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<a href=gone.html>x</a>")
     out = ["-o", str(tmp_path / "m"), "--missing", os.devnull, "--errors", os.devnull]
     assert main(["mirror", str(tmp_path / "a.html"), "--url", "http://h/", *out]) == 0
+
+
+@pytest.mark.parametrize(
+    ("held", "absent"),
+    [
+        ("<img data-src='{}'>", "<img data-src='/none.png'>"),
+        ("<img data-srcset='{0} 1x, {0} 2x'>", "<img data-srcset='/none.png 1x'>"),
+        ("<div data-background='{}'></div>", "<div data-background='none.png'></div>"),
+        ("<amp-img src='{}'></amp-img>", "<amp-img src='/none.png'></amp-img>"),
+        ("<noscript><img data-src='{0}' src='{0}'></noscript>", "<a data-url=/none.png>"),
+        ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
+    ],
+)
+def test_a_lazy_link_leads_to_what_is_held_and_stays_otherwise(tmp_path: Path, held: str, absent: str) -> None:
+    image = captures.page("http://h/d/i.png", b"\x89PNG\r\n\x1a\n", "image/png")
+    page = f"<meta charset=utf-8>{held}{absent}"
+    capture = tmp_path / "c.warc"
+    capture.write_bytes(captures.page("http://h/", page.format("/d/i.png").encode()) + image)
+    assert mirrored(capture) == 0
+    assert (tmp_path / "m/h/index.html").read_text() == page.format("d/i.png")
+    assert rows(tmp_path, "SELECT count(*) FROM missing") == [(0,)]
+    assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
+    assert mirrored(capture, "--lazy") == 0
+    assert "http://" in (tmp_path / "m/h/index.html").read_text()
+
+
+def rows(root: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(root / "m/mirror.sqlite")) as db:
+        return db.execute(query).fetchall()

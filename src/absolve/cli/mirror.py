@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         options.by,
     )
     reading = shared.reading(options)
-    settings = reading.settings._replace(base="empty", documents=True)
+    settings = reading.settings._replace(base="empty", documents=True, lazy=True)
     reading = reading._replace(settings=settings, mirror_layout=options.mirror_layout)
     _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
@@ -78,6 +78,7 @@ def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, rep
         options.absent == "sever",
         options.for_ == "server",
         leftovers.token(),
+        lazy=options.lazy,
     )
     if options.dry_run:
         _dry(how, choice, options, report)
@@ -123,7 +124,7 @@ def _check_stdout(options: argparse.Namespace) -> None:
 def _into(
     folder: OutputFolder, how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
 ) -> None:
-    state = write.state_of(how.sources, choice, (options.absent, options.for_, repr(how.reading)))
+    state = write.state_of(how.sources, choice, (options.absent, options.for_, repr((how.reading, how.lazy))))
     has_failed = bool(report.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
 

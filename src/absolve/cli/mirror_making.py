@@ -75,7 +75,7 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("--relative-only takes one folder")
     folder = options.inputs[0]
     reading = shared.reading(options)
-    reading = reading._replace(settings=reading.settings._replace(base="empty"))
+    reading = reading._replace(settings=reading.settings._replace(base="empty", lazy=True))
     report.quiet, report.verbose = options.quiet, options.verbose
     found = []
     for input_ in plan.without_backups(many.found(options, report, follow=False), None):
@@ -109,6 +109,7 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
                 token=leftovers.token(),
                 links_only=True,
                 counts_only=options.dry_run,
+                lazy=options.lazy,
             )
 
             def put(piece: Any) -> None:

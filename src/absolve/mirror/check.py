@@ -25,7 +25,7 @@ from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.paths import MAP, fold, refused
 from absolve.mirror.payloads import is_walked
-from absolve.mirror.policy import is_identity
+from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin
 from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
@@ -87,7 +87,7 @@ class Checker:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder.absolute()
-        self._settings = settings._replace(documents=True)
+        self._settings = settings._replace(documents=True, lazy=True)
         self._root = self._folder.as_uri().rstrip("/") + "/"
         self._files = {path: None for path in existing(str(folder)) if not _is_of_map(path)}
         self._folded: dict[str, list[str]] = defaultdict(list)
@@ -222,8 +222,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         url = url.partition("?")[0]
         inside = percent_decoded(url[len(self._root) :]) if url.startswith(self._root) else None
         if inside is None or inside not in self._files:
-            if inside is not None and _is_of_map(inside):
-                return
+            if is_lazy(resolved) or (inside is not None and _is_of_map(inside)):
+                return  # what only a script reads may be no link
             text = f"{resolved.reference[:_SHOWN]!r} leads to no file"
             if inside is None:
                 text += " of this folder"

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
+from absolve.formats.html import link_tables
 from absolve.mirror import browsers, security_policy
 from absolve.mirror.tags import attributes
 from absolve.rewriting.policy import absolute_of, rules
@@ -49,10 +50,13 @@ _QUOTED: Final = "/!$&*+,;=:@-._~"  # characters of a path that need no escape i
 _MAP_SITE: Final = "importmap"
 # Places of documents and scripts that run in a page, with the word of `security_policy.allows`.
 _RUN: Final = {
-    **{("script", attribute): "script" for attribute in ("src", "href", "xlink:href")},
-    **{(element, "src"): "frame" for element in ("iframe", "frame")},
+    **{("script", attribute): "script" for attribute in ("src", "href", "xlink:href", "data-src")},
+    **{(element, attribute): "frame" for element in ("iframe", "frame") for attribute in ("src", "data-src")},
     **dict.fromkeys((("object", "data"), ("embed", "src")), "object"),
 }
+
+
+_LAZY: Final = frozenset((place.element, place.attribute) for place in link_tables.LAZY)
 
 
 class Target(NamedTuple):
@@ -172,7 +176,8 @@ class MirrorPolicy:
     not held becomes inert. `url` and `fields` are those of the document's own response, `responses` knows the others:
     with these, what the web did not run becomes inert. `limits` has the security policies in force in each entity, by
     its ID, with the offset from which each one counts. `named` returns the file of the same folder, package or message
-    that a reference names, which counts before its URL.
+    that a reference names, which counts before its URL. `lazy`: links in attributes that scripts read (`data-src`)
+    become absolute, too, where their target is not held.
     """
 
     def __init__(
@@ -186,6 +191,7 @@ class MirrorPolicy:
         fields: str = "",
         responses: Responses | None = None,
         named: Callable[[str], Target | None] | None = None,
+        lazy: bool = True,
     ) -> None:
         self.path = path
         self.url = url
@@ -195,6 +201,7 @@ class MirrorPolicy:
         self.seen = Seen()
         self._find = find
         self._named = named
+        self._lazy = lazy
         self._severs = severs
         self._relatives = relatives if relatives is not None else Relatives()
         self._local_answers = self._relatives.local(path)
@@ -278,7 +285,7 @@ class MirrorPolicy:
         named = self._file(resolved)
         found = named if named is not None or self._is_named_only(url) else self._find(url)
         if found is None:
-            return self._absent(resolved, url, target)
+            return self._absent(resolved, url, target) if self._lazy or not is_lazy(resolved) else None
         if self._responses is not None and (resolved.element, resolved.attribute) in _RUN:
             end, *facts = self._responses.response(found.path)
             why = self._refused(resolved, url, found.path, url if named is not None else end, *facts)
@@ -420,6 +427,11 @@ def is_identity(resolved: Resolved) -> bool:
     if element == "link" and attribute == "href" and kind == "navigation":
         return not _IDENTITY_RELS.isdisjoint(resolved.rel.lower().split())
     return False
+
+
+def is_lazy(resolved: Resolved) -> bool:
+    """Return whether a link is in an attribute that only scripts read, or an element that only scripts show."""
+    return not _LAZY.isdisjoint(((resolved.element, resolved.attribute), ("*", resolved.attribute)))
 
 
 def fetches(resolved: Resolved) -> bool:

@@ -69,7 +69,8 @@ class MirrorOptions(NamedTuple):
     """How documents are made.
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
-    but links changes. `counts_only`: nothing is written, the links that would change are counted.
+    but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
+    `MirrorPolicy`; links in attributes that scripts read lead to files in any case.
     """
 
     reading: ReadOptions
@@ -82,6 +83,7 @@ class MirrorOptions(NamedTuple):
     token: str = ""
     links_only: bool = False
     counts_only: bool = False
+    lazy: bool = False
 
 
 class Made(NamedTuple):
@@ -184,6 +186,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         fields=item.fields,
         responses=kept.lookup if not how.links_only else None,
         named=_by_name(kept.lookup, item, payload),
+        lazy=how.lazy,
     )
     kept.lookup.used.clear()
     data, title = payload.data, None
