@@ -30,6 +30,9 @@ class Everything:
     def response(self, path: str) -> tuple[str, str, str]:
         return f"http://{path}", "text/javascript", ""
 
+    def needs_charset(self, path: str) -> bool:  # noqa: ARG002 - of the protocol
+        return True
+
     def digests(self, path: str) -> dict[str, str]:  # noqa: ARG002 - of the protocol
         return {}
 

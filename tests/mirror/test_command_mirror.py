@@ -259,6 +259,25 @@ def test_a_lazy_link_leads_to_what_is_held_and_stays_otherwise(tmp_path: Path, h
     assert "http://" in (tmp_path / "m/h/index.html").read_text()
 
 
+def test_the_charset_of_a_header_reaches_who_reads_the_files_from_a_disk(tmp_path: Path) -> None:
+    responses = [
+        ("", "text/html; charset=utf-8", "<meta charset=utf-8><link rel=stylesheet href=s.css><script src=s.js></script><a href=t.txt><a href=u.txt>"),
+        ("s.css", "text/css; charset=windows-1251", "p::before { content: '\u0444' }"),
+        ("s.js", "text/javascript; charset=windows-1251", "alert('\u0444')"),
+        ("t.txt", "text/plain; charset=utf-8", "\u0444"),
+        ("u.txt", "text/plain; charset=windows-1251", "\u0444"),
+    ]
+    data = b"".join(captures.page(f"http://h/{name}", text.encode(kind.partition("=")[2]), kind) for name, kind, text in responses)
+    (tmp_path / "c.warc").write_bytes(data)
+    assert mirrored(tmp_path / "c.warc") == 0
+    found = {name: (tmp_path / "m/h" / name).read_bytes() for name in ("index.html", "s.css", "s.js", "t.txt", "u.txt")}
+    assert b'<script charset="windows-1251" src=s.js>' in found["index.html"]
+    assert found["s.css"].startswith(b'@charset "windows-1251";p')
+    assert (found["s.js"], found["t.txt"], found["u.txt"]) == (b"alert('\xf4')", b"\xef\xbb\xbf\xd1\x84", b"\xf4")
+    query = "SELECT path FROM notes WHERE code = 'charset' ORDER BY path"
+    assert rows(tmp_path, query) == [("h/index.html",), ("h/s.css",), ("h/t.txt",), ("h/u.txt",)]
+
+
 def rows(root: Path, query: str) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(root / "m/mirror.sqlite")) as db:
         return db.execute(query).fetchall()

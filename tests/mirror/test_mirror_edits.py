@@ -20,6 +20,8 @@ HELD = {
     "http://h/i.png": Target("h/i.png"),
     "http://h/f.html": Target("h/f.html"),
     "http://o/s.js": Target("o/s.js"),
+    "http://h/koi.js": Target("h/koi.js"),
+    "http://h/ascii.js": Target("h/ascii.js"),
 }
 SETTINGS = Settings(profile="whatwg", base="empty").checked()
 
@@ -28,10 +30,18 @@ class Capture:
     """The responses that became files: scripts, but for the files that a test names, on two hosts."""
 
     origins = frozenset({"http://h/", "http://o/"})
-    files: ClassVar = {"h/i.png": ("image/png", ""), "h/f.html": ("text/html", "x-frame-options: DENY")}
+    files: ClassVar = {
+        "h/i.png": ("image/png", ""),
+        "h/f.html": ("text/html", "x-frame-options: DENY"),
+        "h/koi.js": ("text/javascript; charset=koi8-r", ""),
+        "h/ascii.js": ("text/javascript; charset=koi8-r", ""),
+    }
 
     def response(self, path: str) -> tuple[str, str, str]:
         return f"http://{path}", *self.files.get(path, ("text/javascript", ""))
+
+    def needs_charset(self, path: str) -> bool:
+        return "ascii" not in path
 
     def digests(self, path: str) -> dict[str, str]:
         return browsers.digests(b"1") if path == "o/s.js" else {}
@@ -263,6 +273,25 @@ def test_a_charset_that_only_the_header_told_is_declared_and_noted() -> None:
     made, notes = mirrored(b"<title>x</title>", "koi8-r")
     assert made == b'<meta charset="koi8-r"><title>x</title>'
     assert notes == [(1, 1, "charset", "declared as koi8-r, which only the header stated")]
+
+
+@pytest.mark.parametrize(
+    ("label", "tag", "new"),
+    [
+        ("utf-8", "<SCRIPT src=koi.js></SCRIPT>", '<SCRIPT charset="koi8-r" src=koi.js></SCRIPT>'),
+        ("utf-8", "<script charset=x src='/koi.js'></script>", "<script charset=\"koi8-r\" charset=x src='koi.js'></script>"),
+        ("koi8-r", "<script src=koi.js></script>", "<script src=koi.js></script>"),
+        ("utf-8", "<script src=ascii.js></script>", "<script src=ascii.js></script>"),
+        ("utf-8", "<script src=s.js></script>", "<script src=s.js></script>"),
+        ("utf-8", "<link rel=preload href=koi.js>", "<link rel=preload href=koi.js>"),
+        ("utf-8", "<iframe srcdoc='<script src=koi.js></script>'>", "<iframe srcdoc='&lt;script charset=\"koi8-r\" src=koi.js>&lt;/script>'>"),
+    ],
+)
+def test_the_charset_that_only_the_header_of_a_script_stated_is_an_attribute(label: str, tag: str, new: str) -> None:
+    head = f"<meta charset={label}>"
+    made, notes = mirrored((head + tag).encode(), label)
+    assert made.decode().replace("<", "&lt;").replace("&amp;", "&") == (head + new).replace("<", "&lt;")
+    assert [code for _, _, code, _ in notes] == ["charset"] * (new != tag)
 
 
 def test_a_declared_charset_and_a_changed_link_go_together() -> None:

@@ -81,9 +81,9 @@ def test_content_in_base64_is_held_byte_for_byte(tmp_path: Path) -> None:
         ("text/html", "<meta charset=windows-1251>\u044f", b"<meta charset=windows-1251>\xff"),
         ("text/html; charset=windows-1251", "<meta charset=windows-1251>\u044f", b"<meta charset=windows-1251>\xff"),
         ("text/plain; charset=koi8-r", "\u044f", b"\xd1"),
-        ("text/plain; charset=windows-1251", "\u4e2d", "\u4e2d".encode()),
-        ("text/plain; charset=none-such", "\u044f", "\u044f".encode()),
-        ("text/plain", "\u044f", "\u044f".encode()),
+        ("text/plain; charset=windows-1251", "\u4e2d", "\ufeff\u4e2d".encode()),
+        ("text/plain; charset=none-such", "\u044f", "\ufeff\u044f".encode()),
+        ("text/plain", "\u044f", "\ufeff\u044f".encode()),
     ],
 )
 def test_decoded_text_is_encoded_as_declared_where_nothing_is_lost(

@@ -52,6 +52,11 @@ def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_se
     in_force = [(-1, security_policy.directives(text)) for text in security_policy.of_header(policy.fields)]
     _limit(own, entity, policy, in_force)
     found = rewriter.edits(entity, policy)
+    for inside, start, name in policy.seen.scripts.values():
+        new = Edit(start, start, f' charset="{name}"'.encode(inside.charset.codec))
+        own.setdefault(id(inside), []).append(new)
+        text = f"of this script: {name}, which only its header stated"
+        policy.seen.notes.append(Note(inside, start, "charset", text))
     for inside, start, end, path in policy.seen.local.values():
         _uncross(own, inside, start, end, policy, path=path if for_server else None)
     _scan(entity, policy)
@@ -236,6 +241,8 @@ def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, 
     if charset is None or byte_order_mark(data) is not None:
         return None
     kind = registry.kind_of(media_type)
+    if kind == registry.CSS or media_type in _TEXTS:
+        return _in_text(data, charset, is_sheet=kind == registry.CSS)
     if kind == registry.HTML:
         own = declared_in_html(data)
         if own is not None and own.name == charset.name:
@@ -245,6 +252,33 @@ def declaration(data: bytes, media_type: str, label: str | None) -> tuple[Edit, 
             return Edit(0, 0, _MARKS[charset.name]), charset.name
         return Edit(position, position, f'<meta charset="{charset.name}">'.encode()), charset.name
     return _in_xml(data, charset.name) if kind == registry.XML else None
+
+
+# Text that people read; programs read other text, and would meet the mark.
+_TEXTS: Final = frozenset({"text/plain", "text/csv", "text/tab-separated-values", "text/markdown"})
+_AT_CHARSET: Final = re.compile(rb'@charset "([^"]{1,100})";')  # CSS Syntax 3.2: no other spelling counts
+
+
+def _in_text(data: bytes, charset: Charset, *, is_sheet: bool) -> tuple[Edit, str] | None:
+    """Return the edit for a style sheet (`@charset`) or text (a mark); None for ASCII, and where none is possible."""
+    name = charset.name
+    if data.isascii() and charset.transparent:
+        return None
+    if name in _MARKS and (not is_sheet or name != "utf-8"):
+        return Edit(0, 0, _MARKS[name]), name
+    own = _AT_CHARSET.match(data) if is_sheet else None
+    known = lookup(own[1].decode("latin-1")) if own is not None else None
+    if not is_sheet or (known is not None and known.name == name):
+        return None
+    return (Edit(0, 0, f'@charset "{name}";'.encode()) if own is None else Edit(*own.span(1), name.encode())), name
+
+
+def undeclarable(data: bytes, media_type: str, label: str | None) -> str | None:
+    """Return the charset of text, which only a header can state; None for a charset that has a mark, and for ASCII."""
+    charset = lookup(label) if label else None
+    if charset is None or media_type not in _TEXTS or byte_order_mark(data) is not None or charset.name in _MARKS:
+        return None
+    return charset.name if not (data.isascii() and charset.transparent) else None
 
 
 def head_of(data: bytes, charset: str = "") -> int:

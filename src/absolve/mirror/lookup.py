@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.document.holdings import named_by
+from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.capture import Where, place_of
 from absolve.mirror.policy import Target
@@ -21,7 +22,7 @@ from absolve.urls.identity import escaped, normal, percent_decoded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from absolve.mirror.payloads import Reader
+    from absolve.mirror.payloads import Payload, Reader
     from absolve.mirror.urls import Equivalences
 
 _SMALL: Final = 100_000  # rows that are kept in memory
@@ -64,6 +65,7 @@ class Lookup:
         self._forms: dict[str, str] = {}
         self._origins: set[str] | None = None
         self._digests: dict[str, dict[str, str]] = {}
+        self._foreign: dict[str, bool] = {}
         self._by_name: dict[tuple[int, str, str], Target | None] = {}
         (count,) = self._db.execute("SELECT count(*) FROM resources").fetchone()
         if count <= _SMALL:
@@ -96,14 +98,27 @@ class Lookup:
 
     def digests(self, path: str) -> dict[str, str]:
         """Return the digests of a response, read again once from its source; none where that cannot be done."""
-        if path not in self._digests and self._reader is not None:
-            row = self._db.execute('SELECT source, "offset", number FROM plan WHERE path = ?', (path,)).fetchone()
-            self._digests[path] = {}
-            with suppress(DocumentError, *FAULTS):
-                for _, found in self._reader(row[0]).payloads([Where(*row)]):
-                    # where the container has text, its bytes may have been others
-                    self._digests[path] = browsers.digests(found.data) if found.charset is None else {}
-        return self._digests.get(path, {})
+        if path not in self._digests:
+            found = self._payload(path)
+            # where the container has text, its bytes may have been others
+            is_known = found is not None and found.charset is None
+            self._digests[path] = browsers.digests(found.data) if found is not None and is_known else {}
+        return self._digests[path]
+
+    def needs_charset(self, path: str) -> bool:
+        """Return whether a response, read again once from its source, is neither ASCII nor has a byte order mark."""
+        if path not in self._foreign:
+            found = self._payload(path)
+            data = found.data if found is not None else b""
+            self._foreign[path] = not data.isascii() and byte_order_mark(data) is None
+        return self._foreign[path]
+
+    def _payload(self, path: str) -> Payload | None:
+        row = self._db.execute('SELECT source, "offset", number FROM plan WHERE path = ?', (path,)).fetchone()
+        with suppress(DocumentError, *FAULTS):
+            for _, found in self._reader(row[0]).payloads([Where(*row)]) if self._reader is not None else ():
+                return found
+        return None
 
     def named(self, where: Where) -> Callable[[str], Target | None] | None:
         """Return what finds the file that a relative reference names in the document at a place, by its path.

@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
+from absolve.encodings.charsets import lookup
+from absolve.formats import registry
 from absolve.formats.html import link_tables
 from absolve.mirror import browsers, security_policy
 from absolve.mirror.tags import attributes
@@ -80,15 +82,17 @@ class Seen:
 
     `missing`: URLs that are not held, with the kind of link. `local`: the tags with `integrity` or `crossorigin` whose
     target is a file, as entity, start, end, and the path of the target. `reached`: the files to which links lead.
+    `scripts`: the places of tags whose script has another charset than the page, with that charset.
     """
 
-    __slots__ = ("local", "missing", "notes", "reached")
+    __slots__ = ("local", "missing", "notes", "reached", "scripts")
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self.missing: dict[tuple[str, str], None] = {}
         self.local: dict[tuple[int, int], tuple[Entity, int, int, str]] = {}
         self.reached: set[str] = set()
+        self.scripts: dict[tuple[int, int], tuple[Entity, int, str]] = {}
 
 
 class Answer(NamedTuple):
@@ -167,6 +171,7 @@ class Responses(Protocol):
     def origins(self) -> Collection[str]: ...
     def response(self, path: str, /) -> tuple[str, str, str]: ...
     def digests(self, path: str, /) -> Mapping[str, str]: ...
+    def needs_charset(self, path: str, /) -> bool: ...
 
 
 class MirrorPolicy:
@@ -324,6 +329,8 @@ class MirrorPolicy:
         self.seen.reached.add(found.path)
         if resolved.link.tag_start >= 0 and resolved.element in _CORS_ELEMENTS and self._has_cors(resolved.entity):
             self._see_tag(resolved, found.path)
+        if resolved.element == "script" and resolved.attribute == "src" and self._responses is not None:
+            self._see_script(resolved, found.path, self._responses)
         if (needs := needs_server(resolved)) is not None:
             self.note(resolved, "needs-server", needs)
         # The fragment of a redirect counts before that of the link (RFC 9110 10.2.2) where a browser goes to it.
@@ -361,6 +368,16 @@ class MirrorPolicy:
         if _CORS.search(entity.own_data, link.tag_start, link.tag_end) is not None:
             key = (id(entity), link.tag_start)
             self.seen.local.setdefault(key, (entity, link.tag_start, link.tag_end, path))
+
+    def _see_script(self, resolved: Resolved, path: str, responses: Responses) -> None:
+        """Note the charset of a script that only its header stated: from a disk it would be that of the page."""
+        entity, start = resolved.entity, resolved.link.tag_start
+        label = registry.essence_of(responses.response(path)[1])[1].get("charset")
+        charset = lookup(label) if label else None
+        is_page = start >= 0 and entity.media_type == registry.HTML
+        if is_page and charset is not None and charset.name != entity.charset.name and responses.needs_charset(path):
+            end = start + len("<script")
+            self.seen.scripts.setdefault((id(entity), start), (entity, end, charset.name))
 
     def _refused(
         self, resolved: Resolved, url: str, path: str, end: str, media_type: str, fields: str

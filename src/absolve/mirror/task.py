@@ -190,6 +190,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
     )
     kept.lookup.used.clear()
     data, title = payload.data, None
+    notes: list[tuple[int, int, str, str]] = []
     try:
         entity = entity_of(payload, item.url, how.reading.settings)
         if entity is not None and is_walked(entity.media_type):
@@ -197,6 +198,8 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
             facts = entity.facts
             title = facts.title or "" if facts is not None and entity.media_type == registry.HTML else None
             yield from found
+        else:
+            data, notes = _declared(payload)
     except (DocumentError, *FAULTS) as error:
         if sys.flags.dev_mode and not isinstance(error, DocumentError):
             raise
@@ -213,7 +216,7 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         item.path,
         f"sha256:{sha256(data).hexdigest()}",
         title,
-        (*_of_name(item), *edits.placed(seen.notes), *_of_script(payload)),
+        (*_of_name(item), *edits.placed(seen.notes), *notes, *_of_script(payload)),
         tuple(seen.missing),
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
@@ -242,6 +245,17 @@ def _guarded(item: Item, payload: Payload) -> bytes:
     edit = edits.guard(data, policies, mark[0] if mark else UTF_8, lambda _source: False, is_declared=bool(declared))
     found = [declared[0]] if declared is not None else []
     return splice(data, [*found, edit] if edit is not None else found)
+
+
+def _declared(payload: Payload) -> tuple[bytes, list[tuple[int, int, str, str]]]:
+    """Return a document without links with a mark of the charset that its header stated, and a note of that."""
+    data, (essence, parameters) = payload.data, registry.essence_of(payload.media_type)
+    label = payload.charset or parameters.get("charset")
+    if (found := edits.declaration(data, essence, label)) is not None:
+        return splice(data, [found[0]]), [(1, 1, "charset", f"marked as {found[1]}, which only the header stated")]
+    name = edits.undeclarable(data, essence, label)
+    text = f"only the header stated {name}, and this text can declare none: choose it in the browser"
+    return data, [(1, 1, "charset", text)] if name is not None else []
 
 
 def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
