@@ -23,13 +23,14 @@ VALUES: Final = {
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
     "problem": "malformed", "port": "0", "at": "2024", "same": "www", "undo": "old.jsonl", "base-path": "/p/", "unwrap": "google",
+    "depth": "1",
 }  # fmt: skip
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
 RUNS: Final = {
     "rewrite": (["site", "-n", "--in-place"], ["site", "-n", "-o", "out/"], ["site/p.html", "-n"], ["site", "--diff"]),
     "mirror": (["site/c.warc", "-n"], ["site", "-n"], ["site/c.warc", "-n", "-o", "old"], ["site", "-n", "--zip", "m.zip"]),
 }
-REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"check", "serve"}}
+REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"check", "serve", "depth"}}
 OPTIONS: Final = {
     name: options
     for name, command in parser().commands.items()

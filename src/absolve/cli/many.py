@@ -49,10 +49,20 @@ def names(options: argparse.Namespace) -> list[str]:
     return shared.names(options) if options.inputs else []
 
 
-def found(options: argparse.Namespace, report: Report, *, follow: bool = True) -> Iterator[Input]:
-    """Return an iterator over all inputs, in order. Raise UsageError for options that do not fit the inputs."""
+def globs_of(options: argparse.Namespace) -> Globs:
+    """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
+    return Globs(tuple(options.include), tuple(options.exclude)).checked()
+
+
+def found(
+    options: argparse.Namespace, report: Report, *, follow: bool = True, selects: bool = True
+) -> Iterator[Input]:
+    """Return an iterator over all inputs, in order; `selects`: the globs are about files of folders.
+
+    Raise UsageError for options that do not fit the inputs.
+    """
     given = names(options)
-    globs = Globs(tuple(options.include), tuple(options.exclude)).checked()
+    globs = globs_of(options) if selects else Globs()
     if (globs.include or globs.exclude) and not any(map(inputs.is_folder, given)):
         raise UsageError("--include and --exclude need a folder as INPUT")
     for option, url in (("--url", options.url), ("--default-url", options.default_url)):

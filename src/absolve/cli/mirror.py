@@ -6,6 +6,7 @@ Input: the options. Output: a folder or a ZIP with one file for each URL and a m
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
 from contextlib import closing
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
 
+_URL = re.compile(r"(?i:https?|ftp|file|package|cid):")
 _SMALL = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
 
 
@@ -45,9 +47,12 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.check is not None or options.serve is not None:
         _look(options, report)
         return
+    start = _start(options)
     many.names(options)  # a URL is no input
     failures.check(options)
     if options.relative_only:
+        if start is not None:
+            raise UsageError("--relative-only changes a whole folder: leave --from URL out")
         with journal.unwritable("--relative-only"):
             mirror_making.in_place(options, report)
         return
@@ -58,6 +63,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         options.keep_errors,
         Equivalences.of(options.same),
         options.by,
+        many.globs_of(options),
     )
     reading = shared.reading(options)
     settings = reading.settings._replace(base="empty", documents=True, lazy=True)
@@ -65,13 +71,26 @@ def run(options: argparse.Namespace, report: Report) -> None:
     _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):
-        _make(reading, choice, options, report)
+        _make(reading, choice, start, options, report)
 
 
-def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
+def _start(options: argparse.Namespace) -> str | None:
+    """Return the URL of --from, of which the option is emptied; None for a list of files, and without it."""
+    start: str | None = options.from_
+    if start is not None and _URL.match(start):
+        options.from_ = None
+        return start
+    if options.depth is not None:
+        raise UsageError("--depth needs --from URL")
+    return None
+
+
+def _make(
+    reading: ReadOptions, choice: Choice, start: str | None, options: argparse.Namespace, report: Report
+) -> None:
     how = MirrorOptions(
         reading,
-        tuple(sources_of(many.found(options, report), reading, report.aside)),
+        tuple(sources_of(many.found(options, report, selects=False), reading, report.aside)),
         "",
         None,
         choice.same or Equivalences(),
@@ -80,6 +99,8 @@ def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, rep
         leftovers.token(),
         lazy=options.lazy,
     )
+    if start is not None:
+        choice = choice._replace(only=_reached(how, choice, start, options.depth))
     if options.dry_run:
         _dry(how, choice, options, report)
     elif options.zip is not None:
@@ -90,6 +111,16 @@ def _make(reading: ReadOptions, choice: Choice, options: argparse.Namespace, rep
         with created(options.output) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
             _into(folder, how, choice, options, report)
+
+
+def _reached(how: MirrorOptions, choice: Choice, start: str, depth: int | None) -> frozenset[str]:
+    """Return the URLs of the part of a capture that a page leads to."""
+    from absolve.mirror import reach
+
+    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
+        working.create({})
+        write.planned(working, how, choice, lambda _: None)  # it is planned, and reported, once more
+        return reach.reached(how._replace(map=str(working.path)), working, start, depth)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:

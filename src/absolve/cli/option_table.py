@@ -160,15 +160,17 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--from FILE",
             _RUNS,
-            "read names of inputs from FILE (- is the standard input), one per line or separated by NUL",
+            "read names of inputs from FILE (- is the standard input), one per line or separated by NUL; mirror --from"
+            " URL: only what that page leads to",
         ),
+        _harmless("--depth N", "mirror", "with --from URL: at most N links away", type=whole(0, 1_000_000)),
         _harmless(
             "--include GLOB",
             _RUNS,
-            "in folders, only matching files: '*.html' by name, 'docs/**' by path",
+            "in folders, only matching files: '*.html' by name, 'docs/**' by path; of a mirror also by host and URL",
             repeats=True,
         ),
-        _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders", repeats=True),
+        _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders; likewise", repeats=True),
         _harmless(
             "--mirror-layout",
             _RUNS,

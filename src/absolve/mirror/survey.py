@@ -16,6 +16,8 @@ from absolve.mirror.capture import CUT, PARTIAL, PIECE, Capture, Captured, Part,
 from absolve.mirror.map import Row
 from absolve.mirror.paths import Placed, folder_of
 from absolve.mirror.payloads import Broken, Posted
+from absolve.run.globs import Globs
+from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -128,12 +130,37 @@ _NO_BODY: Final = "its body was not captured: it counts as missing"
 
 
 class Choice(NamedTuple):
-    """How it is chosen what is held: see `Capture`. `layout` is a word of `paths.LAYOUTS`."""
+    """How it is chosen what is held: see `Capture`. `layout` is a word of `paths.LAYOUTS`.
+
+    `globs` select documents by URL, and files by path, too. `only` are the URLs to hold of those; None for all.
+    """
 
     at: str | None = None
     keep_errors: bool = False
     same: Equivalences | None = None
     layout: str = "host"
+    globs: Globs = Globs()
+    only: frozenset[str] | None = None
+
+    def wants(self, one: Captured) -> bool:
+        """Return whether a capture is one of those that are chosen."""
+        if self.only is not None and one.url not in self.only:
+            return False
+        return self.globs == _ALL or self.globs.chosen(_names(one))
+
+
+_ALL: Final = Globs()
+
+
+def _names(one: Captured) -> Iterator[str]:
+    """Yield the names of a capture for globs: URL, host and path, with its query and without, path alone, place."""
+    rest = one.url.partition("://")[2] or one.url
+    yield one.url
+    for name in dict.fromkeys((rest, rest.partition("?")[0], percent_decoded(rest))):
+        yield name
+        yield name.partition("/")[2]
+    if one.place:
+        yield one.place.decode("utf-8", "surrogatepass")
 
 
 class Survey:
@@ -192,11 +219,14 @@ class Survey:
         size = 0
         for one in self._all():
             if isinstance(one, Piece):
-                self._pieces.add(one)
-                capture.add(one.captured)
+                if choice.wants(one.captured):
+                    self._pieces.add(one)
+                    capture.add(one.captured)
             elif isinstance(one, Captured):
-                capture.add(one)
-                if one.place:
+                is_wanted = choice.wants(one)
+                if is_wanted:
+                    capture.add(one)
+                if one.place and is_wanted:
                     self.places[one.where.source, one.place] = one.where.offset, one.url
                 if size <= _FEW:
                     size += _ONE + sum(len(text) for text in one if isinstance(text, str))

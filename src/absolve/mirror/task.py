@@ -93,7 +93,7 @@ class Made(NamedTuple):
     data: bytes
 
 
-class _Open:
+class Kept:
     """What a process keeps between batches: the lookup in the map, relative references, and the reader of a source.
 
     `foreign` are the paths of files that are in the way.
@@ -133,7 +133,7 @@ class _Open:
         return found
 
 
-_open: dict[str, _Open] = {}
+_open: dict[str, Kept] = {}
 
 
 def forget() -> None:
@@ -151,43 +151,38 @@ def made(how: MirrorOptions, batch: Batch) -> Iterator[Any]:
 def _made(how: MirrorOptions, batch: Batch) -> Iterator[TaskResult | Finished | Made]:
     key = how.map + how.token
     if key not in _open:
-        _open[key] = _Open(how)
+        _open[key] = Kept(how)
     kept = _open[key]
+    size = 0
+    for item, payload in contents(kept, batch):
+        if payload is None:
+            yield _unreadable(item)
+        else:
+            yield from _document(how, kept, item, payload)
+            size += len(payload.data)
+    yield BytesRead(size)
+
+
+def contents(kept: Kept, batch: Batch) -> Iterator[tuple[Item, Payload | None]]:
+    """Yield the documents of a batch with their payloads, in order; None for what cannot be read any more."""
     joined = kept.joined(batch.items)
-    reader = kept.reader(batch.source)
     wanted: dict[Where, list[Item]] = {}
     for item in batch.items:
         wanted.setdefault(item.where, []).append(item)
-    size = 0
-    for where, payload in reader.payloads(sorted(wanted)):
+    for where, payload in kept.reader(batch.source).payloads(sorted(wanted)):
         for item in wanted.pop(where):
             whole = payload._replace(data=joined[item.url], message=None) if item.url in joined else payload
-            if item.url in joined and not whole.data:
-                yield _unreadable(item)
-                continue
-            yield from _document(how, kept, item, whole)
-            size += len(whole.data)
-    yield from map(_unreadable, chain.from_iterable(wanted.values()))
-    yield BytesRead(size)
+            yield item, None if item.url in joined and not whole.data else whole
+    yield from ((item, None) for item in chain.from_iterable(wanted.values()))
 
 
 def _unreadable(item: Item) -> Failure:
     return Failure(Diagnostic("unreadable", "its record cannot be read any more", item.url))
 
 
-def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
+def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
     """Yield the results for one document: its file, and the facts of the map about it."""
-    policy = MirrorPolicy(
-        item.path,
-        kept.lookup,
-        severs=how.severs,
-        relatives=kept.relatives,
-        url=item.url,
-        fields=item.fields,
-        responses=kept.lookup if not how.links_only else None,
-        named=_by_name(kept.lookup, item, payload),
-        lazy=how.lazy,
-    )
+    policy = policy_of(how, kept, item, payload)
     kept.lookup.used.clear()
     data, title = payload.data, None
     notes: list[tuple[int, int, str, str]] = []
@@ -220,6 +215,21 @@ def _document(how: MirrorOptions, kept: _Open, item: Item, payload: Payload) -> 
         tuple(seen.missing),
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
+    )
+
+
+def policy_of(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> MirrorPolicy:
+    """Return the policy for one document."""
+    return MirrorPolicy(
+        item.path,
+        kept.lookup,
+        severs=how.severs,
+        relatives=kept.relatives,
+        url=item.url,
+        fields=item.fields,
+        responses=kept.lookup if not how.links_only else None,
+        named=_by_name(kept.lookup, item, payload),
+        lazy=how.lazy,
     )
 
 

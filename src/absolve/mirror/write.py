@@ -49,7 +49,8 @@ def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> 
                 found.update("\0".join(map(str, facts)).encode("utf-8", "surrogatepass"))
             except OSError:
                 found.update(input_.name.encode("utf-8", "surrogateescape"))
-    found.update(repr((choice, *more)).encode())
+    only = sorted(choice.only) if choice.only is not None else None
+    found.update(repr((choice._replace(only=None), only, *more)).encode("utf-8", "surrogatepass"))
     return {"run": found.hexdigest()}
 
 

@@ -15,7 +15,7 @@ from absolve.core.errors import UsageError
 from absolve.core.lazy_regex import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class Globs(NamedTuple):
@@ -43,6 +43,19 @@ class Globs(NamedTuple):
         if _matches(self.exclude, place):
             return False
         return not self.include or _matches(self.include, place)
+
+
+    def chosen(self, places: Iterable[str]) -> bool:
+        """Return whether a document with any of these names is included: by one of them, or by a folder above it."""
+        names = list(places)
+        if _lead(self.exclude, names):
+            return False
+        return not self.include or _lead(self.include, names)
+
+
+def _lead(globs: Iterable[str], places: Sequence[str]) -> bool:
+    found = ((_matcher(glob.rstrip("/")), glob.endswith("/")) for glob in globs)
+    return any(matcher.leads(place, folder=folder) for matcher, folder in found for place in places)
 
 
 def _matches(globs: Iterable[str], place: str, *, folder: bool = False) -> bool:
@@ -98,6 +111,18 @@ class _Matcher:
             if not states:
                 return False
         return bool(states >> self._last & 1)
+
+    def leads(self, place: str, *, folder: bool) -> bool:
+        """Return whether the glob matches a folder above a path or, unless it is for a `folder`, the path itself."""
+        states = self._closed[0]
+        for character in place:
+            if character == "/" and states >> self._last & 1:
+                return True
+            following = self._known.entries.get((states, character))
+            states = self._following(states, character) if following is None else following
+            if not states:
+                return False
+        return not folder and bool(states >> self._last & 1)
 
     def _following(self, states: int, character: str) -> int:
         """Return the states after one more character, in time independent of the characters before."""
