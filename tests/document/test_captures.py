@@ -1,5 +1,6 @@
 """What a container holds: the URL of each document, what is stated about it, its content."""
 
+import gzip
 
 import pytest
 
@@ -50,6 +51,21 @@ def test_a_message_in_a_message_is_opened_and_one_in_a_package_is_a_file() -> No
     assert [one.content for one in found(HEAD + b"\r\n" + PART % (b"message/rfc822", b"", inner) + b"--b--", registry.MESSAGE)] == [b"<p>"]
     (held,) = found(zipped({"m.eml": inner}), registry.ZIP, "http://h/")
     assert (held.url, held.content) == ("http://h/m.eml", inner)
+
+
+def test_the_messages_of_each_file_of_mail_are_opened() -> None:
+    message = b"From: a\nContent-Type: text/html\n\n<p>\n"
+    box = b"From a@h 10:00\n" + message + b"\nFrom a@h 10:00\n" + message
+    files = [
+        (gzip.compress(message), registry.COMPRESSED_MAIL, 1),
+        (gzip.compress(box), registry.COMPRESSED_MAIL, 2),
+        (message.replace(b"\n", b"\r"), registry.MESSAGE, 1),
+        (box.replace(b"\n", b"\r"), registry.MAILBOX, 2),
+        (b"%d\n" % len(message) + message + b"<?xml", registry.EMLX, 1),
+    ]
+    for data, media_type, number in files:
+        held = found(data, media_type)
+        assert [(one.media_type, one.content.strip()) for one in held] == [("text/html", b"<p>")] * number, media_type
 
 
 def test_what_cannot_be_decoded_is_an_error_when_it_is_asked_for() -> None:

@@ -27,7 +27,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("link", "no-link; rel=next", []),
     ("link", '"<a>"', []),
     ("link", "<a", []),
-    *(("bracketed", value, []) for value in ("", "NO", "NO (no <x>)", "(<x> (<y>) <z>)", "<x", "see http://h/", "\\(<")),
+    *(("bracketed", value, []) for value in ("", "NO", "NO (no <x>)", "(<x> (<y>) <z>)", "<x", "<x<", "see http://h/", "\\(<")),
     ("tasks", "name=A", []),
     ("tasks", "frequency=30;polling-uri=;cycle=1", []),
     ("tasks", "name=the action-uri=x", []),

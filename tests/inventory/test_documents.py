@@ -79,6 +79,19 @@ def test_a_warc_has_a_row_for_each_response_with_the_facts_of_the_record() -> No
     assert (image.media_type, image.charset, image.size, image.digest) == ("image/png", None, len(PNG), sha256(PNG))
 
 
+def test_a_file_around_a_message_or_a_mailbox_has_no_row() -> None:
+    message = b"From: a\nLink: <l>\nDate: Thu, 2 Jul 2009 10:00:00 +0000\nContent-Type: text/html\n\n<a href=x>\n"
+    box = b"From a@h 10:00\n" + message + b"\nFrom a@h 10:00\n" + message
+    length = b"%d\n" % len(message)
+    one = [(row.entity, row.date, row.links) for row in documents(message, media_type="message/rfc822")]
+    for data, media_type in ((message.replace(b"\n", b"\r"), "message/rfc822"), (length + message, "message/x-emlx")):
+        assert [(row.entity, row.date, row.links) for row in documents(data, media_type=media_type)] == one
+    two = [(row.entity, row.date, row.links) for row in documents(box, media_type="application/mbox")]
+    for data in (gzip.compress(box), gzip.compress(box.replace(b"\n", b"\r"))):
+        assert [(row.entity, row.date, row.links) for row in documents(data, media_type="application/mbox+gzip")] == two
+    assert [row[2] for row in (*one, *two)] == [2, 2, 2]
+
+
 def test_requests_metadata_and_warcinfo_are_no_documents() -> None:
     assert documents(b"".join(record(b"a: b", kind, "text/plain") for kind in ("request", "metadata", "warcinfo"))) == []
 

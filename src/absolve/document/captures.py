@@ -97,7 +97,7 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
         elif isinstance(event, Part):
             number += 1
             kind = registry.kind_of(event.media_type)
-            if kind not in registry.STEPS and not (kind == registry.MESSAGE and media_type in _MAIL):
+            if not (kind in registry.STEPS or (media_type in _MAIL and _is_mail(event, kind))):
                 found = _url(event, url, facts)
                 stated = _dated(event.capture or facts, found)
                 is_text = not event.own_charset
@@ -117,6 +117,11 @@ def _dated(facts: Capture, url: str) -> Capture:
     """Return the facts with the time of the capture, if a document was retrieved from a web archive."""
     found = archived(url)
     return facts._replace(date=found.time) if found is not None and found.time else facts
+
+
+def _is_mail(part: Part, kind: str) -> bool:
+    """Return whether a part is a message, or the mailbox that a file contains (in gzip, or with other line ends)."""
+    return kind == registry.MESSAGE or (kind == registry.MAILBOX and not part.name)
 
 
 def _below(part: Part, data: bytes, kind: str, how: Settings, around: _Around) -> Iterator[Entry | Finding]:

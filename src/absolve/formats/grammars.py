@@ -156,7 +156,7 @@ def _with_placeholders(grammar: Callable[[bytes], Iterable[Span]]) -> Callable[[
     return spans
 
 
-_COMMENTS_AND_URLS: Final = pattern(rb"\\.|[()]|<([^>]*+)>|[^\\()<]++|<", re.DOTALL)
+_COMMENTS_AND_URLS: Final = pattern(rb"\\.|[()]|<([^<>]*+)>|[^\\()<]++|<", re.DOTALL)
 _BARE: Final = pattern(rb"(?:\A|,)[\t\n\f\r ]*+([A-Za-z][A-Za-z0-9+.-]*+:[^\t\n\f\r <>]*[^\t\n\f\r ,<>])")
 
 

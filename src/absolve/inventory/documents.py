@@ -72,8 +72,9 @@ AT_ONCE: Final = 4096  # rows, and a bound of their memory, before they are writ
 MOST_TEXT: Final = 4 << 20
 _ROW: Final = 1000  # bytes of a row without its anchors (estimate)
 _ANCHOR: Final = 80  # bytes of an anchor (estimate)
-# Parts without a step that may have documents inside: a comment, a document in another charset, a compressed member.
-_NESTING: Final = frozenset({registry.HTML, registry.XML, registry.RECORDS})
+# Parts without a step that may have documents inside: a comment, a document in another charset, a compressed member,
+# the message or mailbox that a file contains.
+_NESTING: Final = frozenset({registry.HTML, registry.XML, registry.RECORDS, registry.MESSAGE, registry.MAILBOX})
 
 
 class CapturedDocument(NamedTuple):
@@ -127,6 +128,8 @@ class Documents:
         """Add the row of the document in the event at this index, if it has one; `leave` it before the next one."""
         part: Part = inner.part if inner is not None else entity.events.at(index)  # type: ignore[assignment]  # a part
         around = self._around[-1]
+        if not part.name and inner is not None and inner.entity.media_type in registry.MAIL:
+            return self._open(inner.entity, part, around._replace(links=0))  # `links` has those of the part, too
         if not part.name:
             is_member = part.media_type == registry.RECORDS
             self._around.append(around._replace(member=part.start) if is_member else around)

@@ -254,7 +254,7 @@ _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
 def _of_mail(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     inside, its = (next(inners(entity), None) for entity in (before, after))
-    if inside is not None and its is not None and not inside.part.name:
+    if inside and its and (before.media_type == registry.COMPRESSED_MAIL or not inside.part.name):
         yield from _of_file((before, after), (inside.entity, its.entity), meant)
         return
     if before.held or before.media_type == registry.MAILBOX:

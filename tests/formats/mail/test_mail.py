@@ -133,6 +133,8 @@ def test_the_charset_is_read_as_mail_programs_write_it(charset: bytes) -> None:
         b"/mixed boundary=B",
         b'/mixed; charset="UTF-8" boundary="B',
         b"/mixed; boundary: B (x)",
+        b"/mixed; boundary=B\n \n",
+        b"/mixed; boundary=B\n and no empty line behind the header",
         b"/alternative; boundary=nowhere\nContent-Type: multipart/mixed; boundary=B",
         b"/mixed; boundary=B\nContent-Type: multipart/mixed; boundary=nowhere",
         b"/mixed; boundary=B\nContent-Transfer-Encoding: base64",
@@ -141,6 +143,12 @@ def test_the_charset_is_read_as_mail_programs_write_it(charset: bytes) -> None:
 def test_a_multipart_is_read_as_mail_programs_write_it(value: bytes) -> None:
     old, new = (multipart(html(link)).replace(b"/mixed; boundary=B", value, 1) for link in (LINK, DONE))
     assert rewritten(old) == new
+
+
+def test_a_boundary_may_be_folded() -> None:
+    for written, boundary in ((b'"a\n b"', b"ab"), (b'"a\n b"', b"a b")):
+        old, new = (multipart(html(link)).replace(b"B", boundary) for link in (LINK, DONE))
+        assert rewritten(old.replace(boundary, written, 1)) == new.replace(boundary, written, 1)
 
 
 def test_a_boundary_may_have_parentheses_without_quotes() -> None:
@@ -501,6 +509,17 @@ def test_each_message_of_a_mailbox_is_a_document() -> None:
     assert rewritten(data, "application/mbox") == MAILBOX % (html(one), html(DONE))
 
 
+# What separates two messages, and what does not
+SEPARATORS = [b"\nFrom a", b"\r\nFrom  10:00", b"From - Mon Jan  6 10:00:00 2020", b"From ", b"\nFrom b 10:00\nFrom c 10:00"]
+NO_SEPARATORS = [b"From here on", b"> From a 10:00", b">From a 10:00", b"From a 10:00\n<p>", b" From a 10:00", b"\nFrom a\n<p>"]
+
+
+@pytest.mark.parametrize(("line", "number"), [*((line, 2) for line in SEPARATORS), *((line, 1) for line in NO_SEPARATORS)])
+def test_messages_of_a_mailbox_are_separated_with_and_without_an_empty_line(line: bytes, number: int) -> None:
+    data = b"From a 10:00\n" + html() + b"\n" + line + b"\n" + html()
+    assert len({row.entity for row in rows(data, "application/mbox")}) == number
+
+
 MAIL = html(b"<a href=3D%b=\n>x</a>", b"Content-Transfer-Encoding: quoted-printable\n")
 OLD, NEW = (MAIL % link for link in (b'"x"', b'"http://h.example/d/x"'))
 BOXES = [b"From a@h 10:00\n" + one + b"\nFrom b@h 10:00\n" + one for one in (OLD, NEW)]
@@ -525,7 +544,8 @@ def test_mail_in_gzip_is_compressed_again(old: bytes, new: bytes, name: str) -> 
     assert gzip.decompress(done) == new
     assert done == absolve.rewrite(raw, name="y", url=URL)
     assert absolve.rewrite(done, url=URL) is done
-    assert [row.entity for row in absolve.links(raw, url=URL)] == [row.entity for row in absolve.links(old, url=URL)]
+    step = "" if old.startswith(b"From") else "message[1]/"
+    assert [row.entity for row in absolve.links(raw, url=URL)] == [step + row.entity for row in absolve.links(old, url=URL)]
 
 
 def test_gzip_that_is_too_large_or_broken_stays_and_is_an_error() -> None:

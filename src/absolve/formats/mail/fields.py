@@ -17,7 +17,7 @@ from absolve.encodings.charsets import lookup
 from absolve.formats import headers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from absolve.formats.headers import Field
 
@@ -37,6 +37,7 @@ class Header(NamedTuple):
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)")
 _EMPTY_LINES: Final = re.compile(rb"(?:\r?\n)++")
 _QUOTED_FROM: Final = re.compile(rb">?From ")
+_MOST_FIELDS: Final = 8  # of one name that are looked at: for each the body may be searched
 _BOUNDARY: Final = re.compile(rb"^--", re.MULTILINE)  # of a multipart without an empty line before it
 # Fields by which a header is known to go on behind a line that is none.
 _KNOWN: Final = frozenset(
@@ -94,9 +95,15 @@ class Content(NamedTuple):
         found = self.parameters.get_param(name, "")
         return found[2] if isinstance(found, tuple) else found  # RFC 2231: charset, language, value
 
-    def boundary(self) -> bytes:
-        """Return the boundary of a multipart (RFC 2046 5.1.1); b"" if it is missing."""
-        return self.parameter("boundary").strip('"').rstrip().encode("utf-8", "surrogateescape")
+    def boundary(self, data: bytes, body: int) -> bytes:
+        """Return the boundary of a multipart (RFC 2046 5.1.1) whose body begins at `body`; b"" if it is missing.
+
+        One that is not there is the one without the blanks of its folding, or its first word, if that is there.
+        """
+        written = self.parameter("boundary").strip('"').rstrip().encode("utf-8", "surrogateescape")
+        words = written.split()
+        names = (written, b"".join(words), *words[:1])
+        return next((name for name in names if data.find(b"--" + name, body) >= 0), written)
 
 
 _WORD: Final = r"[!#$%&'*+.^_`{|}~0-9A-Za-z-]++"
@@ -113,13 +120,13 @@ def is_long(text: str) -> bool:
     return len(text) > LONGEST or text.count(";") + text.count("=") > 2 * MOST
 
 
-def content_of(texts: Iterable[str], default: str, data: bytes, body: int) -> Content:
+def content_of(texts: Sequence[str], default: str, data: bytes, body: int) -> Content:
     """Parse the Content-Type fields of an entity, whose body begins at `body`; None of them gives the default.
 
     Of several the first counts that is valid, and whose boundary is in the body. An invalid one is text/plain (RFC 2045
     5.2).
     """
-    all_of_them = [_content(text) for text in texts]
+    all_of_them = [_content(text) for text in texts[:_MOST_FIELDS]]
     valid = [one for one in all_of_them if one.is_valid]
     fitting = valid if len(valid) < 2 else [one for one in valid if _fits(one, data, body)]
     plain = Content("text/plain" if all_of_them else default, Message(), not all_of_them)
@@ -141,7 +148,7 @@ def _content(text: str) -> Content:
 
 def _fits(content: Content, data: bytes, body: int) -> bool:
     is_multipart = content.media_type.startswith("multipart/")
-    return not is_multipart or data.find(b"--" + content.boundary(), body) >= 0
+    return not is_multipart or data.find(b"--" + content.boundary(data, body), body) >= 0
 
 
 _TEXT: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|\\.?|(?<=[^\s;"/])\(|[^"\\(])++', re.DOTALL)

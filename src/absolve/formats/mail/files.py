@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
     from absolve.formats.protocols import WalkOptions
 
-# RFC 4155: a line with the sender and a time, after an empty line; some programs omit the sender, some the time. In
-# mboxo and mboxrd such lines inside a message are quoted with ">", in other formats they are not. So a line counts only
-# with a time, or with a header field after it.
-_FROM: Final = re.compile(rb"(?:\A|(?<=\n)\r?\n)(From ([^\n]*+)\n)")
+# RFC 4155: a line with the sender and a time, after an empty line; some programs omit the sender, some the time, some
+# the empty line. In mboxo and mboxrd such lines inside a message are quoted with ">", in other formats they are not. So
+# a line counts only with a time, or with a header field after it; without an empty line, only with both, or if it is
+# bare.
+_FROM: Final = re.compile(rb"From ([^\n]*+)\n")
+_EMPTY_LINE: Final = re.compile(rb"\n\r?\n")
 _TIME: Final = re.compile(rb"[0-9]:[0-9]{2}")
 _FIELD: Final = re.compile(rb"[!-9;-~]++[\t ]*+:")
 
@@ -38,16 +40,29 @@ def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterato
     if has_bare_returns(data):
         yield with_line_feeds(registry.MAILBOX, data)
         return
-    start = -1
+    start, header_end = -1, 0
     for found in _FROM.finditer(data):
-        if not (_TIME.search(found[2]) or _FIELD.match(data, found.end())):
+        if found.start() < header_end or not _is_separator(data, found):
             continue
         if start >= 0:
-            yield _message(start, found.start(1))
-        start = found.end(1)
+            yield _message(start, found.start())
+        start = found.end()
+        empty_line = _EMPTY_LINE.search(data, start - 1)
+        header_end = empty_line.start() if empty_line else len(data)
     if start < 0:
         raise WalkError("no-message", "this is no mailbox: it does not begin with a From line")
     yield _message(start, len(data))
+
+
+def _is_separator(data: bytes, found: re.Match[bytes]) -> bool:
+    start = found.start()
+    if start and data[start - 1] != 0x0A:
+        return False
+    has_time = _TIME.search(found[1]) is not None
+    has_field = _FIELD.match(data, found.end()) is not None
+    if not start or data.endswith((b"\n\n", b"\n\r\n"), 0, start):
+        return has_time or has_field
+    return has_field and (has_time or not found[1].strip())
 
 
 def _message(start: int, end: int) -> Part:
@@ -62,8 +77,9 @@ def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[E
     media_type = registry.sniff_content(registry.gzip_head(data))
     if media_type not in registry.MAIL:
         raise WalkError("no-message", "there is neither a mailbox nor a message in this gzip file")
+    name = "" if media_type == registry.MAILBOX else "message"
     coding = Gzip(options.max_decompressed)
-    yield Part(media_type, 0, len(data), coding, own_charset=True, encloses=False)
+    yield Part(media_type, 0, len(data), coding, name=name, own_charset=True, encloses=False)
 
 
 # --- Apple Mail -------------------------------------------------------------------------------------------------------

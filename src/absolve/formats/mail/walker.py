@@ -143,7 +143,7 @@ class _Walk:
         if media_type.startswith("multipart/"):
             kind = registry.PART_OF_DIGEST if media_type == "multipart/digest" else registry.PART
             signed = "" if self._options.break_signatures or media_type != "multipart/signed" else media_type
-            yield from self.multipart(self._content.boundary(), kind, signed)
+            yield from self.multipart(self._content.boundary(self._data, self._body), kind, signed)
             return
         if inside:
             yield from self._names(locations)
