@@ -126,6 +126,7 @@ def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: st
         ("commas", "", "http://h/a,b c", "http://h/a%2Cb%20c"),
         ("tasks", "action-uri=", "http://h/a;b", "http://h/a%3Bb"),
         ("link", "<", "http://h/a b>c", "http://h/a%20b%3Ec"),
+        ("bracketed", "<", "http://h/a b>c<", "http://h/a%20b%3Ec%3C"),
     ],
 )
 def test_grammars_escape_only_the_necessary_characters(syntax: str, before: str, target: str, written: str | None) -> None:

@@ -203,6 +203,7 @@ def _escape_nothing(target: bytes, _before: bytes) -> bytes:
 _SPACE: Final = re.compile(rb"[\t\n\f\r ]++")
 _SPACE_OR_COMMA: Final = re.compile(rb"[\t\n\f\r ,]++")
 _SPACE_OR_ANGLE: Final = re.compile(rb"[\t\n\f\r >]++")
+_SPACE_OR_ANGLES: Final = re.compile(rb"[\t\n\f\r <>]++")
 _SEMICOLON: Final = re.compile(rb";++")
 
 
@@ -239,6 +240,10 @@ def _escape_link(target: bytes, _before: bytes) -> bytes:
     return replaced(_SPACE_OR_ANGLE, _percent, target)
 
 
+def _escape_bracketed(target: bytes, _before: bytes) -> bytes:
+    return replaced(_SPACE_OR_ANGLES, _percent, target)
+
+
 # Percent-escape a target so that the grammar reads it as one reference. (target in UTF-8, bytes of the value before the
 # span that it replaces) -> bytes to write. The target is an absolute URL without surrounding white space; most targets
 # are returned unchanged.
@@ -252,5 +257,5 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "config": _escape_nothing,
     "likely": _escape_nothing,
     "link": _escape_link,
-    "bracketed": _escape_link,
+    "bracketed": _escape_bracketed,
 }
