@@ -80,6 +80,8 @@ def test_the_fields_of_mailing_lists_have_links() -> None:
     lists = [(f"list-{name.decode().lower()}", url) for name in names for url in ("u/v", "mailto:a@h")]
     assert links(b"".join(lines) + b"Archived-At: <u/\n\tv>\n") == [*lists, ("archived-at", "u/v")]
     assert links(b"List-Id: A list <a.h.example>\nList-Post: NO\n") == []
+    (encoded,) = events(b"List-Archive: =?us-ascii?Q?=3Chttp=3A//h/=3E?=\n")
+    assert isinstance(encoded, Finding)
 
 
 @pytest.mark.parametrize("data", [b"", b"Subject: http://h/\n", b"Location: San Francisco, CA, USA\n", b"Refresh: 5\n"])

@@ -329,9 +329,11 @@ def _one_url(data: bytes, field: Field) -> tuple[int, int, FieldText]:
     return start, start + len(inner.rstrip(_BLANKS)), _PLAIN if quoted else _BRACKETED
 
 
-def _listed(data: bytes, field: Field, place: LinkSite) -> Iterator[Link]:
+def _listed(data: bytes, field: Field, place: LinkSite) -> Iterator[Link | Finding]:
     """Yield the links in a field's value by the grammar of its `LinkSite.syntax`."""
     coding = _BRACKETED if place.syntax == "bracketed" else _PLAIN
     text, offsets = _PLAIN.decode_mapped(data[field.start : field.end])
+    if place.syntax == "bracketed" and text.startswith(b"=?"):
+        yield Finding("malformed-field", "a field of URLs in encoded words is left as it is", field.position)
     for start, end in GRAMMARS[place.syntax](text):
         yield Link(place, field.start + offsets.start(start), field.start + offsets.end(end), coding)

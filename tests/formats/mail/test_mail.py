@@ -146,9 +146,13 @@ def test_a_multipart_is_read_as_mail_programs_write_it(value: bytes) -> None:
 
 
 def test_a_boundary_may_be_folded() -> None:
-    for written, boundary in ((b'"a\n b"', b"ab"), (b'"a\n b"', b"a b")):
+    for written, boundary in ((b'"a\n b"', b"ab"), (b'"a\n b"', b"a b"), (b'"a=b c=d"', b"a=b c=d")):
         old, new = (multipart(html(link)).replace(b"B", boundary) for link in (LINK, DONE))
         assert rewritten(old.replace(boundary, written, 1)) == new.replace(boundary, written, 1)
+
+
+def test_a_boundary_that_only_begins_lines_is_missing() -> None:
+    assert codes(b'Content-Type: multipart/mixed; boundary="a  b"\n\n--a \tb\n\n--a c\n') == [("no-boundary", 3, True)]
 
 
 def test_a_boundary_may_have_parentheses_without_quotes() -> None:

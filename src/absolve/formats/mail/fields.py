@@ -17,7 +17,7 @@ from absolve.encodings.charsets import lookup
 from absolve.formats import headers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.formats.headers import Field
 
@@ -103,14 +103,14 @@ class Content(NamedTuple):
         written = self.parameter("boundary").strip('"').rstrip().encode("utf-8", "surrogateescape")
         words = written.split()
         names = (written, b"".join(words), *words[:1])
-        return next((name for name in names if data.find(b"--" + name, body) >= 0), written)
+        return next((name for name in names if _is_there(name, data, body)), written)
 
 
 _WORD: Final = r"[!#$%&'*+.^_`{|}~0-9A-Za-z-]++"
 _TYPE: Final = re.compile(rf"[\s\"']*+({_WORD})\s*+/\s*+({_WORD})[\s\"',:;]*+")
 # Between two parameters, where a semicolon is missing: behind a quoted string, or between a token and the next name
 _NO_SEMICOLON: Final = re.compile(
-    r"""(=\s*+"(?:[^"\\]|\\.)*+")\s*+(?=[^\s;])|(=[^\s";]++)[\s,]++(?=[A-Za-z][A-Za-z0-9*-]*+\s*+=)"""
+    r"""("(?:[^"\\]|\\.)*+")\s*+(?=([^\s;]?))|(=[^\s";]++)([\s,]++)(?=[A-Za-z][A-Za-z0-9*-]*+\s*+=)"""
 )
 _COLON: Final = re.compile(r"(\A|;)(\s*+(?:charset|boundary)\s*+):", re.IGNORECASE)
 
@@ -140,15 +140,23 @@ def _content(text: str) -> Content:
     message = Message()
     if found is None:
         return Content("text/plain", message, is_valid=False)
-    rest = _NO_SEMICOLON.sub(lambda one: f"{one[1] or one[2]}; ", _COLON.sub(r"\1\2=", text[found.end() :]))
+    rest = _NO_SEMICOLON.sub(_separated, _COLON.sub(r"\1\2=", text[found.end() :]))
     media_type = f"{found[1]}/{found[2]}".lower()
     message["Content-Type"] = f"{media_type}; {rest}".encode("utf-8", "surrogateescape").decode("latin-1")
     return Content(media_type, message)
 
 
+def _separated(found: re.Match[str]) -> str:
+    return (found[1] or found[3]) + ("; " if found[2] or found[4] else "")
+
+
 def _fits(content: Content, data: bytes, body: int) -> bool:
     is_multipart = content.media_type.startswith("multipart/")
-    return not is_multipart or data.find(b"--" + content.boundary(data, body), body) >= 0
+    return not is_multipart or _is_there(content.boundary(data, body), data, body)
+
+
+def _is_there(boundary: bytes, data: bytes, body: int) -> bool:
+    return next(delimiters(data, boundary, body), None) is not None
 
 
 _TEXT: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|\\.?|(?<=[^\s;"/])\(|[^"\\(])++', re.DOTALL)
@@ -178,6 +186,36 @@ def _comment_end(text: str, position: int) -> int:
         depth += {"(": 1, ")": -1}.get(found[1], 0)
         position = found.end()
     return position
+
+
+# --- boundaries -------------------------------------------------------------------------------------------------------
+
+
+class Delimiter(NamedTuple):
+    """A boundary delimiter line (RFC 2046 5.1.1): end of the part before it, start of the next; `closes`: the last."""
+
+    start: int
+    end: int
+    closes: bool
+
+
+_AFTER_BOUNDARY: Final = re.compile(rb"(--)?[\t ]*+\r?(?:\n|\Z)")
+
+
+def delimiters(data: bytes, boundary: bytes, position: int) -> Iterator[Delimiter]:
+    """Yield the lines with this boundary and nothing else but blanks; the line end before each belongs to it."""
+    line = b"--" + boundary
+    first = position
+    while (found := data.find(line, position)) >= 0:
+        position = found + len(line)
+        after = _AFTER_BOUNDARY.match(data, position)
+        if after is None or (found > first and data[found - 1] != 0x0A):
+            continue
+        position = after.end()
+        start = found
+        if found > first:
+            start = found - 2 if data[found - 2 : found - 1] == b"\r" else found - 1
+        yield Delimiter(start, position, after[1] is not None)
 
 
 # --- Content-Transfer-Encoding ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ apply to its body as bases of the encapsulating entity (3.2).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import UNREAD_PART
 from absolve.core.model import BaseClaim, Finding, Layer, Link, MessageIds, Part
@@ -18,7 +18,17 @@ from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.compression import Unread
 from absolve.formats.mail.codings import BareReturns, Base64, LooseBase64, QuotedPrintable
-from absolve.formats.mail.fields import LONGEST, MOST, Header, content_of, encoding_of, header_at, header_of, is_long
+from absolve.formats.mail.fields import (
+    LONGEST,
+    MOST,
+    Header,
+    content_of,
+    delimiters,
+    encoding_of,
+    header_at,
+    header_of,
+    is_long,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -245,7 +255,7 @@ class _Walk:
             yield Finding("no-boundary", text, self._body, failed=True)
             return
         start = -1
-        for delimiter in _delimiters(self._data, boundary, self._body):
+        for delimiter in delimiters(self._data, boundary, self._body):
             if start >= 0:
                 yield self._of_multipart(media_type, start, max(start, delimiter.start), signed)
             start = delimiter.end
@@ -267,33 +277,6 @@ class _Walk:
 def _has_links(name: str) -> bool:
     """Return whether a file may have links by its name; winmail.dat is a message of Outlook (TNEF)."""
     return name.lower() == "winmail.dat" or registry.recognised(b"", name) is not None
-
-
-class _Delimiter(NamedTuple):
-    """A boundary delimiter line (RFC 2046 5.1.1): end of the part before it, start of the next; `closes`: the last."""
-
-    start: int
-    end: int
-    closes: bool
-
-
-_AFTER_BOUNDARY: Final = re.compile(rb"(--)?[\t ]*+\r?(?:\n|\Z)")
-
-
-def _delimiters(data: bytes, boundary: bytes, position: int) -> Iterator[_Delimiter]:
-    """Yield the lines with this boundary and nothing else but blanks; the line end before each belongs to it."""
-    line = b"--" + boundary
-    first = position
-    while (found := data.find(line, position)) >= 0:
-        position = found + len(line)
-        after = _AFTER_BOUNDARY.match(data, position)
-        if after is None or (found > first and data[found - 1] != 0x0A):
-            continue
-        position = after.end()
-        start = found
-        if found > first:
-            start = found - 2 if data[found - 2 : found - 1] == b"\r" else found - 1
-        yield _Delimiter(start, position, after[1] is not None)
 
 
 def _shown(boundary: bytes) -> str:
