@@ -17,7 +17,9 @@ PAGES: Final = sorted(
     if "commands" not in path.parts
 )
 DOCS: Final = [page for page in PAGES if page.startswith("docs/") or page == "CONTRIBUTING.md"]
-OF_USERS: Final = {"absolve.toml", "datapackage.json", "datapackage-digest.json"}  # files of the users of absolve
+OF_USERS: Final = {  # files of the users of absolve
+    "absolve.toml", "datapackage.json", "datapackage-digest.json", "firebase.json", "netlify.toml", "staticwebapp.config.json", "vercel.json",
+}  # fmt: skip
 CODE: Final = re.compile(r"^ {4}.*$|`[^`]*`", re.MULTILINE)
 DECISION: Final = re.compile(r"^(?:<a id=\"\w+\"></a>)?\*\*([A-Z]\d+)\. (.+?)(?=^(?:<a id|\*\*[A-Z]\d)|^## |\Z)", re.MULTILINE | re.DOTALL)
 CONCEPT: Final = re.compile(r"^\| ([^|]+) \| [^|]+ \| (`[^|]+`) \|$", re.MULTILINE)

@@ -273,7 +273,7 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
 
     Its name decides its format, on the standard output that of the first map.
     """
-    form = maps.form_of(Path(name)) if name != special_files.STDOUT else rules.form
+    form = maps.form_of(Path(name)) if name != special_files.STDOUT else maps.form_like(rules.form)
     added = connection.execute("SELECT url, final FROM urls WHERE verdict = 'moved' ORDER BY url").fetchall()
     written = maps.written(form, rules, added)
     for rule, reason in written.left_out:

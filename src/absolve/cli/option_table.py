@@ -369,7 +369,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--map MAP",
             "audit",
-            "redirects: a table (CSV, .xlsx), _redirects, .htaccess, configuration of Apache or nginx, RewriteMap",
+            "redirects: a table (CSV, .xlsx), _redirects, .htaccess, or the configuration of a server or host",
             repeats=True,
             nargs="+",
             attribute="maps",

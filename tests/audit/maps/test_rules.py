@@ -192,5 +192,5 @@ def test_the_format_of_a_map_is_recognised(name: str, text: str, form: str) -> N
 
 
 def test_an_unknown_format_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="the format of a map is one of apache, cloudflare, csv"):
-        maps.read(Path("x"), b"", format="iis")
+    with pytest.raises(UsageError, match="the format of a map is one of apache, azure, caddy"):
+        maps.read(Path("x"), b"", format="yaml")

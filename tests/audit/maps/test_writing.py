@@ -392,8 +392,8 @@ def test_the_name_of_a_file_says_its_form() -> None:
     assert {name: maps.form_of(Path(name)) for name in names} == names
     with pytest.raises(UsageError, match="does not say the format of the map"):
         maps.form_of(Path("x.doc"))
-    with pytest.raises(UsageError, match="the format of a map is one of"):
-        maps.written("iis", maps.Rules([], None, NEW))
+    with pytest.raises(UsageError, match="a map is written as one of"):
+        maps.written("s3", maps.Rules([], None, NEW))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from absolve.audit.maps.model import Move, Outcome, Rule, RuleSet
 from absolve.audit.maps.reading import FORMATS, check, read
 from absolve.audit.maps.redirects import recorded
 from absolve.audit.maps.rules import Rules
-from absolve.audit.maps.writing import Written, form_of, rule_text, written
+from absolve.audit.maps.writing import Written, form_like, form_of, rule_text, written
 
 __all__ = [
     "FORMATS",
@@ -22,6 +22,7 @@ __all__ = [
     "Written",
     "check",
     "checked",
+    "form_like",
     "form_of",
     "read",
     "recorded",

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from absolve.audit.maps import apache, nginx, redirects, spreadsheet
+from absolve.audit.maps import apache, caddy, nginx, redirects, spreadsheet, structured, xml_forms
 from absolve.audit.maps.model import MOST_RULES
 from absolve.core.errors import UsageError
 from absolve.tables.reading import is_workbook
@@ -23,15 +23,20 @@ if TYPE_CHECKING:
 
 _READERS: Final[dict[str, Callable[[str, bytes], RuleSet]]] = {
     "apache": apache.read,
+    "caddy": caddy.read,
     "cloudflare": redirects.read_cloudflare,
+    "iis": xml_forms.read_iis,
     "netlify": redirects.read_netlify,
     "nginx": nginx.read,
     "rewritemap": redirects.read_rewrite_map,
+    "squarespace": structured.read_squarespace,
+    "s3-xml": xml_forms.read_s3,
+    **{form: structured.reader(form) for form in structured.FORMS},
 }
 FORMATS: Final = tuple(sorted([*_READERS, "csv"]))
 _IN_WORDS: Final = (
-    "a table (CSV or .xlsx: old URL, new URL), _redirects, a configuration of Apache (.htaccess) or nginx, or the text"
-    " of a RewriteMap"
+    "a table (CSV or .xlsx: old URL, new URL), _redirects, a configuration of Apache (.htaccess), nginx or IIS, a"
+    " Caddyfile, the text of a RewriteMap, netlify.toml, vercel.json, firebase.json or staticwebapp.config.json"
 )
 _LOOKED_AT: Final = 1 << 18
 _SECTION: Final = (
@@ -45,6 +50,11 @@ _APACHE: Final = re.compile(
 _NGINX: Final = re.compile(
     r"^[^#\n]*?(?:[{;]|^)\s*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", re.MULTILINE
 )
+
+_XML: Final = re.compile(r"<(?:\w+:)?(RoutingRule|rewriteMap|httpRedirect|rewrite|system\.webServer)s?\b")
+_CADDY: Final = re.compile(r"^[ \t]*redir[ \t]+[^;{\n]*$", re.MULTILINE)
+_ARROW: Final = re.compile(r"^/\S*[ \t]+->[ \t]", re.MULTILINE)
+_STRUCTURED: Final = frozenset({"caddy", "iis", "s3-xml", *structured.FORMS})
 
 
 def read(
@@ -90,7 +100,7 @@ _TEXT: Final = (
         ),
         "TOML or INI",
     ),
-    (re.compile(r"[{\[]\s*[\"{\[\]}]"), "JSON"),
+    (re.compile(r"[{\[]\s*[\"{\[\]}]"), "JSON without redirects"),
     (
         re.compile(
             r"---[^\S\n]*$|[\w-]++:[^\S\n]*+\n[^\S\n]*+(?:-[ ]|[\w-]+:)|/\S*:[^\S\n]+\S+$", re.MULTILINE
@@ -112,7 +122,8 @@ _SUFFIXES: Final = {
 def check(found: RuleSet) -> None:
     """Raise UsageError for a map that cannot be one: a file of another form, or one in which no line is like a rule."""
     text = decoded(found.data[:_LOOKED_AT])
-    other = _other_form(Path(found.file).name.lower(), found.data, text)
+    is_known = found.format in _STRUCTURED
+    other = _other_form(Path(found.file).name.lower(), found.data, text) if not is_known else None
     if other is not None:
         line = text[: len(text) - len(text.lstrip())].count("\n") + 1
         raise UsageError(f"{found.file}:{line}: this is {other}: a map is {_IN_WORDS}")
@@ -123,7 +134,8 @@ def check(found: RuleSet) -> None:
 
 def _is_like(rule: Rule, form: str) -> bool:
     """Return whether a line is a rule, or was meant to be one: it has a directive, or begins with a path or a URL."""
-    return rule.problem is None or form in {"apache", "nginx"} or rule.text.startswith(("/", "http:", "https:"))
+    is_sure = form in {"apache", "nginx", *_STRUCTURED}
+    return rule.problem is None or is_sure or rule.text.startswith(("/", "http:", "https:"))
 
 
 def _other_form(name: str, data: bytes, text: str) -> str | None:
@@ -150,6 +162,14 @@ def recognised(name: str, data: bytes) -> str:
     if ".htaccess" in name:
         return "apache"
     text = decoded(data[:_LOOKED_AT])
+    if (form := structured.form_of(name, text)) is not None:
+        return form
+    if name.startswith("caddyfile") or name.endswith(".caddy") or _CADDY.search(text):
+        return "caddy"
+    if name.endswith("web.config"):
+        return "iis"
+    if text.lstrip()[:1] == "<" and (found := _XML.search(text)) is not None:
+        return "s3-xml" if found[1] == "RoutingRule" else "iis"
     if name.endswith(".map"):
         return "nginx" if "{" in text or ";" in text else "rewritemap"
     if _NGINX.search(text) and not re.search(
@@ -163,6 +183,8 @@ def recognised(name: str, data: bytes) -> str:
 
 def _by_lines(text: str) -> str:
     """Return the format of lines with words or cells: the status and splats of `_redirects` decide."""
+    if _ARROW.search(text):
+        return "squarespace"
     rows = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")][:100]
     if any(re.search(r"[,;\t]", line) and len(line.split()) < 2 for line in rows):
         return "csv"

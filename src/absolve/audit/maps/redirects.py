@@ -101,9 +101,9 @@ def _netlify(rule: Rule, words: list[str]) -> Rule:
         if found is None or found[1].lower() not in _CONDITIONS:
             return rule._replace(problem=f"{short(word)} is neither a status nor a condition")
         problem = f"it depends on the {found[1].lower()} of the visitor, which cannot be known"
-        rule = _matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
+        rule = matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
         return rule._replace(problem=problem)
-    return _matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
+    return matched(rule._replace(status=status, forced=forced), old, new, parameters, is_netlify=True)
 
 
 # --- Cloudflare -------------------------------------------------------------------------------------------------------
@@ -129,13 +129,13 @@ def _cloudflare(rule: Rule, words: list[str]) -> Rule:
         return rule._replace(problem="Cloudflare sends other content only from the site itself")
     if old.count("*") > 1:
         return rule._replace(problem="it has more than one *")
-    return _matched(rule._replace(status=status), old, new, [], is_netlify=False)
+    return matched(rule._replace(status=status), old, new, [], is_netlify=False)
 
 
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def _matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], *, is_netlify: bool) -> Rule:
+def matched(rule: Rule, old: str, new: str, parameters: list[tuple[str, str]], *, is_netlify: bool) -> Rule:
     """Return the rule with its source and target, or with the problem of one of them."""
     found = source(old)
     fault = found if isinstance(found, str) else None

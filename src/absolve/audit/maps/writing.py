@@ -14,7 +14,6 @@ from absolve.audit.maps import forms
 from absolve.audit.maps.flattening import Flat, Flattening
 from absolve.audit.maps.in_place import edited
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX, Rule
-from absolve.audit.maps.reading import FORMATS
 from absolve.audit.maps.request import request
 from absolve.audit.maps.spreadsheet import may_be_joined, recognisable, with_rest
 from absolve.core.errors import UsageError
@@ -37,13 +36,21 @@ _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     "netlify": forms.netlify_lines,
     "nginx": forms.nginx_lines,
     "rewritemap": forms.rewrite_map_lines,
+    **forms.OF_HOSTS,
 }
+_FORMS: Final = ", ".join(sorted(_LINES))
 _WITH_PCRE: Final = frozenset({"apache", "nginx"})
 _WITH_SIGN: Final = frozenset({"csv", "netlify"})
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
 _BY_NAME: Final = (
     ("_redirects", "netlify"),
     (".csv", "csv"),
+    ("netlify.toml", "netlify-toml"),
+    ("vercel.json", "vercel"),
+    ("firebase.json", "firebase"),
+    ("staticwebapp.config.json", "azure"),
+    ("web.config", "iis"),
+    ("caddyfile", "caddy"),
     (".htaccess", "apache"),
     (".conf", "nginx"),
     (".map", "nginx"),
@@ -64,7 +71,12 @@ def form_of(path: Path) -> str:
     for end, form in _BY_NAME:
         if name.endswith(end) or (end == ".htaccess" and end in name):
             return form
-    raise UsageError(f"the name {path.name!r} does not say the format of the map: give one of {', '.join(FORMATS)}")
+    raise UsageError(f"the name {path.name!r} does not say the format of the map: give one of {_FORMS}")
+
+
+def form_like(form: str) -> str:
+    """Return the format in which a map of a form is written: CSV where rules have no text in that form."""
+    return form if form in _LINES else "csv"
 
 
 def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
@@ -104,7 +116,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     Raise UsageError for an unknown format.
     """
     if form not in _LINES:
-        raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {form!r}")
+        raise UsageError(f"a map is written as one of {_FORMS}, not {form!r}")
     flattening = Flattening(rules)
     left_out: list[tuple[Rule, str]] = []
     new = [
@@ -118,7 +130,7 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
     is_joined = form == "csv" and len(rules.sets) > 1
     for found in rules.sets:
         flat = flattening.of_set(found)
-        keeps = found.format == form and bool(found.data)
+        keeps = found.format == form and bool(found.data) and form not in forms.OF_HOSTS
         if keeps and (not is_joined or may_be_joined(decoded(found.data, legacy=True), is_first=not texts)):
             texts.append(edited(found, flat, _LINES[form], first))
             charsets.append(charset_of(found.data, legacy=form == "csv"))
@@ -135,6 +147,10 @@ def written(form: str, rules: Rules, added: Iterable[tuple[str, str]] = ()) -> W
             first = []
     if not texts:
         texts.append("\n".join([*_head(form), *first]))
+    if form in forms.FRAMES:
+        start, between, end = forms.FRAMES[form]
+        lines = [line for text in texts for line in text.split("\n") if line]
+        return Written((start + between.join(lines) + end).encode(), left_out)
     text = "".join(text if text.endswith(("\n", "\r")) else f"{text}\n" for text in texts)
     text = recognisable(text, ",", "\n") if is_joined else text
     return Written(_common(charsets, len(texts)).encoded(text), left_out)
@@ -177,7 +193,7 @@ def _converted(form: str, flat: Iterable[Flat], left_out: list[tuple[Rule, str]]
             lines += made
             continue
         left_out.append((rule, reason or f"{form} cannot express it"))
-        if form != "csv":
+        if form != "csv" and form not in forms.FRAMES:
             lines.append(_comment(f"{rule.place}: {left_out[-1][1]}: {rule.text}"))
     return lines
 

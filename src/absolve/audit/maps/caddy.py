@@ -1,0 +1,200 @@
+"""Read the redirects of a Caddyfile: `redir` and `respond`, with their matchers, in the order of Caddy.
+
+In: the bytes of the file. Out: a `RuleSet` with a server for each site block. caddyserver.com/docs/caddyfile: a path
+matcher has any letter case; `redir` adds no query; of several `redir` the one with the longest path is tried first,
+those in a `route` in their order.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.audit.maps.model import DROP, EXACT, HOST, KEEP, REGEX, SCHEME, WHOLE_PATH, Rule, RuleSet, Server
+from absolve.audit.maps.request import check_pattern, decoded, target_fault, target_parts
+from absolve.core.errors import UsageError
+from absolve.tables.text import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|`([^`]*)`|(#.*)|(\{(?=\s|$)|\}(?=\s|$))|(\S+)')
+_DEEPEST: Final = 50
+_CODES: Final = {"permanent": 301, "temporary": 302, "html": 302}
+_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+_KNOWN: Final = {
+    "uri": WHOLE_PATH, "http.request.uri": WHOLE_PATH, "path": WHOLE_PATH, "http.request.uri.path": WHOLE_PATH,
+    "host": HOST, "hostport": HOST, "http.request.host": HOST, "scheme": SCHEME, "http.request.scheme": SCHEME,
+}  # fmt: skip
+_GROUP: Final = re.compile(r"(?:http\.regexp|re)\.(?:\w+\.)?(\d)")
+_NESTED: Final = frozenset({"handle", "route", "handle_path", "handle_errors"})
+_UNREAD: Final = frozenset({"rewrite", "uri", "import", "map", "try_files", "redirects_file"})
+_NAME: Final = re.compile(r"(?:(https?)://)?([^/:{}]*)(?::(\d+))?(?:/.*)?")
+
+
+class Directive(NamedTuple):
+    """The words of a line, its number, and the lines of its block."""
+
+    words: list[str]
+    line: int
+    block: list[Directive]
+
+
+class Matcher(NamedTuple):
+    """What a matcher needs: paths, a regular expression with the name of its groups, or what cannot be known."""
+
+    paths: tuple[str, ...] = ()
+    pattern: str | None = None
+    problem: str | None = None
+
+
+def read(name: str, data: bytes) -> RuleSet:
+    """Return the rules of a Caddyfile."""
+    servers, every = [], []
+    for site in _sites(_directives(data)):
+        rules = list(_ordered(_of_block(name, site.block, {})))
+        every += rules
+        names = [found for word in site.words if (found := _NAME.fullmatch(word.rstrip(","))) is not None]
+        hosts = tuple(one[2].lower() for one in names if one[2])
+        ports = tuple(port for one in names if (port := one[3] or {"http": "80", "https": "443"}.get(one[1] or "", "")))
+        servers.append(Server(hosts, ports if len(ports) == len(names) else (), (rules,)))
+    return RuleSet(name, "caddy", every, tuple(servers))
+
+
+def _directives(data: bytes) -> list[Directive]:
+    """Return the lines of a file as a tree. Blocks deeper than any configuration are left out."""
+    top: list[Directive] = []
+    open_: list[list[Directive]] = [top]
+    for number, text, _ in lines(data):
+        words: list[str] = []
+        for found in _TOKEN.finditer(text):
+            if found[3] is not None:
+                break
+            if found[4] == "{" and len(open_) < _DEEPEST:
+                made = Directive(words, number, [])
+                open_[-1].append(made)
+                open_.append(made.block)
+                words = []
+            elif found[4] == "}" and len(open_) > 1:
+                open_.pop()
+            else:
+                words.append(next(part for part in (found[1], found[2], found[5], found[4]) if part is not None))
+        if words:
+            open_[-1].append(Directive(words, number, []))
+    return top
+
+
+def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
+    """Yield the site blocks: without braces the first line has the addresses, and all others are its block."""
+    if any(one.block and one.words and one.words[0] not in {*_NESTED, "redir"} for one in top):
+        yield from (one for one in top if one.words and not one.words[0].startswith("("))
+    elif top:
+        first = "".join(top[0].words[:1])
+        has_address = first not in {"", "redir", "respond", *_NESTED} and not first.startswith("@")
+        yield Directive(top[0].words if has_address else [], top[0].line, list(top[1:] if has_address else top))
+
+
+def _of_block(name: str, block: Sequence[Directive], known: dict[str, Matcher]) -> Iterator[Rule]:
+    known = {**known, **{one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}}
+    for one in block:
+        kind, *words = one.words or [""]
+        rule = Rule(name, one.line, " ".join(one.words), query=DROP)
+        if kind in {"redir", "respond"}:
+            yield from _of_line(rule, kind, words, known)
+        elif kind == "handle_path" or (kind in _NESTED and words):
+            reason = f"it is in {' '.join(one.words)}"
+            yield from (made._replace(problem=reason) for made in _of_block(name, one.block, known))
+        elif kind in _NESTED:
+            yield from _of_block(name, one.block, known)
+        elif kind in _UNREAD:
+            yield rule._replace(problem="it may change the path inside the server")
+
+
+def _named(one: Directive) -> Matcher:
+    """Return a named matcher: `@name path /a /b`, `@name path_regexp NAME PATTERN`, or a block with one of them."""
+    parts = [one.words[1:]] if len(one.words) > 1 else [inner.words for inner in one.block]
+    if len(parts) != 1 or not parts[0]:
+        return Matcher(problem="its matcher has more than one condition")
+    kind, *words = parts[0]
+    if kind == "path" and words:
+        return Matcher(tuple(words))
+    if kind == "path_regexp" and words:
+        return Matcher(pattern=words[-1])
+    return Matcher(problem=f"it depends on more than the path: {kind}")
+
+
+def _of_line(rule: Rule, kind: str, words: list[str], known: dict[str, Matcher]) -> Iterator[Rule]:
+    """Yield the rules of a directive: one for each path of its matcher."""
+    matcher = Matcher()
+    if len(words) > 1 and words[0].startswith(("/", "*", "@")):
+        matcher = _matcher(words.pop(0), known)
+    made = _redirected(rule, words) if kind == "redir" else _answered(rule, words)
+    if made is None:
+        return
+    made = made._replace(problem=matcher.problem or made.problem)
+    if matcher.pattern is not None:
+        yield _with_pattern(made, matcher.pattern, folds=False)
+        return
+    for path in matcher.paths or ("*",):
+        is_exact = "*" not in path
+        pattern = re.escape(decoded(path)).replace(r"\*", ".*")
+        found = made._replace(how=EXACT, source=decoded(path), ignores_case=True)
+        yield found if is_exact else _with_pattern(made, f"^{pattern}$", folds=True)
+
+
+def _matcher(word: str, known: dict[str, Matcher]) -> Matcher:
+    if word.startswith("@"):
+        return known.get(word, Matcher(problem="its matcher is not in this file"))
+    return Matcher((word,)) if word != "*" else Matcher()
+
+
+def _with_pattern(rule: Rule, pattern: str, *, folds: bool) -> Rule:
+    try:
+        check_pattern(pattern, ignores_case=folds)
+    except UsageError as error:
+        return rule._replace(problem=error.message)
+    return rule._replace(how=REGEX, source=pattern, ignores_case=folds)
+
+
+def _redirected(rule: Rule, words: Sequence[str]) -> Rule:
+    """Return a rule with the target and the status of `redir`."""
+    if not 1 <= len(words) <= 2:
+        return rule._replace(problem="it has a target and perhaps a status")
+    code = words[1] if len(words) == 2 else "temporary"
+    if code not in _CODES and not re.fullmatch("30[12378]", code):
+        return rule._replace(problem=f"{code[:40]!r} is no status of a redirect")
+    unknown: list[str] = []
+
+    def part(found: re.Match[str]) -> int | None:
+        group = _GROUP.fullmatch(found[1])
+        number = int(group[1]) if group is not None else _KNOWN.get(found[1])
+        unknown.extend([found[0]] if number is None and found[1] not in {"query", "?query"} else [])
+        return number
+
+    text = re.sub(r"\??\{\??(?:http\.request\.uri\.)?query\}", "", words[0])
+    has_query = text != words[0] or re.search(r"\{(?:http\.request\.)?uri\}", words[0]) is not None
+    target = target_parts(text, _VARIABLE, part) or ("",)
+    if unknown or (isinstance(target[0], int) and target[0] != SCHEME):
+        reason = f"its target needs {unknown[0]}" if unknown else "the old URL would choose its host"
+        return rule._replace(problem=reason)
+    fault = target_fault(str(target[0])) if len(target) == 1 else None
+    status = _CODES.get(code) or int(code)
+    return rule._replace(target=target, status=status, query=KEEP if has_query else DROP, problem=fault)
+
+
+def _answered(rule: Rule, words: Sequence[str]) -> Rule | None:
+    """Return the rule of `respond` for a page that is gone; None for any other answer."""
+    status = next((int(word) for word in words if word in {"404", "410"}), None)
+    return None if status is None else rule._replace(status=status)
+
+
+def _ordered(rules: Iterator[Rule]) -> list[Rule]:
+    """Return rules as Caddy tries them: the longest path first, those without a path last."""
+    return sorted(rules, key=lambda rule: -_length(rule))
+
+
+def _length(rule: Rule) -> int:
+    """Return the length of the path of a matcher; 0 for a regular expression, and for all paths."""
+    if rule.how == REGEX and not rule.ignores_case:
+        return 0
+    return len(rule.source if rule.how == EXACT else re.sub(r"\\(.)", r"\1", rule.source[1:-1].replace(".*", "")))
