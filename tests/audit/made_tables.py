@@ -113,7 +113,7 @@ def old_url(chance: random.Random, number: int) -> list[Any]:
     final = f"{NEW}/{section}/{chance.choice(WORDS)}.html" if verdict in {"kept", "mapped", "moved"} else None
     method = {"kept": "same", "mapped": "rule", "moved": "content"}.get(verdict)
     rule = f"{url},{final}" if verdict == "moved" else "redirects.csv:1" if verdict == "mapped" else None
-    return [url, verdict, final, int(verdict == "mapped"), method, 0.93 if verdict == "moved" else None, None, None, rule]
+    return [url, verdict, final, int(verdict == "mapped"), method, 0.93 if verdict == "moved" else None, None, None, rule, 1000 - number]
 
 
 def summarize(connection: duckdb.DuckDBPyConnection, causes: list[tuple[str, str, str, str]]) -> None:

@@ -15,15 +15,18 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.audit import logs
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError, in_short
 from absolve.formats import registry
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
+from absolve.tables import Table
 from absolve.tables.inventory import typed_table
 
 try:
     import duckdb
+    import pyarrow as pa
 
     from absolve.inventory import arrow_batches
     from absolve.tables.duckdb import CLOSED, add_tables
@@ -33,11 +36,16 @@ except (ImportError, UsageError) as error:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+_REQUESTS: Final = pa.schema([("url", pa.string()), ("number", pa.int64())])
 NEW: Final = "new"
 OLD: Final = "old"
 SIDES: Final = (NEW, OLD)
 TABLES: Final = {"links": COLUMNS, "documents": DOCUMENT_COLUMNS}
-_TABLES: Final = [typed_table(name, columns) for name, columns in TABLES.items()]
+_TABLES: Final = [
+    *(typed_table(name, columns) for name, columns in TABLES.items()),
+    # How often lists count that a URL was asked for.
+    Table("requests", {"url": "VARCHAR", "number": "BIGINT"}, schema=_REQUESTS),
+]
 _OPTIONAL: Final = {"alternates": "[]"}  # columns that inventories of earlier versions lack
 _GLOB: Final = re.compile(r"[*?\[]")
 _SQLITE: Final = b"SQLite format 3\0"
@@ -45,6 +53,9 @@ _PARQUET: Final = b"PAR1"
 _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _ROWS: Final = 10_000
+_TABLES_OF_LISTS: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
+_ROWS_OF_JSON: Final = re.compile(rb"\s*\[\s*[\[{]\s*\"")
+_COMPRESSED: Final = re.compile(r"\.(?:xml|log|csv|tsv|txt|cdxj?|json)\.gz$|log.*\.gz$")
 _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
@@ -96,11 +107,22 @@ def sorted_out(names: Iterable[str], side: str = OLD) -> Kinds:
             found.lists.append((name, "sitemap"))
         elif Path(name).suffix.lower() in {".txt", ".lst", ".urls", ""} and _URL_LINE.match(head):
             found.lists.append((name, "list"))
-        elif Path(name).suffix.lower() in {".csv", ".tsv"} and head and side == OLD:
-            found.lists.append((name, "table"))
+        elif side == OLD and (kind := _kind_of_list(name, head)) is not None:
+            found.lists.append((name, kind))
         else:
             found.documents.append(name)
     return found
+
+
+def _kind_of_list(name: str, head: bytes) -> str | None:
+    """Return which list of the old site a file is, None for a document."""
+    path = Path(name.lower().removesuffix(".gz"))
+    if path.name == "robots.txt":
+        return "robots"
+    if (kind := logs.kind_of(head)) is not None:
+        return kind
+    is_json = path.suffix == ".json" and _ROWS_OF_JSON.match(head) is not None
+    return "table" if head and (is_json or path.suffix in _TABLES_OF_LISTS) else None
 
 
 def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:
@@ -139,14 +161,14 @@ def is_empty(connection: Any, side: str, *, has_links: bool) -> bool:
 
 
 def _head(name: str) -> bytes:
-    """Return the first bytes of a file, decompressed if it is a sitemap in gzip; b"" if it cannot be read."""
+    """Return the first bytes of a file, decompressed if it is a list in gzip; b"" if it cannot be read."""
     path = Path(name)
     if name == "-" or not path.is_file():
         return b""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
-        if head.startswith(b"\x1f\x8b") and path.name.lower().endswith(".xml.gz"):
+        if head.startswith(b"\x1f\x8b") and _COMPRESSED.search(path.name.lower()):
             with gzip.open(path) as file:
                 head = file.read(_HEAD)
     except (OSError, EOFError, ValueError):
@@ -178,6 +200,19 @@ def end(connection: Any, side: str, files: Sequence[str]) -> None:
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:
     """Insert rows of documents that are read: each chunk has the name of its table."""
     add_tables(connection, _TABLES, chunks, f"{side}_")
+
+
+def counted(rows: Sequence[tuple[str, int]]) -> Any:
+    """Return rows of the table of requests."""
+    return pa.record_batch([[url for url, _ in rows], [number for _, number in rows]], schema=_REQUESTS)
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 # --- inventories ------------------------------------------------------------------------------------------------------

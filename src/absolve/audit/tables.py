@@ -28,6 +28,7 @@ _COLUMNS: Final = {
         "score",  # similarity of the two contents, 0 to 1
         *("suggestion", "cause"),
         "rule",  # the rule that moved it, FILE:LINE; else the rule to add, as text
+        "requests",  # clicks, views or requests that lists of the old site count, if any does
     ),
     "pages": ("url", "document", "verdict", "detail"),
     "changes": ("url", "final", "what", "old", "new"),  # what is different on pages of the old site that stayed
@@ -51,7 +52,7 @@ _COLUMNS: Final = {
 }
 _TYPES: Final = {
     **TYPES,
-    **dict.fromkeys(("hops", "used", "pages", "urls", "example_line", "example_column"), "BIGINT"),
+    **dict.fromkeys(("hops", "requests", "used", "pages", "urls", "example_line", "example_column"), "BIGINT"),
     "score": "DOUBLE",
 }
 TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} for table, columns in _COLUMNS.items()}

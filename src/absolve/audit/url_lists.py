@@ -1,25 +1,25 @@
-"""Load lists of URLs and sitemaps into the working tables: only that these URLs exist is known.
+"""Load lists of URLs into the working tables: plain lists, sitemaps, tables, access logs, indexes of archives.
 
-In: a connection, the name of a list. Out: a row of the table of documents for each URL; diagnostics for the lines that
-are no URLs. Lines are read one by one; a compressed sitemap is decompressed up to a limit.
+In: a connection, the name of a list. Out: a row of the table of documents for each URL, how often each was asked for
+where the list counts it, and diagnostics for what is no URL. A log is read line by line: its distinct URLs are kept.
 """
 
 from __future__ import annotations
 
-import csv
 import gzip
+import re
 import zlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from absolve.audit import load
+from absolve.audit import load, logs
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import Document
 from absolve.inventory import arrow_batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.sources import unreadable
-from absolve.tables.reading import delimiter_of
-from absolve.urls import whatwg
+from absolve.tables import columns, reading, redirects
+from absolve.urls import identity, whatwg
 from absolve.urls.predicates import is_malformed, parsed_scheme
 
 if TYPE_CHECKING:
@@ -32,80 +32,170 @@ if TYPE_CHECKING:
 _ROWS: Final = 10_000
 _GZIP: Final = b"\x1f\x8b"
 _MARK: Final = b"\xef\xbb\xbf"
+_LARGEST: Final = 256 << 20  # bytes of a table
+_NO_PAGE: Final = frozenset({"", "(not set)", "(other)", "(entrance)", "(none)", "(direct)", "total", "totals"})
+_URL: Final = columns.Role(
+    frozenset(
+        "url urls uri address adresse page pages path pathname pagepath permalink link seite seiten seitenpfad página"
+        " pagina adresses landing screen source original target location loc ページ".split()
+    ),
+    columns.is_url,
+    others=frozenset(
+        "title titel type redirect final canonical status count number inlinks depth next prev amphtml ctr position"
+        " rating views clicks users sessions referring previous crawled depth length date".split()
+    ),
+)
+_COUNT: Final = columns.Role(
+    frozenset(
+        "clicks klicks clics clic cliques views pageviews aufrufe seitenaufrufe sessions sitzungen visits besuche hits"
+        " requests anfragen anzahl traffic visitors besucher entrances vues visites vistas クリック数".split()
+    ),
+    lambda cell: columns.count(cell) is not None,
+    frozenset({"clicks", "klicks", "clics", "pageviews", "views", "hits", "requests", "visits", "sessions"}),
+    frozenset("per rate position ctr bounce time duration average avg revenue previous difference cost value".split()),
+)
+_ROLES: Final = {"url": _URL, "count": _COUNT, "status": redirects.ROLES["status"]._replace(sure=None)}
+
+
+class Listed(NamedTuple):
+    """A URL or path of a list, with its line; how often it was asked for, None where nothing counts it."""
+
+    line: int
+    reference: str
+    requests: int | None = None
 
 
 def add(
     connection: Any, side: str, name: str, kind: str, settings: Settings, notify: Notify, base: str | None = None
-) -> None:
-    """Insert a row for each URL of a list, sitemap or table; paths are those of `base`.
+) -> str:
+    """Insert a row for each URL of a list; paths are those of `base`. Return how it was read, in words, or "".
 
     Raise DocumentError if it cannot be read, or has no URL.
     """
     try:
         with Path(name).open("rb") as file:
-            if kind == "sitemap":
-                found = _of_sitemap(name, _contents(name, file, settings), settings, notify)
-            else:
-                found = _of_lines(name, file, settings.max_url, notify)
-                found = _of_table(found) if kind == "table" else found
+            found, words = _listed(name, kind, file, settings, notify, base)
             load.add_chunks(connection, side, _chunks(name, found, notify, base))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise unreadable(name, error) from error
     if load.nothing_of(connection, side, name):
         raise DocumentError(Diagnostic("no-url", "no URL is in this list: URLs, or paths of --old-url", name))
+    return words
 
 
-def _of_table(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield the cells of the first column that has a URL or a path; the rows before its first are a header."""
-    place = None
-    delimiter = ","
-    for number, text in lines:
-        if place is None:
-            delimiter = delimiter_of(text)
-        cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [])]
-        if place is None:
-            place = next((at for at, cell in enumerate(cells) if cell.startswith(("/", "http:", "https:"))), None)
-        if place is not None:
-            yield number, cells[place] if place < len(cells) else ""
+def _listed(
+    name: str, kind: str, file: IO[bytes], settings: Settings, notify: Notify, base: str | None
+) -> tuple[Iterable[Listed], str]:
+    """Return what is in a list, and how it was read, in words."""
+    if kind == "sitemap":
+        return _of_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify), ""
+    if kind == "table":
+        return _of_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), base)
+    if kind in logs.KINDS:
+        return _of_log(name, kind, file, notify, base), f"{logs.KINDS[kind]}, answers with 2xx and 3xx"
+    lines = (Listed(number, data.decode()) for number, data in _of_lines(name, file, settings.max_url, notify))
+    if kind == "robots":
+        return (one._replace(reference=url) for one in lines if (url := _sitemap_of(one.reference))), "its sitemaps"
+    return lines, ""
 
 
-def _contents(name: str, file: IO[bytes], settings: Settings) -> bytes:
-    most, option = settings.max_size, "--max-size"
-    is_compressed = file.read(2) == _GZIP
-    file.seek(0)
-    if is_compressed:
-        most, option = settings.max_decompressed, "--max-decompressed"
-        with gzip.open(file) as inner:
-            data = inner.read(most + 1)
-    else:
-        data = file.read(most + 1)
+def _sitemap_of(line: str) -> str | None:
+    """Return the URL of a line `Sitemap: URL` of robots.txt (sitemaps.org/protocol.html#submit_robots)."""
+    name, _, url = line.partition(":")
+    return url.strip() if name.strip().lower() == "sitemap" else None
+
+
+def _of_table(name: str, data: bytes, base: str | None) -> tuple[Iterator[Listed], str]:
+    """Return the URLs of the column that has them, with their counts; of several columns that on the old host."""
+    table = reading.table(name, data)
+    head, rows = reading.looked_at(table.rows)
+    host = identity.named(base).removeprefix("www.") if base is not None else ""
+    url = _URL._replace(fits=lambda cell: columns.is_url(cell) and _is_on(host, cell))
+    chosen = columns.chosen(head, {**_ROLES, "url": url}, ("url",), (host,))
+    return _of_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
+
+
+def _is_on(host: str, cell: str) -> bool:
+    found = columns.with_slashes(cell)
+    full = f"http:{found}" if found.startswith("//") else found
+    return not host or found[:2] in {"/", ""} or "://" not in full or identity.named(full).removeprefix("www.") == host
+
+
+def _of_rows(rows: Iterable[reading.Row], chosen: columns.Columns, *, has_base: bool) -> Iterator[Listed]:
+    """Yield the rows below the header. A row without a URL behind an empty one begins another table, which ends it."""
+    start = chosen.header.first if chosen.header is not None else 0
+    place, is_named, last = chosen.places.get("url", 0), "url" in chosen.by_words, 0
+    for row in rows:
+        cell = columns.with_slashes(row.cell(place))
+        if row.is_comment or row.first <= start or cell.lower() in _NO_PAGE:
+            continue
+        if not columns.is_url(cell):
+            if last and row.first > last + 1:
+                return
+            cell = f"/{cell}" if is_named and has_base and re.fullmatch(r"[^\s:]+", cell) else cell
+        last = row.last
+        answer = columns.status(row.cell(chosen.places.get("status")))
+        if answer is None or answer[0] < 400:
+            yield Listed(row.first, cell, columns.count(row.cell(chosen.places.get("count"))))
+
+
+def _of_log(name: str, kind: str, file: IO[bytes], notify: Notify, base: str | None) -> Iterator[Listed]:
+    """Yield the distinct URLs of a log, with their requests."""
+    log = logs.Log(kind, base)
+    counted: dict[str, list[int]] = {}
+    for number, data in _of_lines(name, file, logs.LONGEST, notify, keeps_comments=True):
+        if (url := log.url(data)) is not None:
+            counted.setdefault(url, [number, 0])[1] += 1
+        if len(counted) > logs.MOST:
+            text = f"more than {logs.MOST:,} distinct URLs are in this log"
+            raise DocumentError(Diagnostic("too-large", text, name, number))
+    for url, (line, count) in counted.items():
+        yield Listed(line, url, count if kind != "cdx" else None)
+
+
+def _contents(name: str, file: IO[bytes], settings: Settings, most: int) -> bytes:
+    option = "--max-size"
+    with _opened(file) as inner:
+        if inner is not file:
+            most, option = settings.max_decompressed, "--max-decompressed"
+        data = inner.read(most + 1)
     if len(data) > most:
-        raise DocumentError(Diagnostic("too-large", f"this sitemap has more than {most} bytes ({option})", name))
+        raise DocumentError(Diagnostic("too-large", f"this list has more than {most} bytes ({option})", name))
     return data
 
 
-def _of_lines(name: str, file: IO[bytes], most: int, notify: Notify) -> Iterator[tuple[int, str]]:
-    """Yield line numbers and texts, without empty lines and comments."""
+def _opened(file: IO[bytes]) -> IO[bytes]:
+    """Return a file, or what it has compressed by gzip."""
+    is_compressed = file.read(2) == _GZIP
+    file.seek(0)
+    return cast("IO[bytes]", gzip.open(file)) if is_compressed else file
+
+
+def _of_lines(
+    name: str, file: IO[bytes], most: int, notify: Notify, *, keeps_comments: bool = False
+) -> Iterator[tuple[int, bytes]]:
+    """Yield line numbers and lines in UTF-8, without empty ones, and without comments unless they are kept."""
     number = 0
-    while line := file.readline(most):
+    inner = _opened(file)
+    while line := inner.readline(most):
         number += 1
         if len(line) == most and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
-                line = file.readline(most)
+                line = inner.readline(most)
             notify(Diagnostic("no-url", f"a line of more than {most} bytes: skipped", name, number, failed=True))
             continue
         data = (line.removeprefix(_MARK) if number == 1 else line).strip()
-        if not data or data.startswith(b"#"):
+        if not data or (data.startswith(b"#") and not keeps_comments):
             continue
-        try:
-            yield number, data.decode()
-        except UnicodeDecodeError:
+        if keeps_comments or load.is_utf8(data):
+            yield number, data
+        else:
             text = f"{in_short(data.decode('utf-8', 'replace'))!r} is not UTF-8: skipped"
             notify(Diagnostic("no-url", text, name, number, failed=True))
 
 
-def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> Iterator[tuple[int, str]]:
-    """Yield line numbers and references. A `loc` with an unknown (external) entity is a diagnostic."""
+def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> Iterator[Listed]:
+    """Yield references with their lines. A `loc` with an unknown (external) entity is a diagnostic."""
     from absolve.document.walk import walk
     from absolve.inventory.link_rows import rows
 
@@ -116,26 +206,39 @@ def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> I
         notify(found)
     for row in rows(entity):
         if row.element == "loc":
-            yield row.line, row.reference
+            yield Listed(row.line or 0, row.reference)
 
 
-def _chunks(
-    name: str, found: Iterable[tuple[int, str]], notify: Notify, base: str | None
-) -> Iterator[tuple[str, Any]]:
+def _chunks(name: str, found: Iterable[Listed], notify: Notify, base: str | None) -> Iterator[tuple[str, Any]]:
     rows: list[tuple[Any, ...]] = []
-    for line, reference in found:
-        is_path = base is not None and reference.startswith("/") and not reference.startswith("//")
-        url = (whatwg.parse(reference, base) if is_path else None) or reference
+    counts: list[tuple[str, int]] = []
+    for line, reference, requests in found:
+        url = _absolute(reference, base)
         if parsed_scheme(url) not in {"http", "https"} or is_malformed(url):
             text = f"{in_short(url)!r} is not an absolute URL with http or https: skipped"
             notify(Diagnostic("no-url", text, name, line, failed=True))
             continue
         rows.append(_row(name, line, url))
+        if requests is not None:
+            counts.append((identity.normal(url) or url, requests))
         if len(rows) == _ROWS:
-            yield "documents", arrow_batches.batch(DOCUMENT_COLUMNS, rows)
-            rows = []
+            yield from _batches(rows, counts)
+            rows, counts = [], []
+    yield from _batches(rows, counts)
+
+
+def _batches(rows: list[tuple[Any, ...]], counts: list[tuple[str, int]]) -> Iterator[tuple[str, Any]]:
     if rows:
         yield "documents", arrow_batches.batch(DOCUMENT_COLUMNS, rows)
+    if counts:
+        yield "requests", load.counted(counts)
+
+
+def _absolute(reference: str, base: str | None) -> str:
+    """Return a URL for a path of `base`, and for `//host/path`; any other reference as it is."""
+    if not reference.startswith("/") or (base is None and not reference.startswith("//")):
+        return reference
+    return whatwg.parse(reference, base or "http://localhost/") or reference
 
 
 def _row(name: str, line: int, url: str) -> tuple[Any, ...]:

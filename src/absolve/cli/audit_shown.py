@@ -33,8 +33,8 @@ SELECT document, entity, line, "column", verdict, reference, target, final, fix,
 WHERE verdict NOT IN {quiet}{unfixed}{where} ORDER BY document, entity, line, "column" LIMIT {most}
 """
 _URLS: Final = """
-SELECT url, verdict, final, suggestion, rule FROM ({urls}) t WHERE verdict NOT IN {fine}{where}
-ORDER BY url LIMIT {most}
+SELECT url, verdict, final, suggestion, rule, requests FROM ({urls}) t WHERE verdict NOT IN {fine}{where}
+ORDER BY requests DESC NULLS LAST, url LIMIT {most}
 """
 _PAGES: Final = """
 SELECT coalesce(url, document), verdict, detail FROM ({pages}) t WHERE true{where} ORDER BY ALL LIMIT {most}
@@ -140,12 +140,19 @@ def _link(
 
 
 def _url(
-    source: Source, url: str, verdict: str, final: str | None, suggestion: str | None, rule: str | None
+    source: Source,
+    url: str,
+    verdict: str,
+    final: str | None,
+    suggestion: str | None,
+    rule: str | None,
+    requests: int | None,
 ) -> Item:
     perhaps = suggestion if suggestion != final else None
     notes = _notes(
         now_at=final, perhaps=perhaps, **{"rule_to_add" if verdict == "moved" else "by_the_rule": rule}
     )
+    notes += [(f"{number(requests, 'request')}", "dim")] if requests is not None else []
     return Item("", verdict, url, url, notes, _style(source, verdict))
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
 # Files whose first bytes are not looked at for a container: most files of a site.
 _PLAIN: Final = tuple(".html .htm .xhtml .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split())
-_SITES: Final = "give a folder, an archive, an inventory, a sitemap, or a list with a URL a line or in a column of CSV"
+_SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
@@ -77,7 +77,9 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
         load.end(connection, side, parquet)
         for name, kind in found.kinds[side].lists:
             with report.guard(name):
-                url_lists.add(connection, side, name, kind, settings, report.finding, found.urls[side])
+                words = url_lists.add(connection, side, name, kind, settings, report.finding, found.urls[side])
+                if words and options.verbose:
+                    report.note("table", f"{name}: {words}")
     how = ListOptions(shared.reading(options), format="duckdb", beside=True)
     items = _items(options, found, report)
     run_ = many.run(partial(listed_of, how), items, _input, options, report, summed=str)  # ends later

@@ -355,7 +355,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--old OLD",
             "audit",
-            "the old site: folders, archives, inventories, sitemaps, lists of URLs",
+            "the old site: folders, archives, inventories, sitemaps, lists of URLs, exports, access logs",
             repeats=True,
             nargs="+",
         ),

@@ -156,8 +156,9 @@ def _by_words(name: str, role: Role, header: Row, sample: Sequence[Row], places:
     every = ((place, _means(role, cell)) for place, cell in enumerate(header.cells) if place not in taken)
     found = {place: means for place, means in every if means}
     if found:
-        best = max(found, key=lambda place: (_fitting(role.fits, place, sample), found[place], -place))
-        if _fitting(role.fits, best, sample) > 0 or not any(row.cell(best) for row in sample):
+        fits = {place: _fitting(role.fits, place, sample) for place in found}
+        best = max(found, key=lambda place: (fits[place] >= 0.5, found[place], fits[place], -place))
+        if fits[best] > 0 or not any(row.cell(best) for row in sample):
             places[name] = best
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # What a spreadsheet leaves where it found nothing, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
 SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
+_LARGEST_JSON: Final = 64 << 20
 _SNIFFED: Final = 1 << 16
 _ROWS: Final = 50  # at the beginning, that decide the separator
 # Comments and quoted cells, whose characters separate nothing.
@@ -73,10 +75,38 @@ def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
         from absolve.tables import workbook
 
         return workbook.table(name, data)
+    if (of_json := _of_json(data)) is not None:
+        return of_json
     charset = charset_of(data, legacy=legacy)
     text = decoded(data, legacy=legacy)
     delimiter = delimiter_of(text)
     return Table(rows(text, delimiter), f"CSV with {_NAMES[delimiter]}{_in_words(charset)}", delimiter)
+
+
+def _of_json(data: bytes) -> Table | None:
+    """Return the table of a JSON array of arrays or of objects, or of an object of texts; None for anything else."""
+    if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"[", b"{"} or len(data) > _LARGEST_JSON:
+        return None
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict) and value and all(isinstance(one, str) for one in value.values()):
+        value = [list(pair) for pair in value.items()]
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        keys = list(dict.fromkeys(key for one in value[:_ROWS] for key in one))
+        value = [keys, *([one.get(key) for key in keys] for one in value)]
+    if not isinstance(value, list) or not value or not all(isinstance(one, list) for one in value):
+        return None
+    found = (Row(number, number, trimmed(list(map(_cell, one)))) for number, one in enumerate(value, start=1))
+    return Table(found, "rows of JSON")
+
+
+def _cell(value: object) -> str:
+    """Return a value as the cell of a table; one that is no text and no number is empty."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def _in_words(charset: Charset) -> str:

@@ -123,6 +123,7 @@ def check(found: RuleSet) -> None:
     """Raise UsageError for a map that cannot be one: a file of another form, or one in which no line is like a rule."""
     text = decoded(found.data[:_LOOKED_AT])
     is_known = found.format in _STRUCTURED
+    is_known = is_known or (found.format == "csv" and found.words.startswith("rows of JSON"))
     other = _other_form(Path(found.file).name.lower(), found.data, text) if not is_known else None
     if other is not None:
         line = text[: len(text) - len(text.lstrip())].count("\n") + 1
@@ -183,6 +184,8 @@ def recognised(name: str, data: bytes) -> str:
 
 def _by_lines(text: str) -> str:
     """Return the format of lines with words or cells: the status and splats of `_redirects` decide."""
+    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
+        return "csv"
     if _ARROW.search(text):
         return "squarespace"
     rows = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")][:100]

@@ -8,7 +8,8 @@ SELECT l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.
 FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id;
 
 CREATE OR REPLACE TABLE urls AS
-SELECT url, verdict,
+WITH asked_for AS (SELECT url, sum(number)::BIGINT AS requests FROM old_requests GROUP BY url)
+SELECT u.url, verdict,
     CASE verdict WHEN 'kept' THEN there WHEN 'mapped' THEN led_final WHEN 'moved' THEN elsewhere
         WHEN 'replaced' THEN elsewhere END AS final,
     CASE verdict WHEN 'kept' THEN there_hops ELSE coalesce(led_hops, 0) END AS hops,
@@ -25,8 +26,11 @@ SELECT url, verdict,
         WHEN verdict = 'mapped' AND led_score < threshold AND elsewhere <> bare(led_final) THEN elsewhere
         WHEN verdict = 'replaced' THEN elsewhere WHEN verdict = 'moved' THEN second_url END AS suggestion,
     cause, CASE WHEN is_ruled THEN rule
-        ELSE own_rule END AS rule
-FROM caused_urls;
+        ELSE own_rule END AS rule,
+    CASE WHEN a.url IS NOT NULL OR f.url IS NOT NULL THEN coalesce(a.requests, 0)
+        + CASE WHEN u.file_url <> u.url THEN coalesce(f.requests, 0) ELSE 0 END END AS requests
+FROM caused_urls u LEFT JOIN asked_for a ON a.url = u.url LEFT JOIN asked_for f ON f.url = u.file_url
+ORDER BY requests DESC NULLS LAST, u.url;
 
 -- The documents of the new site, with the section that each is in.
 CREATE OR REPLACE TABLE places AS

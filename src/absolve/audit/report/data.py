@@ -128,8 +128,8 @@ def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     return {row[:2]: row[2:] for row in rows}
 
 
-def _listed(source: Source, select: str, order: str) -> Iterator[tuple[Any, ...]]:
-    """Return rows sorted by their cause and verdict, the most frequent first, with the number of that last.
+def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -> Iterator[tuple[Any, ...]]:
+    """Return rows sorted by their cause and verdict, those of most weight first, with their number last.
 
     Of each cause as many are listed as all causes can have, if there are more than MOST_FINDINGS.
     """
@@ -137,9 +137,11 @@ def _listed(source: Source, select: str, order: str) -> Iterator[tuple[Any, ...]
     rows = source.rows(f"SELECT count(*) FROM ({select}) GROUP BY {group}")  # noqa: S608 - names of ours
     most = most_of_each([size for (size,) in rows], MOST_FINDINGS)
     return source.rows(
-        f"SELECT * EXCLUDE (nth) FROM (SELECT *, row_number() OVER (PARTITION BY {group} ORDER BY {order}) AS nth,"  # noqa: S608 - names of ours
-        f" count(*) OVER (PARTITION BY {group}) AS size FROM ({select})) WHERE nth <= {most}"
-        f" ORDER BY size DESC, {group}, nth LIMIT {MOST_FINDINGS}"
+        "SELECT * EXCLUDE (nth, weight) FROM (SELECT *,"  # noqa: S608 - names of ours
+        f" row_number() OVER (PARTITION BY {group} ORDER BY {order}) AS nth,"
+        f" {weight} OVER (PARTITION BY {group}) AS weight, count(*) OVER (PARTITION BY {group}) AS size"
+        f" FROM ({select})) WHERE nth <= {most}"
+        f" ORDER BY weight DESC NULLS LAST, size DESC, {group}, nth LIMIT {MOST_FINDINGS}"
     )
 
 
@@ -175,15 +177,18 @@ def _links(source: Source, causes: Causes) -> None:
 
 def _urls(source: Source, causes: Causes) -> None:
     known = _cause_rows(source)
-    names = f"cause, verdict, url, final, suggestion, rule, score, {section_of_path('url')} AS section"
+    names = f"cause, verdict, url, final, suggestion, rule, score, requests, {section_of_path('url')} AS section"
     select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE}"  # noqa: S608 - names of ours
     last: tuple[Any, ...] | None = None
-    for key, verdict, url, final, suggestion, rule, score, section, size in _listed(source, select, "url"):
+    order = "requests DESC NULLS LAST, url"
+    for row in _listed(source, select, order, "sum(requests)"):
+        key, verdict, url, final, suggestion, rule, score, requests, section, size = row
         if (key, verdict) != last:
             last = key, verdict
             title, _, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
             causes.begin(verdict, "old URLs", title or url, size, **dict(zip(REPAIRS, rest, strict=True)))
         text = f"{final or suggestion} (similarity {score:.2f})" if score is not None else final or suggestion
+        text = "; ".join(part for part in (text, f"{requests:,} requests" if requests is not None else "") if part)
         causes.add(url, section, 0, 0, reference="" if verdict != "moved" else rule, final=text)
 
 

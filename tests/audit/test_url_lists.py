@@ -1,0 +1,60 @@
+"""Lists of the old site as programs export them: which URLs they have, and how often each was asked for."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from audited import NEW, OLD, links, run, written
+
+from absolve.audit import logs
+
+UA = '# ---\n# Pages\n# ---\n\nPage,Pageviews,Unique Pageviews\n/a,"1,234",3\n/b?x=1,7,1\n(other),9,1\n,"1,250",4\n\nDay Index,Pageviews\n1/1/19,23\n'
+LOG = (
+    '127.0.0.1 - - [10/Oct/2023:13:55:36 -0700] "GET /a HTTP/1.0" 200 2326\n'
+    '127.0.0.1 - bob [10/Oct/2023:13:55:36 -0700] "GET /a HTTP/1.0" 304 0 "-" "a \\"browser\\""\n'
+    '127.0.0.1 - - [10/Oct/2023:13:55:36 -0700] "GET /none HTTP/1.0" 404 2326\n'
+    '127.0.0.1 - - [10/Oct/2023:13:55:36 -0700] "POST /form HTTP/1.0" 200 2326\n'
+    '::1 - - [10/Oct/2023:13:55:36 -0700] "GET /d HTTP/2.0" 301 2\n\\x16\\x03 no request\n'
+)
+CADDY = '{"request": {"method": "GET", "host": "old.example", "uri": "/j"}, "status": 200}\n{"request": {"method": "GET", "host": "old.example", "uri": "/no"}, "status": 404}\n'
+CDX = " CDX N b a m s k r M S V g\nexample,old)/a 20200101000000 http://old.example/c text/html 200 ABC - - 1 2 x.warc\nexample,old)/b 20200101000000 http://old.example/no text/html 404 ABC - - 1 2 x.warc\n"
+CDX_JSON = '[["urlkey", "timestamp", "original", "mimetype", "statuscode"],\n["example,old)/a", "2020", "http://old.example/w", "text/html", "200"],\n["example,old)/b", "2020", "http://old.example/no", "text/html", "404"]]'
+LISTS: dict[str, tuple[str, str | bytes, dict[str, int | None]]] = {
+    "search console": ("t.csv", f'Top pages,Clicks,Impressions,CTR,Position\n{OLD}a,12,"1,200",1%,2.1\n{OLD}b,"1,234",3,1%,2\n', {"b": 1234, "a": 12}),
+    "analytics": ("t.csv", UA, {"a": 1234, "b?x=1": 7}),
+    "GA4, with hosts": ("t.csv", "# Pages\nPage path and screen class,Views,Users\n/a,1,2\nold.example/b,3,3\n", {"b": 3, "a": 1}),
+    "Fathom": ("t.csv", "Hostname,Pathname,Views,Uniques\nhttps://old.example,/f,3,4\n", {"f": 3}),
+    "a crawl": ("t.csv", f'"Address","Content","Status Code","Status"\n"{OLD}a","text/html","200","OK"\n"{OLD}no","text/html","404","Not Found"\n', {"a": None}),
+    "backlinks": ("t.tsv", f"Referring page URL\tTarget URL\tTraffic\nhttp://x.example/p\t{OLD}a\t12\n".encode("utf-16"), {"a": 12}),
+    "combined log": ("access.log", LOG, {"a": 2, "d": 1}),
+    "log in gzip": ("access.log.1.gz", gzip.compress(LOG.encode()), {"a": 2, "d": 1}),
+    "log with hosts": ("x.log", 'old.example:443 1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET /v HTTP/1.0" 200 2326 "-" "x"\n', {"v": 1}),
+    "JSON of Caddy": ("x.json", CADDY, {"j": 1}),
+    "JSON of nginx": ("x.log", '{"request": "GET /n HTTP/1.1", "status": "200"}\n', {"n": 1}),
+    "IIS": ("u.log", "#Version: 1.0\n#Fields: date cs-method cs-uri-stem cs-uri-query sc-status\n2023-01-01 GET /w.aspx id=1 200\n2023-01-01 GET /no - 404\n", {"w.aspx?id=1": 1}),
+    "CDX": ("i.cdx", CDX, {"c": None}),
+    "CDXJ": ("i.cdxj", 'example,old)/a 20200101000000 {"url": "http://old.example/c", "status": "200"}\n', {"c": None}),
+    "CDX server": ("cdx.json", CDX_JSON, {"w": None}),
+    "robots.txt": ("robots.txt", f"User-agent: *\nDisallow: /x\nSitemap: {OLD}sitemap.xml\n", {"sitemap.xml": None}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LISTS)
+def test_a_list_of_the_old_site_has_its_urls_and_their_requests(tmp_path: Path, what: str) -> None:
+    name, data, expected = LISTS[what]
+    root = written(tmp_path, {"new/index.html": links("/"), name: data})
+    done = run(tmp_path, root / "new", "--url", NEW, "--old", root / name, "--old-url", OLD)
+    rows = [(row["url"].partition("://")[2].removeprefix("old.example/"), row["requests"]) for row in done.tables["urls"]]
+    assert rows == list(expected.items()), "the most requests first"
+    assert done.status == 1
+
+
+def test_a_log_of_several_hosts_needs_no_url() -> None:
+    log = logs.Log("log", None)
+    assert log.url(b'old.example:443 1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET /v HTTP/1.0" 200 1') == "//old.example/v"
+
+
+@pytest.mark.parametrize("line", [b"a" * 60_000, b"1 - - [" * 9000, b"x " * 30_000, b'{"a": ' * 10_000, b'1 - - [] "GET ' + b"/" * 60_000])
+def test_a_long_line_takes_linear_time(line: bytes) -> None:
+    assert logs.kind_of(line) is None
+    assert [logs.Log(kind, None).url(line) for kind in logs.KINDS] == [None] * len(logs.KINDS)
