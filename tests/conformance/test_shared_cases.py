@@ -15,7 +15,7 @@ FAILING: Final = {
     "mirror": "redirects",
     "audit": "",
     "field": """
-    saved-complete saved-complete-one url-beside answers-are-rules
+    saved-complete saved-complete-one url-beside
     """,
 }
 

@@ -79,6 +79,15 @@ def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Co
     connection.execute(_COUNTS)
     connection.execute(tables.created("summary"))
     insert(connection, "summary", _summary(connection, question, failing))
+    insert(connection, "summary", [("read", json.dumps(_read(connection, rules)))])
+
+
+def _read(connection: Any, rules: maps.Rules) -> list[str]:
+    """Return how each map and list was read, where that was a choice: the columns of a table."""
+    connection.execute("CREATE TABLE IF NOT EXISTS read_as (name VARCHAR, words VARCHAR)")
+    lists = connection.execute("SELECT DISTINCT name, words FROM read_as ORDER BY ALL").fetchall()
+    of_maps = [(one.file, one.words) for one in rules.maps if one.words]
+    return [f"{name}: {words}" for name, words in (*of_maps, *lists)]
 
 
 def _folder(connection: Any, side: str) -> str:

@@ -154,9 +154,14 @@ def nothing_of(connection: Any, side: str, name: str) -> bool:
 
 
 def is_empty(connection: Any, side: str, *, has_links: bool) -> bool:
-    """Return whether nothing of a side could be read: no URL; with `has_links` no document with links, and no list."""
+    """Return whether nothing of a side could be read: no URL; with `has_links` no document with links, and no list.
+
+    A URL of the old site is one that was not redirected.
+    """
     which = f"url_source = 'list' OR media_type IN {tuple(registry.WALKERS)}" if has_links else "url IS NOT NULL"
-    queries = (f"FROM {side}_documents WHERE {which}", f"FROM {side}_all_links")
+    which = f"{which} AND (status IS NULL OR status < 300 OR status = 304)" if side == OLD else which
+    links = f"FROM {side}_all_links{' WHERE element <> ' + quoted('header') if side == OLD else ''}"
+    queries = (f"FROM {side}_documents WHERE {which}", links)
     return not any(connection.execute(f"SELECT 1 {query} LIMIT 1").fetchall() for query in queries)
 
 

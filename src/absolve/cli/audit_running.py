@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import (
+    answers,
     checks,
     conclude,
     ignoring,
@@ -31,10 +32,12 @@ from absolve.audit.outputs import baseline
 from absolve.cli import audit_shown, audit_sites, many
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal, say, screen
+from absolve.cli.totals import number
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs as run_outputs
 from absolve.run import special_files
+from absolve.run.globs import Globs
 from absolve.run.sources import unreadable
 from absolve.urls import identity
 
@@ -189,6 +192,47 @@ def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
     for name in options.maps:
         with report.guard(name):
             found.append(_read_map(name, options, report))
+    for path in _unasked(options):
+        if (of_folder := _of_folder(path, options, report)) is not None:
+            found.append(of_folder)
+            options.maps.append(str(path))
+    return found
+
+
+# Files in the root of a deployed site with the redirects of its host or server, and the servers that do not read them.
+_OF_HOSTS: Final = {
+    "_redirects": {"apache", "nginx", "s3", "github-pages"},
+    "netlify.toml": {"apache", "nginx", "s3", "github-pages", "cloudflare"},
+    ".htaccess": {"nginx", "s3", "github-pages", "netlify", "cloudflare"},
+    **dict.fromkeys(("vercel.json", "staticwebapp.config.json", "web.config"), set(servers.SERVERS) - {"plain"}),
+}
+
+
+def _unasked(options: argparse.Namespace) -> list[Path]:
+    """Return the maps in the folders of the new site that its server reads, which nobody gave."""
+    server = options.server.partition(",")[0]
+    given = {os.path.realpath(name) for name in options.maps}
+    globs = Globs(exclude=tuple(options.exclude)).checked()
+    return [
+        path
+        for folder in map(Path, options.inputs)
+        for name, others in _OF_HOSTS.items()
+        if server not in others and globs.wanted(name)
+        if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in given
+    ]
+
+
+def _of_folder(path: Path, options: argparse.Namespace, report: Report) -> RuleSet | None:
+    """Return the rules of a file that nobody gave, with a line that names it; None for one without a redirect."""
+    try:
+        found = _read_map(str(path), options, report)
+    except (UsageError, DocumentError):
+        return None
+    rules = sum(rule.problem is None for rule in found.rules)
+    if not rules:
+        return None
+    text = f"read as by --map: {number(rules, 'rule')} (--exclude leaves this file out)"
+    report.aside(Diagnostic("own-map", text, str(path)))
     return found
 
 
@@ -207,8 +251,10 @@ def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet
         text = f"this map has more than {most} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))
     hosts = [identity.named(url) for url in (options.old_url, options.url) if url is not None]
-    found = maps.read(path, data, format=form, hosts=hosts)
-    maps.check(found)
+    found = answers.read(name, data, shared.reading(options).settings) if form is None else None
+    if found is None:
+        found = maps.read(path, data, format=form, hosts=hosts)
+        maps.check(found)
     if found.words and options.verbose:
         report.note("table", f"{name}: {found.words}")
     return found

@@ -67,6 +67,7 @@ def sites(options: argparse.Namespace) -> Sites:
 def read(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> None:
     """Fill the working tables."""
     settings = shared.reading(options).settings
+    connection.execute("CREATE TABLE read_as (name VARCHAR, words VARCHAR)")
     for side in load.SIDES:
         load.begin(connection, side)
         parquet = []
@@ -78,8 +79,10 @@ def read(connection: Any, options: argparse.Namespace, found: Sites, report: Rep
         for name, kind in found.kinds[side].lists:
             with report.guard(name):
                 words = url_lists.add(connection, side, name, kind, settings, report.finding, found.urls[side])
-                if words and options.verbose:
-                    report.note("table", f"{name}: {words}")
+                if words:
+                    connection.execute("INSERT INTO read_as VALUES (?, ?)", [name, words])
+                    if options.verbose:
+                        report.note("table", f"{name}: {words}")
     how = ListOptions(shared.reading(options), format="duckdb", beside=True)
     items = _items(options, found, report)
     run_ = many.run(partial(listed_of, how), items, _input, options, report, summed=str)  # ends later

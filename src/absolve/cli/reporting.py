@@ -38,7 +38,7 @@ NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
 _UNREAD: Final = frozenset({NOT_READ, OF_SAVER, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
 # Codes of what absolve did or passed over by design, and that need no action.
-_NOTES: Final = frozenset("assumed-url interrupted left-out not-read special-file stays unread-part".split())
+_NOTES: Final = frozenset("assumed-url interrupted left-out not-read own-map special-file stays unread-part".split())
 
 
 def level(diagnostic: Diagnostic) -> str:

@@ -66,6 +66,7 @@ def write(source: Source, file: IO[bytes]) -> None:
         data=packed(data),
         site=shown(source.summary.get("new_url")) or "this site",
         old=shown(source.summary.get("old_url")),
+        read=list(map(shown, json.loads(source.summary.get("read") or "[]"))),
         made_by=shown(source.summary.get("created_by")),
         headline=headline(source),
         is_fine=can_switch(source),

@@ -1,0 +1,65 @@
+"""Redirects that a server answered are rules, and so are those in the folder of the new site."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from audited import NEW, OLD, audited, links, page, run, written
+
+from absolve.audit import answers
+from absolve.cli import main
+from absolve.core.errors import DocumentError
+from absolve.document.settings import Settings
+
+
+def record(url: str, head: str) -> bytes:
+    block = f"{head}\r\n\r\n".encode()
+    fields = f"WARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}"
+    return f"WARC/1.0\r\n{fields}\r\n\r\n".encode() + block + b"\r\n\r\n"
+
+
+RECORDS = [record(f"{OLD}a", f"HTTP/1.1 302 Found\r\nLocation: {NEW}x"), record(f"{OLD}a", f"HTTP/1.1 301 Moved\r\nLocation: {NEW}b"), record(f"{OLD}c", "HTTP/1.1 200 OK\r\nLocation: /no")]
+ENTRY = {"request": {"method": "GET", "url": f"{OLD}a"}, "response": {"status": 301, "headers": [], "redirectURL": f"{NEW}b", "content": {"size": 0, "mimeType": ""}}}
+FILES: dict[str, tuple[bytes, list[tuple[str, str]]]] = {
+    "a.warc": (b"".join(RECORDS), [("/a", f"{NEW}b")]),
+    "a.warc.gz": (b"".join(map(gzip.compress, RECORDS)), [("/a", f"{NEW}b")]),
+    "a.har": (json.dumps({"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": [ENTRY]}}).encode(), [("/a", f"{NEW}b")]),
+    "curl-iL.txt": (b"HTTP/1.1 301 Moved\r\nLocation: http://old.example/b\r\n\r\nHTTP/1.1 302 Found\r\nlocation: /c\r\n\r\nHTTP/1.1 200 OK\r\n\r\nLocation: /no", [("/b", f"{OLD}c")]),
+    "curl-v.txt": (b"* Trying\n> GET /a HTTP/1.1\n> Host: old.example\n>\n< HTTP/1.1 301 Moved\n< Location: /b\n<\n", [("/a", f"{OLD}b")]),
+    "a-loop.txt": (b"http://old.example/q\nHTTP/2 301 \nlocation: /r\n\nhttp://old.example/s\nHTTP/2 200\n\n", [("/q", f"{OLD}r")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_server_answered_is_a_map(name: str) -> None:
+    data, expected = FILES[name]
+    found = answers.read(name, data, Settings())
+    assert found is not None
+    assert [(rule.source, rule.target) for rule in found.rules] == [(old, (new,)) for old, new in expected]
+
+
+def test_answers_without_a_redirect_are_no_map() -> None:
+    with pytest.raises(DocumentError, match="no redirect of a known URL"):
+        answers.read("a.txt", b"HTTP/1.1 200 OK\r\n\r\n", Settings())
+
+
+def test_an_old_site_of_redirects_alone_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = written(tmp_path, {"new/index.html": links("/"), "a.warc": RECORDS[0]})
+    assert main(["audit", str(root / "new"), "--url", NEW, "--old", str(root / "a.warc"), "--old-url", OLD]) == 2
+    assert "no URL of the old site" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "text"), [("_redirects", "/a /b/ 301\n"), (".htaccess", "Redirect 301 /a /b/\n"), ("netlify.toml", '[[redirects]]\nfrom = "/a"\nto = "/b/"\n'), ("vercel.json", '{"redirects": [{"source": "/a", "destination": "/b/"}]}')])
+def test_the_redirects_of_the_folder_are_read_with_a_line_that_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
+    site = {"index.html": links("/b/"), "b/index.html": page(), name: text}
+    assert audited(tmp_path, site, old={"a": page()}).url("a")["verdict"] == "mapped"
+    root = tmp_path / "new"
+    main(["audit", str(root), "--url", NEW])
+    assert f"{root / name}: own-map: read as by --map: 1 rule" in capsys.readouterr().err
+    assert "rules" not in {table for table, rows in run(tmp_path, root, "--url", NEW, "--exclude", name).tables.items() if rows}
+
+
+@pytest.mark.parametrize(("name", "text", "server"), [("_redirects", "/a /b/ 301\n", "nginx"), (".htaccess", "Redirect 301 /a /b/\n", "netlify"), ("_redirects", "no rule\n", "netlify"), (".htaccess", "Options -Indexes\n", "apache")])
+def test_a_file_that_the_server_does_not_read_is_no_map(tmp_path: Path, name: str, text: str, server: str) -> None:
+    assert not audited(tmp_path, {"index.html": links("/"), name: text}, "--server", server).tables["rules"]
