@@ -4,7 +4,7 @@ import pytest
 
 import absolve
 from absolve.core.errors import UsageError
-from absolve.rewriting import presets
+from absolve.rewriting import policy, presets
 from absolve.rewriting.captures import Captures, is_index
 from absolve.rewriting.functions import Facts
 from absolve.rewriting.remap import Change, Remapping, parse
@@ -76,6 +76,7 @@ def test_each_preset_finds_the_url_inside(name: str) -> None:
 
 def test_every_preset_is_tested() -> None:
     assert {*presets.names()} == {*UNWRAPPED, "archive"}
+    assert tuple(name for name in presets.names() if presets.wraps(name) is None) == policy.UNWRAPPED
 
 
 def test_presets_unwrap_what_others_have_wrapped_and_other_rules_come_after() -> None:
@@ -90,12 +91,12 @@ def test_a_page_of_the_archive_gets_its_links_back_without_a_base_too() -> None:
 <p style="background: url('%sim_/http://h/b.png')"><a href="/web/2018*/http://h/"><a href="//web.archive.org%s/http://h/n">"""
     own = b"http://h/n", b"http://h/a.png", b"http://h/b,c.png", b"http://h/b.png", b"http://h/n"
     path = f"/web/{TIME}".encode()
-    policy = Remapping([("", "wayback", "preset")]).policy
-    made = absolve.rewrite(page % ((path,) * 5), policy=policy, on_diagnostic=print)
+    rules = Remapping([("", "wayback", "preset")]).policy
+    made = absolve.rewrite(page % ((path,) * 5), policy=rules, on_diagnostic=print)
     for mark, url in zip((b"%s/http://h/n", b"%sim_/http://h/a.png", b"%sim_/http://h/b,c.png", b"%sim_/http://h/b.png"), own, strict=False):
         page = page.replace(mark, url)
     assert made == page.replace(b"//web.archive.orghttp://h/n", b"http://h/n")
-    made = absolve.rewrite(b"<a href=r>", url=f"{ARCHIVE}/http://h/d/", policy=policy)
+    made = absolve.rewrite(b"<a href=r>", url=f"{ARCHIVE}/http://h/d/", policy=rules)
     assert made == b"<a href=http://h/d/r>"
 
 

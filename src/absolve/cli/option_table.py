@@ -13,7 +13,7 @@ from absolve.cli.option import Option, number, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
-from absolve.rewriting.policy import FORMS
+from absolve.rewriting.policy import FORMS, UNWRAPPED
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
@@ -70,19 +70,6 @@ def _same() -> str:
     from absolve.mirror.urls import MORE, NONE
 
     return f"more URLs that count as equal: {','.join(MORE)}; {NONE} for no others"
-
-
-def _presets() -> Sequence[str]:
-    from absolve.rewriting import presets
-
-    return [name for name in presets.names() if presets.wraps(name) is None]
-
-
-def _unwrapping() -> str:
-    return (
-        f"before other rules, take the URL out of that of an archive or a redirect ({', '.join(_presets())}: out of"
-        " queries); needs absolve[regex]"
-    )
 
 
 def _failing() -> str:
@@ -330,8 +317,9 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--unwrap NAME,...",
             "rewrite verify",
-            _unwrapping,
-            words=_presets,
+            "before other rules, take the URL out of that of an archive or a redirect"
+            f" ({', '.join(UNWRAPPED)}: out of queries); needs absolve[regex]",
+            words=UNWRAPPED,
             repeats=True,
         ),
     ),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Policy = Callable[[Resolved], str | None]
 
 FORMS: Final = ("absolute", "root", "relative", "keep")  # of links within a site: `forms` writes all but the first
+UNWRAPPED: Final = ("wayback", "safelinks", "google", "tracking")  # the presets that know their URLs
 
 def absolute(resolved: Resolved) -> str | None:
     """Return the new text of a link by the policy of `absolve rewrite`, valid outside its document; None to keep it."""
