@@ -108,3 +108,11 @@ def test_a_file_that_is_no_log_is_refused_before_anything_is_read(absolve: Runne
         Path(name).write_text(text)
         done = absolve("rewrite", "site", "--in-place", "--undo", name)
         assert (done.status, f"--undo {name}: " in done.err) == (2, True)
+
+
+def test_an_undo_is_counted_and_shown_without_writing(absolve: Runner) -> None:
+    absolve("rewrite", "site/sub/a.html", *URL, "-o", "o.html", "--log", "c.csv")
+    before = Path("o.html").read_bytes()
+    assert absolve("rewrite", "o.html", "--in-place", "--undo", "c.csv", "--dry-run").lines == ["o.html: 2 links, 2 would change"]
+    assert b"+" + FILES["a.html"] in absolve("rewrite", "o.html", "--in-place", "--undo", "c.csv", "--diff").out
+    assert Path("o.html").read_bytes() == before

@@ -210,7 +210,8 @@ def counted_only(recording: Recording, how: RewriteOptions, job: Job) -> Iterato
 def _counted(recording: Recording, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     edits, _, found = recording.undone(job.input, _data(how, job), how.reading.settings.max_size)
     links = found.links if found is not None else 0
-    yield from counted(job.input.name, links, links if edits else 0, int(bool(edits)), _met(found))
+    counts = ChangeCounts(links, links if edits else 0, int(bool(edits)), _met(found))
+    yield from counted(job.input.name, counts)
 
 
 def compared(
