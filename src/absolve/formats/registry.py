@@ -298,8 +298,7 @@ def _of_markup(found: str | None, name: str | None) -> str | None:
 
 def is_packed_page(data: bytes) -> bool:
     """Return whether a document begins as an archive of SingleFile that is a page, too: a ZIP file inside markup."""
-    head = data[:_LOOKED_AT]
-    return b"data-sfz" in head and _PACKED.search(head) is not None
+    return data.find(b"data-sfz", 0, _LOOKED_AT) >= 0 and _PACKED.search(data[:_LOOKED_AT]) is not None
 
 
 def is_other(data: bytes, name: str | None) -> bool:

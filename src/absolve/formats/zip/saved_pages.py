@@ -36,6 +36,7 @@ _SCRAPBOOK: Final = re.compile(
 )
 _COMMENT: Final = re.compile(rb"[^<]*+(?:<(?!!--)[^<>]*+>[^<]*+)*?<!--(.{,8192}?)-->", re.DOTALL)
 _WEB: Final = ("http://", "https://", "ftp://")
+_LOOKED_AT: Final = 2048  # bytes at the start of a file, which may be longer than the memory
 _DEEPEST: Final = 64  # folders around a file: none of a saver has more
 _MOST: Final = 64 << 20  # characters of URLs of files, in all
 
@@ -96,7 +97,7 @@ def sealed_by(data: bytes) -> str:
 
     Its markup hides the archive, as it was, from the browser, and has a checksum of it.
     """
-    return "a checksum in the page around the archive" if registry.is_packed_page(data) else ""
+    return "a checksum in the page around the archive" if registry.is_packed_page(data[:_LOOKED_AT]) else ""
 
 
 def is_url(text: str) -> bool:
