@@ -101,3 +101,12 @@ def test_a_recorded_url_of_an_archive_is_that_of_the_capture_in_every_command(tm
     assert main(["mirror", str(tmp_path / "x.har"), "-o", str(tmp_path / "m")]) == 0
     assert (tmp_path / "m/e.example/d/p.html").is_file()
     assert json.loads(data)
+
+
+def test_an_audit_is_of_the_site_that_was_captured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s/index.html").write_text("<a href='/gone.html'>x</a>")
+    from absolve.cli import main
+
+    assert main(["audit", str(tmp_path / "s"), "--url", f"https://web.archive.org/web/{TIME}id_/http://e.example/"]) == 1
+    assert "elsewhere" not in capsys.readouterr().err

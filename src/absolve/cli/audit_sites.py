@@ -27,6 +27,7 @@ from absolve.run.load import spread
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.rewrite_task import rewritten
 from absolve.run.sources import STDIN
+from absolve.urls.archives import original
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +54,10 @@ class Sites(NamedTuple):
 
 
 def sites(options: argparse.Namespace) -> Sites:
-    """Return what the two sites are made of. Raise UsageError if nothing can be read from the files of one."""
+    """Return what the two sites are made of. Raise UsageError if nothing can be read from the files of one.
+
+    The URLs in `options` become those of which a web archive has captures.
+    """
     names = {load.NEW: many.names(options) if options.inputs else [], load.OLD: options.old}
     kinds = {side: load.sorted_out(found, side) for side, found in names.items()}
     for side, kind in kinds.items():
@@ -61,7 +65,10 @@ def sites(options: argparse.Namespace) -> Sites:
         if other is not None:
             name, what = other
             raise UsageError(f"{name}: it is {what}, and no URL of the {side} site can be read from it: {_SITES}")
-    return Sites(kinds, {load.NEW: options.url, load.OLD: next(iter(options.old_urls), None)})
+    found = Sites(kinds, {load.NEW: options.url, load.OLD: next(iter(options.old_urls), None)})
+    options.url = original(options.url) if options.url else None
+    options.old_urls = [original(url) for url in options.old_urls]
+    return found
 
 
 def read(connection: Any, options: argparse.Namespace, found: Sites, report: Report) -> None:
