@@ -241,7 +241,7 @@ def test_two_outputs_may_be_one_device(tmp_path: Path) -> None:
         ("<img data-src='{}'>", "<img data-src='/none.png'>"),
         ("<img data-srcset='{0} 1x, {0} 2x'>", "<img data-srcset='/none.png 1x'>"),
         ("<div data-background='{}'></div>", "<div data-background='none.png'></div>"),
-        ("<amp-img src='{}'></amp-img>", "<amp-img src='/none.png'></amp-img>"),
+        ("<amp-img src='{}'></amp-img>", "<img data-original='/none.png'>"),
         ("<noscript><img data-src='{0}' src='{0}'></noscript>", "<a data-url=/none.png>"),
         ("<iframe data-src='{}'></iframe>", "<iframe data-src=//away/x></iframe>"),
     ],

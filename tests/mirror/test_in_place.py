@@ -61,6 +61,17 @@ def test_nothing_but_links_changes(site: Path) -> None:
     assert files_below(site)["odd.html"] == SAFE.replace(b"http://h/s.css", b"s.css")
 
 
+def test_two_files_of_one_url_keep_their_contents_and_their_links_become_relative(tmp_path: Path) -> None:
+    page = "<!-- saved from url=(0014)http://h/a/pg -->\n{}<a href=/a/pg>{}</a><a href=/x>x</a>"
+    for name, date in (("a.html", 1e9), ("b.html", 5e8)):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text(page.format(name, ""))
+        os.utime(tmp_path / "in" / name, (date, date))
+    assert main(["mirror", "--relative-only", str(tmp_path / "in"), "-q", "-j", "1"]) == 0
+    for name in ("a.html", "b.html"):
+        assert (tmp_path / "in" / name).read_text() == page.format(name, "").replace("/a/pg>", "a.html>").replace("/x", "http://h/x")
+
+
 def test_a_file_without_a_change_is_not_written_and_no_file_is_added(site: Path) -> None:
     names = set(files_below(site))
     for name in names:
@@ -102,9 +113,11 @@ def test_what_the_folder_lacks_is_severed_where_asked(site: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [["-o", "out"], ["--zip", "out.zip"], ["another"], ["--from", "list"]], ids=lambda more: more[0]
+    "more",
+    [["-o", "site/out"], ["--zip", "out.zip"], ["another"], ["--from", "list"], ["--from", "http://h/"], ["--diff", "-n"]],
+    ids=" ".join,
 )
-def test_it_takes_one_folder_and_no_output(
+def test_it_takes_one_folder_and_another_one_for_a_copy(
     site: Path, more: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(site.parent)
@@ -112,6 +125,31 @@ def test_it_takes_one_folder_and_no_output(
     assert relative(site, *more) == 2
     assert files_below(site) == before
     assert not (site.parent / "out").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["-j", "2"]], ids=["", "two processes"])
+def test_a_copy_has_all_files_with_relative_links_and_the_folder_stays(site: Path, more: list[str]) -> None:
+    (site / "odd.xhtml").write_bytes(b"<html xmlns='http://www.w3.org/1999/xhtml'><p></html>")
+    before = files_below(site)
+    assert relative(site, "-o", str(site.parent / "out"), *more) == 1  # one that is not well-formed
+    assert files_below(site) == before
+    copied = files_below(site.parent / "out")
+    relative(site)
+    assert copied == files_below(site)
+    assert set(copied) == set(before)
+
+
+def test_a_diff_is_shown_and_nothing_is_written(site: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    before = files_below(site)
+    for more in ([], ["-o", str(site.parent / "out")]):
+        assert relative(site, "--diff", *more) == 0
+        shown = capfdbinary.readouterr().out
+        assert b"-<a href=/>home</a><img src=/p.png><form action=/>\n" in shown
+        assert b"+<a href=../index.html>home</a><img src=../p.png><form action=http://h/>\n" in shown
+        assert b"plain.html" not in shown
+    assert files_below(site) == before
+    assert not (site.parent / "out").exists()
+    assert main(["mirror", str(site), "--diff", "-q"]) == 2
 
 
 def test_a_file_is_no_folder(site: Path) -> None:

@@ -98,13 +98,14 @@ def test_a_file_that_is_too_large_is_reported_and_the_others_are_held(
     assert "a.html" in capsys.readouterr().err
 
 
-def test_of_two_files_with_one_url_the_newer_is_held(tmp_path: Path) -> None:
+def test_of_two_files_with_one_url_the_newer_is_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write(tmp_path, {"a.html": b"<meta charset=utf-8>old", "b.html": b"<meta charset=utf-8>new"})
     os.utime(folder / "a.html", (1e9, 1e9))
     rows = "".join(f"{folder / name},http://h/x\n" for name in ("b.html", "a.html"))
     (tmp_path / "map.csv").write_text(rows)
-    main(["mirror", str(folder), "-o", str(tmp_path / "m"), "-q", "--url-map", str(tmp_path / "map.csv")])
+    main(["mirror", str(folder), "-o", str(tmp_path / "m"), "--url-map", str(tmp_path / "map.csv")])
     assert tree(tmp_path / "m") == {"h/x.html": b"<meta charset=utf-8>new"}
+    assert "a.html: same-url: b.html has the same URL" in capsys.readouterr().err
 
 
 def test_a_folder_without_urls_whose_links_are_relative_comes_back_byte_for_byte(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         with journal.unwritable("--relative-only"):
             mirror_making.in_place(options, report)
         return
+    if options.diff:
+        raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
     if options.output is None and options.zip is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR or --zip FILE")
     choice = Choice(

@@ -15,19 +15,22 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.cli import many
 from absolve.cli import options as shared
+from absolve.cli.rewrite import diff_lines
+from absolve.cli.terminal import colours, is_terminal
 from absolve.cli.totals import of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.mirror import extensions, index, write
 from absolve.mirror import map as maps
 from absolve.mirror.capture import Captured
+from absolve.mirror.files import FilesReader
 from absolve.mirror.paths import MAP, index_name
-from absolve.mirror.sources import FILES, Source, reader_of
+from absolve.mirror.sources import FILES, Source
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import Made, MirrorOptions, made
 from absolve.mirror.urls import Equivalences
 from absolve.run import inputs, leftovers, outputs, plan
-from absolve.run.output_folder import OutputFolder
+from absolve.run.output_folder import Below, OutputFolder, created
 from absolve.run.results import FilesReady, StdoutBytes
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
+    from absolve.run.inputs import Input
 
 
 def make(
@@ -68,37 +72,43 @@ def put_all(ready: FilesReady, report: Report) -> int:
 
 
 def in_place(options: argparse.Namespace, report: Report) -> None:
-    """Make the links of a folder of pages relative, as `wget -k` does: names stay, and nothing but links changes."""
-    if options.output is not None or options.zip is not None:
-        raise UsageError("--relative-only changes files in place: leave -o and --zip out")
+    """Make the links of a folder of pages relative, as `wget -k` does: names stay, and nothing but links changes.
+
+    With -o the files are written there, and the folder stays.
+    """
+    if options.zip is not None:
+        raise UsageError("--relative-only writes the files of a folder: leave --zip out")
     if len(options.inputs) != 1 or not inputs.is_folder(options.inputs[0]) or options.from_ is not None:
         raise UsageError("--relative-only takes one folder")
     folder = options.inputs[0]
+    report.quiet, report.verbose = options.quiet, options.verbose
+    if options.output is None:
+        _relative(OutputFolder.of(folder), options, report)
+        return
+    plan.check_apart(Path(options.output), folder)
+    write.check_folder(Path(options.output))
+    if options.dry_run or options.diff:
+        _relative(OutputFolder.of(folder), options, report)
+        return
+    shared.make_above(options.output)
+    with created(options.output) as root:
+        _relative(root, options, report)
+
+
+def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -> None:
     reading = shared.reading(options)
     reading = reading._replace(settings=reading.settings._replace(base="empty", lazy=True))
-    report.quiet, report.verbose = options.quiet, options.verbose
-    found = []
-    for input_ in plan.without_backups(many.found(options, report, follow=False), None):
-        if input_.place.isascii() or input_.place.encode("utf-8", "ignore").decode() == input_.place:
-            found.append(input_)
-        else:
-            report.aside(Diagnostic("name", "its name is not UTF-8: it stays as it is", input_.name, failed=True))
+    found, odd = _with_text_names(options, report)
     source = Source(FILES, tuple(found))
     same = Equivalences.of(options.same)
+    shows = options.dry_run or options.diff
+    folder, copies = options.inputs[0], options.output is not None and not shows
     changed = 0
     with leftovers.temporary_folder() as temporary:
         path = Path(temporary) / maps.WORKING
         with closing(maps.Working(path)) as working:
             working.create({})
-            reader = reader_of(source, 0, reading)
-            places: dict[str, str] = {}
-            for one in reader.captured(set()):
-                if isinstance(one, Captured):
-                    places[one.url] = found[one.where.offset].place
-            survey = Survey([reader], Choice(same=same), report.finding)
-            working.add_places(survey.places)
-            working.plan(survey.rows(), survey.store.forms(), [source.name], "host", places)
-            root = OutputFolder.of(folder)
+            _plan_in_place(working, FilesReader(source.inputs, 0, reading, every=True), found, same, report)
             how = MirrorOptions(
                 reading,
                 (source,),
@@ -108,8 +118,9 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
                 options.absent == "sever",
                 token=leftovers.token(),
                 links_only=True,
-                counts_only=options.dry_run,
+                counts_only=shows,
                 lazy=options.lazy,
+                show=partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)) if options.diff else None,
             )
 
             def put(piece: Any) -> None:
@@ -120,14 +131,57 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
                     with outputs.stdout() as file:
                         file.write(piece.data)
 
-            options.output = folder
-            summed = of_possible_changes if options.dry_run else None
+            options.output = options.output or folder
             with write.swept(root, how.token):
-                make(working, how, put, options, report, summed)
+                make(working, how, put, options, report, of_possible_changes if shows else None)
+                if copies:
+                    rest = (one for one in (*found, *odd) if not working.is_planned(one.place))
+                    changed += sum(_copied(one, root, report) for one in rest)
             number = working.documents()[0]
-    if not options.quiet and not options.dry_run:
-        name = printable.printable(folder)
-        print(f"absolve: {name}: {number:,} files, {changed:,} changed", file=sys.stderr)
+    if not options.quiet and not shows:
+        name = printable.printable(options.output)
+        print(f"absolve: {name}: {number:,} files, {changed:,} {'written' if copies else 'changed'}", file=sys.stderr)
+
+
+def _with_text_names(options: argparse.Namespace, report: Report) -> tuple[list[Input], list[Input]]:
+    """Return the files of a folder: those that are worked on, and those whose names are no text, which are reported."""
+    found: list[Input] = []
+    odd: list[Input] = []
+    for input_ in plan.without_backups(many.found(options, report, follow=False), None):
+        if input_.place.isascii() or input_.place.encode("utf-8", "ignore").decode() == input_.place:
+            found.append(input_)
+        else:
+            odd.append(input_)
+            report.aside(Diagnostic("name", "its name is not UTF-8: it stays as it is", input_.name, failed=True))
+    return found, odd
+
+
+def _plan_in_place(
+    working: maps.Working, reader: FilesReader, found: list[Input], same: Equivalences, report: Report
+) -> None:
+    """Write the plan of a mirror in which each file stays where it is."""
+    places: dict[str, str] = {}
+    for one in reader.captured(set()):
+        if isinstance(one, Captured):
+            places[one.url] = found[one.where.offset].place
+    survey = Survey([reader], Choice(same=same), report.finding)
+    working.add_places(survey.places)
+    working.plan(survey.rows(), survey.store.forms(), [""], "host", places)
+
+
+def _copied(input_: Input, root: OutputFolder, report: Report) -> int:
+    """Copy a file that could not be worked on; return how many were copied."""
+    target = Path(root.path) / input_.place
+    try:
+        with (
+            Path(input_.name).open("rb") as source,
+            outputs.preparing(target, below=Below(root, input_.place)) as (file, ready),
+        ):
+            shutil.copyfileobj(source, file)
+    except OSError as error:
+        report.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), str(target))))
+        return 0
+    return put_all(FilesReady((ready,)), report)
 
 
 # --- one ZIP ----------------------------------------------------------------------------------------------------------

@@ -201,9 +201,9 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=whole(0, 65535), default=0),
         Option("--network", "mirror", "with --serve: let pages reach the web"),
         Option("--by", "mirror", "host/path (default), path, DATE/host/path", choices=_layouts, default="host"),
-        Option("--relative-only", "mirror", "make the links of a folder of pages relative, in place"),
+        Option("--relative-only", "mirror", "make the links of a folder of pages relative, in place or in a copy (-o)"),
         Option("--prune", "mirror", "remove files of an earlier run that no longer belong"),
-        _harmless("-n --dry-run", "mirror", "write no file; print the path of each URL"),
+        _harmless("-n --dry-run", "mirror", "write no file; print the path of each URL", rivals="shown"),
         Option(
             "--backup SUFFIX",
             "rewrite",
@@ -221,7 +221,10 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             rivals="shown",
         ),
         _harmless(
-            "--diff", "rewrite", "write no file, not even --log and --errors; print a diff for patch", rivals="shown"
+            "--diff",
+            "rewrite mirror",
+            "write no file, not even --log and --errors; print a diff for patch (mirror: with --relative-only)",
+            rivals="shown",
         ),
         Option(
             "--log FILE",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
-from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
 from absolve.document.reporting import overruled
 from absolve.document.walk import walk
@@ -34,16 +34,22 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "_/"  # one folder for all files without a URL, so that links between them stay as they are
 _NO_BASE: Final = "no URL is known: links that begin with / stay, and lead nowhere from a file (give --url)"
+_TWIN: Final = 1
 _SAVED: Final = ("_files", ".files", "-Dateien", "_html")  # folders that browsers put the parts of a saved page into
 
 
 class FilesReader:
-    """The captures in files; the place of each is its number among the inputs."""
+    """The captures in files; the place of each is its number among the inputs.
 
-    def __init__(self, inputs: Sequence[Input], number: int, how: ReadOptions) -> None:
+    Of several files with one URL the newest is held. With `every` the others get a URL of their own, too, and _TWIN as
+    the number in their place.
+    """
+
+    def __init__(self, inputs: Sequence[Input], number: int, how: ReadOptions, *, every: bool = False) -> None:
         self._inputs = inputs
         self._number = number
         self._how = how
+        self._every = every
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each file with its URL."""
@@ -60,14 +66,32 @@ class FilesReader:
                 pages[input_.place] = url
             yield from map(Broken, doubts)
             found.append((index, url, media_type, browsers.markup(bytes(document.data[:4096]))))
-        for index, url, media_type, looks in found:
-            input_ = self._inputs[index]
-            known = url or _beside(input_.place, pages) or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}"
-            sent = normal(known)
+        urls = {index: url or _beside(self._inputs[index].place, pages) for index, url, *_ in found}
+        newest = self._newest(urls)
+        for index, _, media_type, looks in found:
+            input_, url = self._inputs[index], urls[index]
+            number = 0
+            if url is not None and newest[url] != index:
+                other = self._inputs[newest[url]].place
+                number, url = _TWIN, None if self._every else url
+                if not self._every:
+                    text = f"{other} has the same URL ({in_short(url or '')}) and is newer: it is held instead"
+                    yield Broken(Diagnostic("same-url", text, input_.name))
+            sent = normal(url or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}")
             if sent is not None:
-                where = Where(self._number, index, 0)
+                where = Where(self._number, index, number)
                 date, size, place = _date(input_.name), _size(input_.name), place_of(input_.place)
                 yield Captured(sent, 200, date, media_type, where, size=size, place=place, looks=looks)
+
+    def _newest(self, urls: dict[int, str | None]) -> dict[str, int]:
+        """Return the newest file of each URL, of several the last one."""
+        found: dict[str, int] = {}
+        for index, url in urls.items():
+            if url is not None:
+                before = found.get(url)
+                names = self._inputs[index].name, self._inputs[before if before is not None else index].name
+                found[url] = index if before is None or _date(names[0]) >= _date(names[1]) else before
+        return found
 
     def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
         """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""
@@ -94,7 +118,10 @@ class FilesReader:
         for where in places:
             document = read(self._inputs[where.offset], self._how)
             media_type = document.media_type or self._media_type(document)
-            yield where, Payload(bytes(document.data), media_type, document.charset, document.claims)
+            payload = Payload(bytes(document.data), media_type, document.charset, document.claims)
+            if where.number == _TWIN:
+                payload = payload._replace(base=self._facts(self._inputs[where.offset], document)[0])
+            yield where, payload
 
 
 def _has_rooted(entity: Entity) -> bool:

@@ -29,13 +29,14 @@ from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
 from absolve.run import outputs
 from absolve.run.output_folder import Below
-from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, counted, guarded
+from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, StdoutBytes, counted, guarded
 from absolve.run.rewritten_files import unwritable
 from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from absolve.core.model import Edit
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.mirror.capture import Where
@@ -70,7 +71,8 @@ class MirrorOptions(NamedTuple):
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
     but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
-    `MirrorPolicy`; links in attributes that scripts read lead to files in any case.
+    `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `show` returns the lines that show
+    the edits of a file: with `counts_only`, in place of its counts.
     """
 
     reading: ReadOptions
@@ -84,6 +86,7 @@ class MirrorOptions(NamedTuple):
     links_only: bool = False
     counts_only: bool = False
     lazy: bool = False
+    show: Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]] | None = None
 
 
 class Made(NamedTuple):
@@ -299,13 +302,21 @@ def _new_bytes(
         data = edits.relinked(entity, in_place, tally)
         if how.counts_only:
             name = how.sources[item.where.source].inputs[item.where.offset].name
-            found += counted(name, ChangeCounts(tally.links, tally.changed, min(tally.changed, 1)))
-            found.append(BytesRead(0, 1))
+            found += _counted(how, name, tally)
+            if how.show is not None:
+                found.append(StdoutBytes(b"".join(how.show(name, entity.data, rewriter.edits(entity, in_place)))))
         return data, found
     data = edits.rewritten(entity, policy, label, for_server=how.for_server)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
         found += _no_longer_read(how, item, payload, data)
     return data, found
+
+
+def _counted(how: MirrorOptions, name: str, tally: rewriter.Tally) -> Iterator[TaskResult]:
+    """Yield the counts of a file, as a line, too, unless its edits are shown."""
+    changes = ChangeCounts(tally.links, tally.changed, min(tally.changed, 1))
+    yield from counted(name, changes) if how.show is None else (changes,)
+    yield BytesRead(0, 1)
 
 
 def _leads_already(how: MirrorOptions, item: Item, resolved: Resolved, policy: MirrorPolicy) -> bool:
