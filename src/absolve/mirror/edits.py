@@ -190,12 +190,12 @@ def _scan(entity: Entity, policy: MirrorPolicy) -> None:
 
 def _read_script(entity: Entity, policy: MirrorPolicy, tag: Tag) -> None:
     """Note a script in the page that needs a server."""
-    place = needs_server(entity.data, tag.text_start, tag.text_end)
-    if place is None:
+    places = needs_server(entity.data, tag.text_start, tag.text_end)
+    if not places:
         return
     kind = attributes(entity.data, tag.start, tag.end).get(b"type")
     if kind is None or kind.text(entity.charset).lower() in {"", "module", *browsers.JAVASCRIPT}:
-        policy.seen.notes.append(Note(entity, place[0], "needs-server", place[1]))
+        policy.seen.notes += (Note(entity, at, "needs-server", why) for at, why in places)
 
 
 def _lowered(entity: Entity, own: dict[int, list[Edit]]) -> list[Edit]:

@@ -279,12 +279,10 @@ def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
 
 
 def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the note for a script file that needs a server."""
-    essence = registry.essence_of(payload.media_type)[0]
-    if essence in browsers.JAVASCRIPT and (found := tags.needs_server(payload.data)) is not None:
-        line = payload.data.count(b"\n", 0, found[0]) + 1
-        column = found[0] - payload.data.rfind(b"\n", 0, found[0])
-        yield line, column, "needs-server", found[1]
+    """Yield the notes for a script file that needs a server."""
+    essence, data = registry.essence_of(payload.media_type)[0], payload.data
+    for at, why in tags.needs_server(data) if essence in browsers.JAVASCRIPT else ():
+        yield data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at), "needs-server", why
 
 
 def _new_bytes(
