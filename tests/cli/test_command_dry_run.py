@@ -30,7 +30,7 @@ RUNS: Final = {
     "rewrite": (["site", "-n", "--in-place"], ["site", "-n", "-o", "out/"], ["site/p.html", "-n"], ["site", "--diff"]),
     "mirror": (["site/c.warc", "-n"], ["site", "-n"], ["site/c.warc", "-n", "-o", "old"], ["site", "-n", "--zip", "m.zip"]),
 }
-REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"check", "depth", "diff", "serve"}}
+REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "diff", "serve"}}
 OPTIONS: Final = {
     name: options
     for name, command in parser().commands.items()

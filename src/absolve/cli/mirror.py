@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,10 @@ from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
+    from absolve.mirror.check import Checker, Fault
     from absolve.run.load import ReadOptions
     from absolve.run.output_folder import OutputFolder
 
@@ -47,6 +50,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.check is not None or options.serve is not None:
         _look(options, report)
         return
+    if options.open:
+        raise UsageError("--browser needs --check DIR")
     start = _start(options)
     many.names(options)  # a URL is no input
     failures.check(options)
@@ -301,6 +306,13 @@ def _look(options: argparse.Namespace, report: Report) -> None:
         serve.run(options.serve, options.port, lambda url: print(url, flush=True), network=options.network)
 
 
+def _opened(folder: Path, checker: Checker) -> Iterator[Fault]:
+    """Yield what a browser finds wrong in the pages, which are known when the checker has ended."""
+    from absolve.mirror import opened
+
+    yield from opened.faults(folder, checker.pages)
+
+
 def _check(options: argparse.Namespace, report: Report) -> None:
     """Print a line for each fault of a mirror, that of any tool, and the counts."""
     if options.inputs:
@@ -312,7 +324,7 @@ def _check(options: argparse.Namespace, report: Report) -> None:
 
     checker = Checker(folder, shared.settings(options)._replace(profile="whatwg"))
     counts: Counter[str] = Counter()
-    for fault in checker.faults():
+    for fault in chain(checker.faults(), _opened(folder, checker) if options.open else ()):
         counts[fault.code] += 1
         if not options.quiet or fault.code in WRONG:
             line = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column).printed(

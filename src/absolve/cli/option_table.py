@@ -411,6 +411,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--browser PROGRAM", "browser", "program to run (default: $ABSOLVE_BROWSER, or the first browser found)"
         ),
+        Option(
+            "--browser",
+            "mirror",
+            "with --check: open the pages in a headless Chromium, without a network",
+            attribute="open",
+        ),
         _harmless(
             "--timeout SECONDS",
             "browser",

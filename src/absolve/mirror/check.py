@@ -47,7 +47,10 @@ CHANGED: Final = "changed"
 NAME: Final = "name"
 CASE: Final = "case"
 UNREADABLE: Final = "unreadable"
-WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED})  # codes that make the exit status 1
+MISSING: Final = "missing"  # these three: in a browser
+BLOCKED: Final = "blocked"
+ASKED: Final = "asked"
+WRONG: Final = frozenset({DEAD, FRAGMENT, WEB, CHANGED, MISSING, BLOCKED})  # codes that make the exit status 1
 
 _NO_DOCUMENT: Final = frozenset({"form", "metadata"})  # kinds of links that no browser follows to a file
 _ENTRIES: Final = frozenset({"index.html", "mirror.html"})
@@ -83,7 +86,7 @@ class _Leads(NamedTuple):
 
 
 class Checker:
-    """One pass over a mirror. `links` and `files` count what was checked."""
+    """One pass over a mirror. `links` and `files` count what was checked, `pages` are its pages, by path."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder.absolute()
@@ -100,6 +103,7 @@ class Checker:
         self._web: dict[str, list[tuple[str, int, int]]] = defaultdict(list)  # by URL, where there is no map
         self._recorded: dict[str, str] = {}  # files by the URL that each one records
         self.links = 0
+        self.pages: list[str] = []
         self.files = len(self._files)
         self._read_map()
 
@@ -177,6 +181,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
             yield entity
         elif entity is not None:
             self._note_record(path, entity)
+            if entity.media_type == registry.HTML:
+                self.pages.append(path)
             found: list[Fault] = []
             rewriter.edits(entity, lambda resolved: self._link(path, resolved, found))
             yield from found
