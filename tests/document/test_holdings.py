@@ -7,6 +7,7 @@ from absolve.document.holdings import named_by, saver_of
 FILES = {
     "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
     "x:y.html", "l.php@c=1", "r.html?to=%2Fa%2Fb",
+    "w.html?u=http%3A%2F%2Fh", "d.php%3fp=1",
 }  # fmt: skip
 
 
@@ -37,6 +38,8 @@ FILES = {
         ("docs\\p.html", "index.html", "docs/p.html"),
         ("docs%2Fp.html", "index.html", None),
         ("l.php?c=1", "index.html", "l.php@c=1"),
+        ("w.html?u=http%3A%2F%2Fh", "index.html", "w.html?u=http%3A%2F%2Fh"),
+        ("d.php?p=1", "index.html", "d.php%3fp=1"),
         ("r.html?to=/a/b", "index.html", "r.html?to=%2Fa%2Fb"),
         ("r.html%3Fto=%252Fa%252Fb", "index.html", "r.html?to=%2Fa%2Fb"),
         ("docs/", "index.html", "docs/index.htm"),

@@ -70,14 +70,17 @@ def saver_of(path: str, head: bytes) -> str:
 def _paths(path: str, query: str) -> Iterator[str]:
     """Yield a path with its query in its name, then without: each decoded as a URL is, and as it is written.
 
-    wget has `@` for the `?` of a name that Windows accepts, and escapes a slash in it.
+    wget has `@` for the `?` of a name that Windows accepts, others escape it; a slash in it is escaped.
     """
     decoded = _decoded(path)
-    names = (query, f"@{query[1:]}", "") if len(query) > 1 else ("",)
+    names = (*(mark + query[1:] for mark in _MARKS), "") if len(query) > 1 else ("",)
     for end in (name.replace("/", "%2F") for name in names):
         yield decoded + _decoded(end)
-        if decoded != path:
+        if decoded + _decoded(end) != path + end:
             yield path + end
+
+
+_MARKS: Final = ("?", "@", "%3f", "%3F")
 
 
 def _decoded(path: str) -> str:
