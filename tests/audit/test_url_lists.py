@@ -51,7 +51,11 @@ def test_a_list_of_the_old_site_has_its_urls_and_their_requests(tmp_path: Path, 
 
 def test_a_log_of_several_hosts_needs_no_url() -> None:
     log = logs.Log("log", None)
-    assert log.url(b'old.example:443 1.2.3.4 - - [10/Oct/2023:13:55:36 -0700] "GET /v HTTP/1.0" 200 1') == "//old.example/v"
+    day = '[10/Oct/2023:13:55:36 -0700] "GET /v HTTP/1.0" 200 1'
+    lines = {f"old.example:443 1.2.3.4 - - {day}": "//old.example/v", f"old.example ::1 - - {day}": "//old.example/v", f"1.2.3.4 - a b {day}": "/v"}
+    lines |= {f"1.2.3.4 2607:5300:: - - {day}": "/v", f"crawl7.bot.example - - {day}": "/v", '1.2.3.4 - [2022-08-23 10:54:19.786 +0200] "GET /d HTTP/1.1" 200 6': "/d"}
+    assert {line: log.url(line.encode()) for line in lines} == lines
+    assert {logs.kind_of(line.encode()) for line in lines} == {"log"}
 
 
 @pytest.mark.parametrize("line", [b"a" * 60_000, b"1 - - [" * 9000, b"x " * 30_000, b'{"a": ' * 10_000, b'1 - - [] "GET ' + b"/" * 60_000])

@@ -55,6 +55,7 @@ REDIRECTION = (
         pytest.param("from,to\nwww.old.example/a,new.example/b\n", [(2, "//www.old.example/a", "//new.example/b", None, None)], id="host and path"),
         pytest.param("old,new\na.html,b/\n", [(2, "/a.html", "/b/", None, None)], id="paths without their slash"),
         pytest.param("old,new,type\n/a,/b,Moved Permanently\n/c,/d,302 - Found\n", [(2, "/a", "/b", 301, None), (3, "/c", "/d", 302, None)], id="statuses in words"),
+        pytest.param("\ufeffSource URL;Target URL;Regex;HTTP code\n/test;/dest;1;301\n", [(2, "/test", "/dest", 301, "search")], id="a spreadsheet for Redirection"),
         pytest.param("sep=;\nold;new\n/a,1;/b\n", [(3, "/a,1", "/b", None, None)], id="the separator is named"),
         pytest.param("old\tnew\n/a,1,2\t/b,3,4\n/c,1,2,3\t/d\n", [(2, "/a,1,2", "/b,3,4", None, None), (3, "/c,1,2,3", "/d", None, None)], id="commas in tabs"),
         pytest.param("Quelle;Ziel\n/ä;/ü\n".encode("cp1252"), [(2, "/ä", "/ü", None, None)], id="windows-1252"),

@@ -21,10 +21,13 @@ KINDS: Final = {
     "cdx": "the index of an archive",
 }
 _COMMON: Final = re.compile(
-    rb'(?:([\w.-]+)(?::\d+)? )?\S+ \S+ [^\[\]"]{0,200}\[[^\]]{0,60}\]'
+    rb'(?:([\w.-]+)(?::\d+)? (?=\S+ \S+ \S+ \[))?\S+ \S+ [^\[\]"]{0,200}\[[^\]]{0,60}\]'
     rb' "(?:GET|HEAD) ([^" ]+)(?: HTTP/[\d.]+)?" ([23]\d\d)\b'
 )
-_IS_COMMON: Final = re.compile(rb'[^\n"]{0,400}\[\d{1,2}/\w{3}/\d{4}[: ][^\]\n]{0,40}\] "[^"\n]*" \d{3}\b')
+_IS_COMMON: Final = re.compile(
+    rb'[^\n"]{0,400}\[(?:\d{1,2}/\w{3}/\d{4}|\d{4}-\d\d-\d\d)[: T]'
+    rb'[^\]\n]{0,40}\] "[^"\n]*" \d{3}\b'
+)
 _CDX: Final = re.compile(rb"(?:\S+\)\S*|\S+) \d{4,17} (\{.*\}|\S+)(?: \S+ (\S+))?")
 _IS_CDX: Final = re.compile(rb"[\w,.:%-]+\)\S* \d{4,17} (?:\{|https?:)")
 _FIELDS: Final = ("cs-uri-stem", "cs-uri-query", "sc-status", "cs-method")
@@ -89,7 +92,9 @@ class Log:
 
 
 def _text(found: bytes | None) -> str:
-    return found.decode("ascii", "replace") if found is not None and b"." in found else ""
+    """Return the host of a line; an address is that of the client, or of a proxy."""
+    text = found.decode("ascii", "replace") if found is not None else ""
+    return text if "." in text and not re.fullmatch(r"[\d.]+", text) else ""
 
 
 def _of_json(line: bytes, *, is_any: bool = False) -> tuple[str, str] | None:

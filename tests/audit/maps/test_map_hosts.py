@@ -71,6 +71,7 @@ old.example, new.example {
 """
 READ: dict[str, tuple[str, dict[str, str | int | None], int]] = {
     "vercel.json": (VERCEL, {"/a": "/b", "/a?q": "/b?q", "/o/1/2": "/n/1/2", "/o": "/n/", "/p/12": "/q?id=12", "/p/x": None, "/x/1": "/y/1", "http://sub.example/h": "/i", "/r/1": "=/s/1"}, 2),
+    "old/vercel.json": (r'{"redirects": [{"source": "/(.*)/?", "destination": "/x/$1"}, {"source": "/a\\.b", "destination": "/c"}, {"source": "bar", "destination": "/d"}]}', {"/a.b": "/c", "/q": None}, 2),
     "firebase.json": (FIREBASE, {"/foo": "/bar", "/foo/a/b": "/bar", "/foot": None, "/blog/1/2": "https://b.example/1/2", "/p/q/x.html": "/x", "/r/12": "/s/12"}, 1),
     "staticwebapp.config.json": (AZURE, {"/posts/1": "/blog", "/gone": 410, "/img/a.png": "/i", "/img/a.jpg": None, "/h": None}, 1),
     "s3.json": (S3, {"/docs/a/b": "/d/a/b", "/a.html": "https://x.example/b", "/q": None}, 0),
@@ -78,6 +79,7 @@ READ: dict[str, tuple[str, dict[str, str | int | None], int]] = {
     "netlify.toml": (TOML, {"/a/x": "/b/x", "/c": None}, 1),
     "redirection.json": (REDIRECTION, {"/a": "/b", "/o/1": "/n/1", "/off": None}, 1),
     "web.config": (IIS, {"/legacy.html": "/l", "/A.html": "/a/", "/a.html?x=1": "/a/?x=1", "/p.php?id=1": "/one", "/OLD.html": "/new.html", "/blog/1/x?y": "/news/1-x", "/x/1/2": "/y/1/2", "http://www.new.example/t": "/t", "/gone": 410, "/q?id=3": "/q/3", "/z": None}, 1),
+    "query/web.config": ('<configuration><rewrite><rewriteMaps><rewriteMap name="M">\n<add key="/a?b=1" value="/c"/></rewriteMap></rewriteMaps><rules>\n<rule name="r"><match url=".*"/><conditions><add input="{M:{REQUEST_URI}?{QUERY_STRING}}" pattern="(.+)"/></conditions><action type="Redirect" url="{C:1}" appendQueryString="false"/></rule></rules></rewrite></configuration>', {"/a?b=1": "/c", "/a": None}, 0),
     "maps.config": ('<rewriteMaps>\n<rewriteMap name="R">\n<add key="/a" value="/b"/></rewriteMap></rewriteMaps>', {"/a": "/b"}, 0),
     "Caddyfile": (CADDY, {"/about-us": "/about/", "/About-us?x": "/about/", "/blog/1": "/news/", "/blog/x": "/y", "/p": "/r", "/qq": "/r", "/post/12": "/n/12", "/gone": 410, "http://www.new.example/t?x": "/t?x"}, 1),
     "mappings.txt": ("/a -> /b 301\n/blog/[name] -> /news/[name] 302\n/x > /y\n", {"/a": "/b", "/blog/t": "/news/t", "/blog/t/u": None}, 1),

@@ -72,7 +72,9 @@ _GROUP: Final = r"\((?>[^()\\]|\\.|\((?>[^()\\]|\\.)*\))*\)"
 
 def _path_to_regexp(found: re.Match[str]) -> tuple[str | None, str | None]:
     """Return the expression of a token of path-to-regexp: `/:name`, `/:name*`, `:name(.+)`, `(.*)`."""
-    slash, name, of_name, bare, many = found.groups()
+    slash, name, of_name, bare, many, escaped = found.groups()
+    if slash is None:  # an escaped character, or a sign that means nothing alone
+        return re.escape(escaped) if escaped else None, None
     one = of_name or bare or "([^/]+)"
     if many in {"*", "+"} and bare is None:
         inner = one[1:-1]
@@ -103,7 +105,9 @@ def _wildcard(found: re.Match[str]) -> tuple[str | None, str | None]:
 
 SQUARE: Final = Syntax(re.compile(r"\[(\w+)\]"), lambda found: ("([^/]+)", found[1]))
 _ARROW: Final = re.compile(r"(\S+)\s+->\s+(\S+)\s+(30[12]|404)")
-_PATH_TOKEN: Final = re.compile(rf"(/?)(?::(\w+)({_GROUP})?|({_GROUP}))([*+?]?)", re.ASCII | re.DOTALL)
+_PATH_TOKEN: Final = re.compile(
+    rf"(/?)(?::(\w+)({_GROUP})?|({_GROUP}))([*+?]?)|\\(.)|[*+?{{}}]", re.ASCII | re.DOTALL
+)
 VERCEL: Final = Syntax(_PATH_TOKEN, _path_to_regexp)
 GLOB: Final = Syntax(
     re.compile(

@@ -39,7 +39,8 @@ _INPUTS: Final = {
     "{UNENCODED_URL}": "target", "{URL}": "path", "{PATH_INFO}": "path", "{HTTPS}": "https",
 }  # fmt: skip
 _PARTS: Final = {"HTTP_HOST": HOST, "SERVER_NAME": HOST, "URL": WHOLE_PATH, "REQUEST_URI": WHOLE_PATH}
-_LOOKED_UP: Final = re.compile(r"\{([^{}:]+):(\{[^{}]+\})\}")  # {Map:{REQUEST_URI}}
+# {Map:{REQUEST_URI}}, and with the query apart, which some versions need.
+_LOOKED_UP: Final = re.compile(r"\{([^{}:]+):(\{[^{}]+\}(?:\?\{QUERY_STRING\})?)\}")
 _VARIABLE: Final = re.compile(r"\{([RC]):(\d)\}|\{([^{}]*(?:\{[^{}]*\})?[^{}]*)\}")
 _LITERAL: Final = re.compile(r"\^((?:[\w/ -]|\\[.\-/+])*)\$", re.ASCII)
 _HOST: Final = re.compile(r"\^((?:[\w-]|\\\.)+)\$", re.ASCII)
