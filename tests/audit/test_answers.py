@@ -9,7 +9,7 @@ from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import answers
 from absolve.cli import main
-from absolve.core.errors import DocumentError
+from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 
 
@@ -40,7 +40,7 @@ def test_what_a_server_answered_is_a_map(name: str) -> None:
 
 
 def test_answers_without_a_redirect_are_no_map() -> None:
-    with pytest.raises(DocumentError, match="no redirect of a known URL"):
+    with pytest.raises(UsageError, match="no redirect of a known URL"):
         answers.read("a.txt", b"HTTP/1.1 200 OK\r\n\r\n", Settings())
 
 

@@ -251,7 +251,7 @@ def test_a_compressed_sitemap_is_read_up_to_a_limit(audit: Audit) -> None:
     arguments = (audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/")
     status, _, err = audit(*arguments, "--max-decompressed", 1 << 20)
     assert status == 2
-    assert "bomb.xml.gz: too-large: this sitemap has more than" in err
+    assert "bomb.xml.gz: too-large: this list has more than" in err
     path.write_bytes(path.read_bytes()[:8000] + b"\0" * 400)
     assert "bomb.xml.gz: unreadable" in audit(*arguments)[2]
 

@@ -7,6 +7,7 @@ import pytest
 from audited import NEW, OLD, links, run, written
 
 from absolve.audit import logs
+from absolve.core.errors import DocumentError
 
 UA = '# ---\n# Pages\n# ---\n\nPage,Pageviews,Unique Pageviews\n/a,"1,234",3\n/b?x=1,7,1\n(other),9,1\n,"1,250",4\n\nDay Index,Pageviews\n1/1/19,23\n'
 LOG = (
@@ -62,3 +63,13 @@ def test_a_log_of_several_hosts_needs_no_url() -> None:
 def test_a_long_line_takes_linear_time(line: bytes) -> None:
     assert logs.kind_of(line) is None
     assert [logs.Log(kind, None).url(line) for kind in logs.KINDS] == [None] * len(logs.KINDS)
+
+
+def test_a_log_that_is_a_bomb_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from absolve.audit import url_lists
+
+    monkeypatch.setattr(url_lists, "_LARGEST", 1 << 20)
+    path = tmp_path / "access.log.gz"
+    path.write_bytes(gzip.compress((LOG + "\n" * (1 << 22)).encode()))
+    with path.open("rb") as file, pytest.raises(DocumentError, match="compressed more than"):
+        list(url_lists._of_log("access.log.gz", "log", file, lambda _: None, OLD))

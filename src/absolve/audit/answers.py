@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.audit import maps
-from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.errors import UsageError
 from absolve.core.model import Document
 from absolve.formats import registry
 from absolve.tables.text import lines
@@ -34,7 +34,7 @@ Answer = tuple[str, str, int]  # the URL, where it led, the status
 
 
 def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
-    """Return the rules of a file of answers, None for any other file. Raise DocumentError without a redirect."""
+    """Return the rules of a file of answers, None for any other file. Raise UsageError without a redirect."""
     kind = registry.sniff(data[:_LOOKED_AT], name)
     if kind in _CONTAINERS:
         found = list(_captured(Document(data, name=name, media_type=kind), settings))
@@ -44,7 +44,7 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
         return None
     last = {url: (url, target, status, name) for url, target, status in found if status in maps.REDIRECTS}
     if not last:
-        raise DocumentError(Diagnostic("no-url", "no redirect of a known URL is in these answers", name))
+        raise UsageError(f"{name}: no redirect of a known URL is in these answers: a map is a file with redirects")
     made = maps.recorded((*row, line) for line, row in enumerate(last.values(), start=1))
     rules = [rule._replace(forced=True) for rule in made.rules]
     return made._replace(file=name, format=FORM, rules=rules, words=f"{len(last):,} redirects that were recorded")

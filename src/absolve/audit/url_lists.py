@@ -7,7 +7,9 @@ where the list counts it, and diagnostics for what is no URL. A log is read line
 from __future__ import annotations
 
 import gzip
+import os
 import re
+import sys
 import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -33,6 +35,7 @@ _ROWS: Final = 10_000
 _GZIP: Final = b"\x1f\x8b"
 _MARK: Final = b"\xef\xbb\xbf"
 _LARGEST: Final = 256 << 20  # bytes of a table
+_RATIO: Final = 200  # of bytes to compressed ones: a log has 10 to 50
 _NO_PAGE: Final = frozenset({"", "(not set)", "(other)", "(entrance)", "(none)", "(direct)", "total", "totals"})
 _URL: Final = columns.Role(
     frozenset(
@@ -175,10 +178,14 @@ def _of_lines(
     name: str, file: IO[bytes], most: int, notify: Notify, *, keeps_comments: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """Yield line numbers and lines in UTF-8, without empty ones, and without comments unless they are kept."""
-    number = 0
+    number = size = 0
     inner = _opened(file)
+    limit = max(_LARGEST, _RATIO * os.fstat(file.fileno()).st_size) if inner is not file else sys.maxsize
     while line := inner.readline(most):
         number += 1
+        size += len(line)
+        if size > limit:
+            raise DocumentError(Diagnostic("too-large", f"it is compressed more than {_RATIO} times", name, number))
         if len(line) == most and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = inner.readline(most)
