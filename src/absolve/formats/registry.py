@@ -36,6 +36,10 @@ IMPORT_MAP: Final = "application/importmap+json"
 SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
 MARKDOWN: Final = "text/markdown"  # RFC 7763
+SHORTCUT: Final = "application/x-mswinurl"  # as shared-mime-info has it
+DESKTOP: Final = "application/x-desktop"
+WEBLOC: Final = "application/x-webloc"  # our own name
+SHORTCUTS: Final = (SHORTCUT, DESKTOP, WEBLOC)  # files that are a link
 OTHER: Final = "application/x.other"  # our own name: a document in a format without a walker
 HAR: Final = "application/har+json"  # not registered
 # Our own names for what has a header and a body.
@@ -96,6 +100,9 @@ WALKERS: Final[dict[str, Format]] = {
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
+    SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url",)),
+    DESKTOP: Format("absolve.formats.shortcuts", "walk", suffixes=(".desktop",)),
+    WEBLOC: Format("absolve.formats.shortcuts", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
     HAR: Format("absolve.formats.json.har", "walk", "none", (".har",), archive=True),
     WEB_ARCHIVE: Format("absolve.formats.plist.walker", "walk", "none", (".webarchive",), archive=True),
@@ -274,7 +281,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if is_packed_page(data):
         return ZIP
     named = _named(name, data) if name else None
-    if named is not None and (named in MAIL or WALKERS[named].archive):
+    if named is not None and (named in _NO_TEXT or WALKERS[named].archive):
         return named
     found = sniff_content(data)
     if found is not None and (found in {COMPRESSED_MAIL, HTTP} or WALKERS[found].archive):
@@ -328,6 +335,7 @@ def _plain(name: str) -> str:
 
 _FILLED_IN: Final = (HTML, CSS)  # what can be read before a template is filled in; few such files are well-formed XML
 
+_NO_TEXT: Final = frozenset({*MAIL, WEBLOC})  # whatever their bytes look like
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
 
 

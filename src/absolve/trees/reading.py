@@ -23,7 +23,7 @@ from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
 from absolve.formats.html.names import HTML, SVG
-from absolve.formats.html.saved_from import retrieval_url
+from absolve.formats.html.saved_from import retrieval_url, saved_claim
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
 from absolve.rewriting.policy import absolute
@@ -166,6 +166,9 @@ class _Reading:
             self.part(rules.MEDIA_TYPE, seen.node, key, value, "srcdoc")
         else:
             start, end = self.put(seen.node, key, value)
+            if not self.has_retrieval and (saved := saved_claim(place, bytes(self.data[start:end]), start)) is not None:
+                self.has_retrieval = True
+                self.events.append(saved)
             claim = scope if place.attribute == "codebase" else None
             if place.element == "base" and place.attribute == "href":
                 claim = self.base(seen, start, end)

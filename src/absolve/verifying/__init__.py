@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 JUDGES: Final[dict[str, str]] = {
     **dict.fromkeys((registry.HTML, registry.MARKDOWN, registry.XML), "markup"),
     registry.CSS: "css",
+    **dict.fromkeys(registry.SHORTCUTS, "shortcuts"),
     **dict.fromkeys((*registry.MAIL, registry.HTTP, "application/http"), "messages"),
     **dict.fromkeys((*registry.JSON, registry.HAR), "json"),
     **dict.fromkeys(registry.PACKAGES, "zip"),

@@ -111,3 +111,42 @@ def test_the_url_option_precedes_a_saved_from_comment() -> None:
     assert rewrite(page, media_type="text/html") == page.replace("href=x", "href=http://h.example/1/x")
     assert rewrite(page, url="http://u.example/") == page.replace("href=x", "href=http://u.example/x")
     assert [claim.verdict for claim in base(page, url="http://u.example/").chain] == ["won", "ignored"]
+
+
+# --- attributes, and the scripts of an archive ------------------------------------------------------------------------
+
+WOMBAT = '__wm.init("https://web.archive.org/web");\n__wm.wombat("http://h.example/p","20140403040000","https://web.archive.org/","web","x");'
+TOOLBAR = '__wm.bt(775,27,25,2,"web","http://h.example/p","20140403040000",1996,"https://x/",["x"], false);'
+REPLAYED = "http://h.example/p"  # of which the page is a capture
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "source"),
+    [
+        ('<html lang=x data-scrapbook-source="http://h.example/?a&amp;b">', "http://h.example/?a&b", "WebScrapBook attribute"),
+        ('<meta content="http://h.example/p" name=savepage-url>', "http://h.example/p", "Save Page WE meta element"),
+        (f"<script>{WOMBAT}</script>\n<!-- End Wayback Rewrite JS Include -->", REPLAYED, "Wayback Machine script"),
+        (f"<script>{TOOLBAR}</script>\n<!-- END WAYBACK TOOLBAR INSERT -->", REPLAYED, "Wayback Machine script"),
+    ],
+)
+def test_programs_record_the_url_in_attributes_and_scripts(page: str, url: str, source: str) -> None:
+    found = base(f"{page}<a href=x>")
+    assert (found.url, found.source.partition(",")[0]) == (url, source)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html data-scrapbook-source='p.html'>", "<html data-scrapbook-source>", "<div data-scrapbook-source='http://h.example/'>",
+        "<meta name=savepage-url>", "<meta name=savepage-url content='about:blank'>", "<meta name=savepage-title content='http://h/'>",
+        "<!-- END WAYBACK TOOLBAR INSERT -->", "<!-- FILE ARCHIVED ON 20:53:27 Jul 2, 2007 AND RETRIEVED FROM THE INTERNET ARCHIVE -->",
+        f"<script>{WOMBAT}</script><!-- end -->", f"<script>{WOMBAT}</script>{' ' * 3000}<!-- End Wayback Rewrite JS Include -->",
+    ],
+)  # fmt: skip
+def test_others_record_none(page: str) -> None:
+    assert base(f"{page}<p>").url == ""
+
+
+def test_the_first_record_of_a_page_counts() -> None:
+    page = "<!-- saved from url=(0018)http://h.example/1 --><html data-scrapbook-source='http://h.example/2'>"
+    assert base(page).url == "http://h.example/1"

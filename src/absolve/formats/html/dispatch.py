@@ -44,7 +44,9 @@ BASE_HREF = 6
 CODEBASE_ROW = 7
 STYLE = 8  # CSS declarations, on any element
 LAZY_LEFT = 9  # an attribute of lazy loading, which is only counted
+SAVED = 10  # the URL of a saved page
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
+_SPECIAL[link_tables.SCRAPBOOK.element, link_tables.SCRAPBOOK.attribute] = SAVED
 _NO_PLACE = LinkSite("", "")
 
 

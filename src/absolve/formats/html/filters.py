@@ -48,7 +48,10 @@ def may_end_in_space(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cyt
 
 
 def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
-    """Return whether a comment may begin with Archive processed, Mirrored, Page saved or Saved from; most do not."""
+    """Return whether a comment may begin as those of savers; most do not.
+
+    They begin with Archive processed, End Wayback, Mirrored, Page saved or Saved from.
+    """
     while i < end and p[i] <= 32:
         i += 1
     if i + 3 >= end:
@@ -58,6 +61,8 @@ def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_
     first: cython.int = p[i] | 32
     if first == 97:
         return second == 114 and third == 99
+    if first == 101:
+        return second == 110 and third == 100
     if first == 109:
         return second == 105 and third == 114
     return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))

@@ -26,10 +26,15 @@ from absolve.core.model import LinkSite
 
 # An empty `src` fetches nothing; an empty `a href` is a link to the base; an empty action is the document's own URL
 # (HTML Standard, form submission algorithm). `code` of an applet is a class file below its codebase.
+SCRAPBOOK: Final = LinkSite("html", "data-scrapbook-source", kind="metadata", against="own")  # WebScrapBook
+SAVE_PAGE: Final = LinkSite("meta", "content", kind="metadata", against="own")  # Save Page WE: name=savepage-url
 HTML: Final[tuple[LinkSite, ...]] = (
+    SCRAPBOOK,
     # navigation
     LinkSite("a", "href", kind="navigation", empty="base"),
     LinkSite("area", "href", kind="navigation", empty="base"),
+    LinkSite("a", "icon_uri", kind="image"),  # bookmarks as Netscape wrote them, and Firefox does
+    LinkSite("a", "feedurl", kind="feed"),
     LinkSite("base", "href", against="own"),
     LinkSite("link", "href", kind="metadata"),  # the kind depends on rel: LINK_REL_KINDS
     LinkSite("img", "longdesc", kind="navigation"),
@@ -245,6 +250,7 @@ META: Final[dict[str, LinkSite]] = {
     }.items()
     for name in names
 } | {
+    "savepage-url": SAVE_PAGE,
     "msapplication-config": LinkSite("meta", "content", "config", "metadata"),
     "msapplication-task": LinkSite("meta", "content", "tasks", "metadata"),
     "msapplication-notification": LinkSite("meta", "content", "tasks", "feed"),

@@ -1,7 +1,8 @@
-"""Find the retrieval URL (RFC 1808 section 3.3) in comments of programs that save pages.
+"""Find the retrieval URL (RFC 1808 section 3.3) that programs which save pages write into them.
 
-In: the span of a comment's text. Out: the URL and the name of the program, or None. Known are the mark of the web
-(Internet Explorer, Chromium), SingleFile, monolith and HTTrack.
+In: the span of a comment's text, or the value of an attribute. Out: the URL and the name of the program, or None. Known
+are the mark of the web (Internet Explorer, Chromium), SingleFile, monolith, HTTrack, the Wayback Machine; WebScrapBook
+and Save Page WE.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
+from absolve.core.model import BaseClaim, Layer
 from absolve.encodings.codings import to_utf8
+from absolve.formats.html.link_tables import SAVE_PAGE, SCRAPBOOK
 
 if TYPE_CHECKING:
+    from absolve.core.model import LinkSite
     from absolve.encodings.charsets import Charset
 
 # The source's name and the pattern of the comment's text from its start, with the URL as a group.
@@ -34,6 +38,14 @@ _SAVERS: Final = (
     # Without the scheme; the newest versions write an absolute URL.
     ("HTTrack comment", pattern(r"\s*Mirrored from (?P<url>\S+) by HTTrack Website Copier", re.ASCII)),
 )
+# The Wayback Machine ends what it inserts into a page by these comments; its URL is an argument of the script before.
+_WAYBACK: Final = pattern(rb"\s*END WAYBACK (?:TOOLBAR INSERT|REWRITE JS INCLUDE)", re.IGNORECASE)
+_WOMBAT: Final = pattern(rb"""__wm\.wombat\("([^"\s]+)","([0-9]{14})","(https?://[^"\s]+/)","(\w+)\"""")
+_TOOLBAR: Final = pattern(rb"""__wm\.bt\((?:[0-9]+,)+"(\w+)","([^"\s]+)","([0-9]{14})",""")
+_ARCHIVE: Final = "https://web.archive.org/"
+_BEFORE: Final = 2048  # bytes before the comment in which the script is looked for
+_ATTRIBUTES: Final = {SCRAPBOOK: "WebScrapBook attribute", SAVE_PAGE: "Save Page WE meta element"}
+
 _LONGEST: Final = 8192  # bytes of a comment that are read
 
 _SCHEME: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -51,7 +63,31 @@ def retrieval_url(data: bytes, start: int, end: int, charset: Charset) -> tuple[
             if source == "HTTrack comment" and not re.match(r"[a-z]+://", url):
                 url = f"http://{url}"
             return (url, source) if _SCHEME.match(url) and not _ZONE.match(url) else None
-    return None
+    return _replayed(data, start) if _WAYBACK.match(raw) else None
+
+
+def _replayed(data: bytes, end: int) -> tuple[str, str] | None:
+    """Return the URL of a page that the Wayback Machine shows, by the last call of its scripts before an offset."""
+    before = data[max(end - _BEFORE, 0) : end]
+    call = before[max(before.rfind(b"__wm.wombat("), before.rfind(b"__wm.bt("), 0) :]
+    if found := _WOMBAT.match(call):
+        url, time, host, collection = (group.decode("utf-8", "surrogateescape") for group in found.groups())
+    elif found := _TOOLBAR.match(call):
+        collection, url, time = (group.decode("utf-8", "surrogateescape") for group in found.groups())
+        host = _ARCHIVE
+    else:
+        return None
+    return f"{host}{collection}/{time}/{url}", "Wayback Machine script"
+
+
+def saved_claim(place: LinkSite, value: bytes, position: int) -> BaseClaim | None:
+    """Return the claim of an attribute in which a program that saves pages writes the URL; None for others."""
+    if place is not SCRAPBOOK and place is not SAVE_PAGE:
+        return None
+    url = value.decode("utf-8", "surrogateescape").strip()
+    if not _SCHEME.match(url) or _ZONE.match(url):
+        return None
+    return BaseClaim(Layer.RETRIEVAL, url, _ATTRIBUTES[place], position)
 
 
 def _counted(text: str, found: re.Match[str]) -> str:

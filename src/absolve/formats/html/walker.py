@@ -21,10 +21,10 @@ from absolve.formats.html import dispatch, names
 from absolve.formats.html import keywords as html_keywords
 from absolve.formats.html import rules as places
 from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
-from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
+from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH, SAVE_PAGE
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
-from absolve.formats.html.saved_from import retrieval_url
+from absolve.formats.html.saved_from import retrieval_url, saved_claim
 from absolve.formats.html.tokenizer import Tokenizer
 from absolve.formats.html.values import Values
 from absolve.urls import prefixing
@@ -83,6 +83,7 @@ _BASE_HREF = dispatch.BASE_HREF
 _CODEBASE_ROW = dispatch.CODEBASE_ROW
 _STYLE = dispatch.STYLE
 _LAZY_LEFT = dispatch.LAZY_LEFT
+_SAVED = dispatch.SAVED
 _SVG = names.SVG
 _SVG_ROW = names.SVG_ROW
 _MATHML_ROW = names.MATHML_ROW
@@ -231,6 +232,8 @@ class _Walk:
                 self.ruled = codebase
                 self.value(attribute, place)
                 self.ruled = None
+            elif action == _SAVED:
+                self.saved(attribute, place)
             else:
                 self.value(attribute, place)
         if scanner.element == _STYLE_ELEMENT:
@@ -366,9 +369,20 @@ class _Walk:
             scanner.tree.tables.template_depth or scanner.start < scanner.noscript_end < len(self.data)
         ):
             place = INERT_REFRESH
-        if place is not None:
+        if place is SAVE_PAGE:
+            self.saved(_CONTENT, place)
+        elif place is not None:
             self.value(_CONTENT, place)
         return 0
+
+    def saved(self, attribute: cython.int, place: LinkSite) -> cython.int:
+        """Add the retrieval URL that the program which saved the page wrote into an attribute."""
+        if not self.has_retrieval:
+            claim = saved_claim(place, self.values.double.decode(self.tag.raw(attribute)), self.scanner.start)
+            if claim is not None:
+                self.has_retrieval = True
+                self.events.append(claim)
+        return self.url(attribute, place, None)
 
     def link_place(self) -> LinkSite:
         """Return the link site of `link href`, with the kind of its relation."""
