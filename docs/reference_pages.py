@@ -185,15 +185,27 @@ def problems() -> str:
 
 def example_row(name: str, known: dict[str, Any]) -> Row:
     """Return the row of a problem's example that has the problem."""
+    if "beside" in known:
+        return _saved_row(name, known)
     options = {option: known[option] for option in ("url", "max_url") if option in known}
     with warnings.catch_warnings(action="ignore"):  # the examples have faults on purpose
         rows = list(absolve.links(known["page"], **options))
     return next(row for row in rows if name in row.problems)
 
 
+def _saved_row(name: str, known: dict[str, Any]) -> Row:
+    """Return the row of an example in `page.html`, with another file beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (Path(folder, "page.html"), Path(folder, known["beside"])):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(known["page"], "utf-8")
+        return next(row for row in absolve.walk_links(Path(folder, "page.html")) if name in row.problems)
+
+
 def _of_page(name: str, known: dict[str, Any]) -> str:
     row = example_row(name, known)
     where = f"Retrieved from `{known['url']}`" if "url" in known else "Without a retrieval URL"
+    where = f"With a file `{known['beside']}` beside it" if "beside" in known else where
     option = f", with `--max-url {known['max_url']}`" if "max_url" in known else ""
     target = code(row.target) if row.target is not None else "none"
     return f"{fenced('html', known['page'])}\n{where}{option}: target {target}, problems `{' '.join(row.problems)}`.\n"

@@ -202,11 +202,11 @@ def test_a_file_that_disappears_is_reported_and_the_rest_continues(
     (site / "b.html").write_bytes(PAGE)
     found = inputs.folder
 
-    def vanishing(*arguments: Any, **options: Any) -> Iterator[tuple[str, str]]:
-        for path, place in found(*arguments, **options):
-            if place == "b.html":
-                Path(path).unlink()
-            yield path, place
+    def vanishing(*arguments: Any, **options: Any) -> Iterator[tuple[Any, ...]]:
+        for file in found(*arguments, **options):
+            if file[1] == "b.html":
+                Path(file[0]).unlink()
+            yield file
 
     monkeypatch.setattr(inputs, "folder", vanishing)
     done = absolve("rewrite", "site", URL, "-o", "out", jobs)

@@ -29,7 +29,7 @@ def site(tmp_path: Path) -> Path:
 def places(root: Path, globs: Globs = EVERYTHING, *, follow: bool = True) -> tuple[list[str], list[str]]:
     """Return the paths of the inputs, and the codes of the diagnostics."""
     diagnostics: list[Diagnostic] = []
-    found = [place for _, place in inputs.folder(str(root), globs, diagnostics.append, follow=follow)]
+    found = [place for _, place, _ in inputs.folder(str(root), globs, diagnostics.append, follow=follow)]
     return found, [diagnostic.code for diagnostic in diagnostics]
 
 

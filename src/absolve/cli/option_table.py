@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.cli.option import Option, number, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
-from absolve.document.settings import BASES, DEEPEST, FRAGMENTS
+from absolve.document.settings import BASES, COMPANIONS, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import FORMS, UNWRAPPED
 from absolve.urls import PROFILES
@@ -298,6 +298,13 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             default="absolute",
         ),
         Option("--base-path PATH", "rewrite verify", "with --form: the path that the site's root will have, as /proj/"),
+        _harmless(
+            "--companions",
+            _CHANGING,
+            "links to files that were saved with a page, such as those in X_files beside X.html: leave unchanged (keep,"
+            " default) or make absolute",
+            choices=COMPANIONS,
+        ),
         Option("--break-signatures", _CHANGING, "also change signed parts of messages (multipart/signed, DKIM)"),
         _harmless("--json-ld", _CHANGING, "also change references in JSON-LD"),
     ),

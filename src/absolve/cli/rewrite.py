@@ -24,8 +24,8 @@ from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
-from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded, met_by
-from absolve.run.rewrite_task import Written, date, new_bytes, rewritten, segments
+from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
+from absolve.run.rewrite_task import Written, date, new_bytes, rewritten, segments, tally_of
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResul
     faults = new_bytes(how, found, tally)[1]
     yield from faults
     if not faults:
-        yield ChangeCounts(tally.links, tally.changed, min(tally.changed, 1), met_by(how.policy), tally.lazy)
+        yield tally_of(how, tally)
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
         yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))

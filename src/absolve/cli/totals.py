@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core import printable
 from absolve.core.errors import NOT_READ, OF_SAVER, Diagnostic
+from absolve.inventory import COMPANION
 from absolve.run.results import BytesRead, ChangeCounts, LinkCounts
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Table(NamedTuple):
 class Totals:
     """Counts of a run: `documents` that were read, their `links`, and those that were `changed`.
 
+    `companions` are links that are kept because they lead to files that were saved with their document.
     `rules` are the numbers of the rules that mapped a link, `tables` those of which the rows that meet nothing count.
     """
 
@@ -46,6 +48,7 @@ class Totals:
         self.tables: list[Table] = []
         self.rules: set[int] = set()
         self.documents = self.links = self.changed = self.changed_documents = self.flawed = self.lazy = 0
+        self.companions = 0
         self.scopes: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
 
@@ -58,12 +61,14 @@ class Totals:
             self.problems.update(piece.problems)
             self.links += sum(piece.scopes.values())
             self.flawed += piece.flawed
+            self.companions += piece.problems.get(COMPANION, 0)
         else:
             self.links += piece.links
             self.changed += piece.changed
             self.lazy += piece.lazy
             self.changed_documents += piece.documents
             self.rules |= piece.rules
+            self.companions += piece.companions
 
     def add_unread(self, diagnostic: Diagnostic) -> None:
         """Add a file or a part of a message that was not read, by its kind."""
@@ -112,7 +117,14 @@ def of_links(totals: Totals) -> str:
     scopes = [f"{totals.scopes[scope]:,} {scope}" for scope in _SCOPES if totals.scopes[scope]]
     if scopes:
         text += f": {', '.join(scopes)}"
-    return f"{text}; {totals.flawed:,} with problems" if totals.flawed else text
+    return f"{text}; {totals.flawed:,} with problems{_companions(totals)}" if totals.flawed else text
+
+
+def _companions(totals: Totals) -> str:
+    """Return how many of some links are kept because they lead to files that were saved with their document."""
+    if not totals.companions:
+        return ""
+    return f", {totals.companions:,} of them {'a companion' if totals.companions == 1 else 'companions'}"
 
 
 def of_changes(totals: Totals) -> str:
@@ -134,6 +146,7 @@ def _links(totals: Totals, change: str, stay: str) -> str:
     stays = totals.links - totals.changed
     if stays == 1 and stay == "stay":
         stay = "stays"
+    stay += _companions(totals)
     if not totals.changed:
         nothing = "no link changed" if change == "changed" else "no link would change"
         return f"{nothing}: {stays:,} in {number(totals.documents, 'document')} {stay}"

@@ -74,6 +74,7 @@ cdef class Document:
     cdef public object origin
     cdef public object headers
     cdef public object requested
+    cdef public object beside
 
 
 @cython.final

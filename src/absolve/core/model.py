@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from absolve.core.captures import Capture, PageFacts
     from absolve.core.options import Headers
-    from absolve.core.protocols import Buffer, Coding, Text, URLObject
+    from absolve.core.protocols import Buffer, Coding, Surroundings, Text, URLObject
 else:
     from absolve.core import _cython as cython
 
@@ -344,10 +344,12 @@ class Document:
 
     For a document cut out of a larger file, `before` is the number of documents that precede it there, and `origin`
     maps its byte offsets to offsets in that file. `requested` is the URL in front of the redirects in `headers`.
+    `beside` finds the files saved with it (`protocols.Surroundings`).
     """
 
     __slots__ = (
         "before",
+        "beside",
         "charset",
         "claims",
         "data",
@@ -395,6 +397,7 @@ class Document:
         self.origin = origin
         self.headers = headers
         self.requested: str | None = None
+        self.beside: Surroundings | None = None
 
 
 @cython.no_gc

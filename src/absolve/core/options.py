@@ -43,9 +43,11 @@ Problem: TypeAlias = Literal[
     "backslash",
     "whitespace",
     "placeholder",
+    "companion",
 ]
 Fragments: TypeAlias = Literal["keep", "absolute"]
 BaseHref: TypeAlias = Literal["keep", "empty"]
+Companions: TypeAlias = Literal["keep", "absolute"]
 
 Text: TypeAlias = str | bytes
 Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[Text, Text]] | Text
@@ -82,6 +84,7 @@ class Choices(Limits, total=False):
     profile: Profile
     fragments: Fragments
     base: BaseHref
+    companions: Companions
     lazy: bool
     conditional_comments: bool
     json_ld: bool

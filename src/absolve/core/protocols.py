@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
+    from absolve.core.model import BaseURL
+
     Text: TypeAlias = str  # an alias, so that Cython adds no type check with its own error message
 
 
@@ -63,6 +65,27 @@ class Coding(Protocol):
 
         Only characters that the context requires are escaped.
         """
+
+
+class FilesBeside(Protocol):
+    """The files around a document on a disk, for the relative references of that document."""
+
+    def __call__(self, reference: str, folder: str = ".") -> str | None:
+        """Return what the file that a reference names is known by; None if there is no such file.
+
+        That is the URL that the file records of itself; "" if it records none, and was saved with the document: then
+        the link is to be kept. `folder`, from that of the document, is the one to which a relative base leads.
+        """
+
+
+class Surroundings(Protocol):
+    """Where a document is on a disk."""
+
+    def of(self, own: BaseURL, /) -> FilesBeside | None:
+        """Return the files that were saved with the document, which has this URL of its own; None if none were."""
+
+    def is_of_saved(self) -> bool:
+        """Return whether the document is a part of a page that records its URL."""
 
 
 class Resolver(Protocol):

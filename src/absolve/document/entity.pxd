@@ -66,6 +66,8 @@ cdef class Entity:
     cdef public list findings
     cdef public object origin
     cdef public object held
+    cdef public object beside
+    cdef public object files
     cdef public dict contexts
     cdef tuple _inside
     cdef object _positions

@@ -1,4 +1,4 @@
-"""Find the file of a folder or package that a relative reference names.
+"""Find the file of a folder or package that a relative reference names, and the page that a folder belongs to.
 
 In: the paths of the files, `/` between their parts, and a reference with the path of the document that has it. Out: the
 path of a file, or None. `rewrite`, `mirror` and `links` ask it before they resolve a reference to a URL. Also the files
@@ -15,7 +15,7 @@ from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 # Files that servers and savers have for the URL of a folder, in the order in which they count.
 INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
@@ -29,12 +29,34 @@ _MAF: Final = b"maf.mozdev.org/metadata/rdf"
 _COOKIES: Final = re.compile(rb"# (?:HTTrack Website Copier|Netscape HTTP|HTTP) [Cc]ookie [Ff]ile")
 
 
-def named_by(reference: str, document: str, has: Callable[[str], bool]) -> str | None:
+# What browsers and Office append, by language, to the name of a page without its extension for the folder of its parts.
+PARTS: Final = (
+    *("_files", ".files", "-Dateien", "_fichiers", "_archivos", "_arquivos", "_ficheiros", "_file", "_bestanden"),
+    *("-filer", "_tiedostot", "_pliki", "_soubory", "_subory", "_elemei", "_dosyalar", "_datoteke", "_fajlovi"),
+    *("_fitxers", "_fitxategiak", "_failid", "_fails", "_bylos", "_fișiere", "_подаци", "_dosieroj", "_html"),
+)
+PAGES: Final = (".html", ".htm", ".xhtml", ".xht", ".shtml", "")  # what follows its name in that of a saved page
+BEFORE: Final = "Filer_for_"  # what Firefox put before it in Nynorsk
+
+
+def page_of(folder: str) -> str | None:
+    """Return the name, without its extension, of the page whose parts a folder with this name has; None for others."""
+    if folder.startswith(BEFORE):
+        return folder[len(BEFORE) :] or None
+    if not folder.endswith(PARTS):
+        return None
+    return next(folder.removesuffix(end) or None for end in PARTS if folder.endswith(end))
+
+
+def named_by(
+    reference: str, document: str, has: Callable[[str], bool], indexes: Sequence[str] = INDEXES
+) -> str | None:
     """Return the path of the file that a reference in the document at a path names; None if there is no such file.
 
     `has` returns whether a path, below the root and without `.` and `..`, is a file. Savers escape the `?` of a name
     (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
-    that a browser opens from a disk, which ignores the query. The name of a folder is that of its index.
+    that a browser opens from a disk, which ignores the query. The name of a folder is that of its index, if there is
+    one of these `indexes`.
     """
     before, mark, query = reference.partition("#")[0].partition("?")
     if not before or before[0] in "/\\" or has_scheme(before):
@@ -48,7 +70,7 @@ def named_by(reference: str, document: str, has: Callable[[str], bool]) -> str |
         if not path.endswith("/") and has(found):
             return found
         inside = "" if found == "." else f"{found}/"
-        index = next((inside + name for name in INDEXES if has(inside + name)), None)
+        index = next((inside + name for name in indexes if has(inside + name)), None)
         if index is not None:
             return index
     return None

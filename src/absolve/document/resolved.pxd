@@ -42,6 +42,7 @@ cdef class LinkContext:
     cdef public str empty
     cdef public PrefixResolver short
     cdef public object held
+    cdef public object files
     cdef public Py_ssize_t longest
     cdef public Py_ssize_t room
 
@@ -50,6 +51,8 @@ cdef class LinkContext:
     cdef str _in_message(self, str reference)
     cdef str _in_own_document(self, str fragment)
     cpdef object how_held(self, str url)
+    cdef object _files(self, object files, Link link)
+    cpdef object file_url(self, str reference)
     cpdef str target(self, str reference, bint claims)
     cpdef bint is_too_long(self, str reference) except? -1
     cpdef bint may_write(self, str url) except? -1

@@ -6,19 +6,23 @@ link that a policy gets, with its reference and target as text.
 
 from __future__ import annotations
 
+import posixpath
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from absolve.core.lazy_regex import pattern
+from absolve.core.model import EMBEDDED
 from absolve.urls import resolver
 from absolve.urls.base import found_as
 from absolve.urls.parse import NEVER_RELATIVE
-from absolve.urls.predicates import is_alone, is_malformed, may_have_placeholder, scheme
+from absolve.urls.predicates import has_scheme, is_alone, is_malformed, may_have_placeholder, scheme
 from absolve.urls.prefixing import PrefixResolver
 
 if TYPE_CHECKING:
     import cython
 
     from absolve.core.model import BaseURL, Layer, Link, LinkSite
+    from absolve.core.protocols import FilesBeside
     from absolve.document.entity import Entity
     from absolve.urls.base import BaseContext
 
@@ -62,7 +66,8 @@ class LinkContext:
 
     `is_unknown`: the base is in a package without a URL. `is_emptied`: the base element is to be emptied. `prefixes`:
     the resolver, if it resolves by prefixes; `short`: the same, if these may be written without escaping. `held` are
-    the keys of parts of the same message: links to those stay unchanged. `longest` is the greatest length of a resolved
+    the keys of parts of the same message: links to those stay unchanged. `files` finds files that were saved with the
+    document by relative references; None for most documents. `longest` is the greatest length of a resolved
     URL in characters; references of up to `room` bytes cannot exceed it if they are resolved by a prefix.
     """
 
@@ -81,7 +86,9 @@ class LinkContext:
         self.empty = place.empty
         is_held = not self.is_emptied and (link.claim is None or place.attribute == "content-location")
         self.held = entity.held if is_held else _NOTHING
-        self.short = self.prefixes if place.syntax in _AS_IT_STANDS and not self.held else None
+        self.files = None if entity.files is None else self._files(entity.files, link)
+        is_plain = place.syntax in _AS_IT_STANDS and not self.held and self.files is None
+        self.short = self.prefixes if is_plain else None
         # Bytes of a header field may be an encoded word (RFC 2047 2), whatever they look like.
         if self.short is not None and (place.element == "header" or entity.charset.in_comment):
             self.short = None
@@ -122,12 +129,31 @@ class LinkContext:
         self.prefixes = like.prefixes
         return 0
 
+    def _files(self, files: FilesBeside, link: Link) -> FilesBeside | None:
+        """Return `files` for the base of a link: a browser looks for them from the document, or its relative base.
+
+        A relative base element is kept, as the links are that lead to files by it.
+        """
+        folder = _relative_folder(self.base) if self.elsewhere else "."
+        if folder is None or (self.is_emptied and folder != "."):
+            return None
+        if link.claim is not None:
+            return _kept if link.place.element == "base" else None
+        return files if folder == "." else partial(files, folder=folder)
+
+    def file_url(self, reference: str) -> str | None:
+        """Return what the file beside the document is known by that a reference names: see `protocols.FilesBeside`."""
+        files: FilesBeside | None = self.files
+        return files(reference) if files is not None else None
+
     def target(self, reference: str, claims: cython.bint) -> str | None:
         """Return the absolute URL of a reference, or None; `claims`: the link is a base, where "" has a meaning."""
         if not reference:
             if self.empty == "nothing" and not claims:
                 return None
             return (self.own.url if self.empty == "own" else self.resolver("")) or None
+        if self.files is not None and not claims and (known := self.file_url(reference)) is not None:
+            return known if known and len(known) <= self.longest else None
         if reference[0] == "#" and self.is_local:
             return self._in_own_document(reference)
         if may_have_placeholder(reference):
@@ -194,6 +220,21 @@ def fixed(reference: str) -> str:
     return found
 
 
+def _relative_folder(base: BaseURL) -> str | None:
+    """Return the folder, from that of the document, to which its relative base leads; None if that is elsewhere."""
+    claims = [fate.base.reference for fate in base.chain if fate.verdict in _IN_FORCE and fate.base.layer is EMBEDDED]
+    if len(claims) != 1 or _kept(claims[0]) is None:
+        return None
+    path = claims[0].partition("#")[0].partition("?")[0]
+    return posixpath.normpath(path if path.endswith(("/", "..")) or path == "." else posixpath.dirname(path))
+
+
+def _kept(reference: str, folder: str = ".") -> str | None:  # noqa: ARG001 - of the protocol
+    """Return "" for a relative base reference, by which links lead to files that were saved with the document."""
+    return None if has_scheme(reference) or reference[:1] in {"/", "\\"} else ""
+
+
+_IN_FORCE = frozenset({"won", "resolved against"})
 _MOST_CONTEXTS = 512  # keys of an entity: few documents have as many scoped bases
 
 
@@ -288,6 +329,16 @@ class Resolved:
     def target(self) -> str | None:
         """The absolute URL; None if unresolved, malformed, too long, or an empty reference that fetches nothing."""
         return self.context.target(self.reference, self.link.claim is not None)
+
+    @property
+    def is_companion(self) -> bool:
+        """Whether the link leads to a file that was saved with the document, and is kept."""
+        return self.link.claim is None and self.context.file_url(self.reference) == ""
+
+    @property
+    def names_file(self) -> bool:
+        """Whether the link leads to a file beside the document: it is not joined with the base."""
+        return self.link.claim is None and self.context.file_url(self.reference) is not None
 
     @property
     def resolves(self) -> bool:

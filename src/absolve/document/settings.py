@@ -14,6 +14,7 @@ from absolve.urls import by_name
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
+COMPANIONS = ("keep", "absolute")
 DEEPEST = 100  # greatest max_depth: each level uses four frames of Python's stack in interpreted runs
 
 
@@ -23,6 +24,7 @@ class Settings(NamedTuple):
     profile: str = "rfc1808"
     fragments: str = "keep"
     base: str = "keep"
+    companions: str = "keep"
     lazy: bool = False
     conditional_comments: bool = False
     json_ld: bool = False
@@ -40,7 +42,8 @@ class Settings(NamedTuple):
     def checked(self) -> Settings:
         """Return these settings; raise UsageError for a value that is not among its choices or out of range."""
         by_name(self.profile)
-        for option, value, choices in (("fragments", self.fragments, FRAGMENTS), ("base", self.base, BASES)):
+        for option, choices in (("fragments", FRAGMENTS), ("base", BASES), ("companions", COMPANIONS)):
+            value = getattr(self, option)
             if value not in choices:
                 raise UsageError(f"{option} must be one of {', '.join(choices)}, not {in_short(repr(value))}")
         if not 0 <= self.max_depth <= DEEPEST:

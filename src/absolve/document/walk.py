@@ -49,7 +49,7 @@ from absolve.encodings.charsets import DETECT, UTF_8, inside
 from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
 from absolve.formats import registry
 from absolve.formats.events import EventList
-from absolve.formats.registry import HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
+from absolve.formats.registry import CSS, HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
 from absolve.urls import PROFILES
 from absolve.urls.base import Bases, establish, is_useless
 from absolve.urls.cache import LONGEST
@@ -82,6 +82,7 @@ _PROLOG = 4096  # bytes of an XML document that are searched for entity declarat
 LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
 _PACKAGES = frozenset(PACKAGES)
 _TEXTS = frozenset({HTML, XML})
+_COMPANIONABLE = frozenset({HTML, XML, CSS})  # documents that savers put files beside
 _NONE_LEFT = NestingBudget(0)  # for the documents inside one that is not kept itself
 _RECOVERED = frozenset(  # codes of errors after which `recover` parses XML as HTML
     {
@@ -115,6 +116,8 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     entity.origin = document.origin
     entity.for_rewrite = for_rewrite
     entity.is_proof = is_proof
+    if document.beside is not None and media_type in _COMPANIONABLE:
+        entity.beside = document.beside
     if url is not None and not (url.isprintable() and has_scheme(url) and not runs_code(url)):
         entity.findings += doubts([retrieval_claim(url, document.url_source)])
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
@@ -226,6 +229,8 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
         elif entity.settings.documents:
             _describe(entity, event)
     entity.bases = established(entity, around, claims) if claims or around.beside else around
+    if entity.beside is not None:
+        entity.files = entity.beside.of(entity.bases.own)
     url: str = entity.bases.base.url
     entity.has_useless = bool(url) and url[:4] != "http" and is_useless(url)
     _measure(entity, found)
@@ -494,7 +499,7 @@ def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) ->
 def with_relative(entity: Entity, wanted: Callable[[BaseURL], bool]) -> Iterator[BaseURL]:
     """Yield the `wanted` bases under which an entity, and those inside it, have relative links that need a base.
 
-    A fragment alone needs none, nor does a link to a part of the same message.
+    A fragment alone needs none, nor does a link to a part of the same message, or to a file beside the document.
     """
     base = entity.bases.base
     if wanted(base) and any(type(event) is Link and _needs_base(entity, event) for event in entity.events):
@@ -508,6 +513,8 @@ def _needs_base(entity: Entity, link: Link) -> bool:
     if link.place.stays == "always" or not reference or reference[0] == "#" or has_scheme(reference):
         return False
     context = LinkContext(entity, link)
+    if context.file_url(reference) is not None:
+        return False
     return context.how_held(context.target(reference, False)) is None
 
 
@@ -534,6 +541,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
         inner.named = named  # steps are numbered through all parts of one document
     if part.encloses or part.base is not None:
         inner.held = entity.held
+        inner.beside = entity.beside
     inner.documents_left = entity.documents_left
     if media_type == HTML and not part.own_charset and entity.media_type in _TEXTS:
         inner.is_text_in(entity)

@@ -4,7 +4,8 @@ In: an Entity. Out: columns (document, line, reference, target, base, problems a
 Does not know rewriting or the command.
 """
 
+COMPANION = "companion"  # of a link to a file that was saved with its document
 PROBLEMS = (  # the codes of `inventory.problems`, in the order of a row; here for the options of commands without rows
     *("unresolved", "unsuitable-base", "relative-base", "ignored-base", "malformed", "too-long", "above-root"),
-    *("divergent", "empty", "insecure", "scheme-relative", "backslash", "whitespace", "placeholder"),
+    *("divergent", "empty", "insecure", "scheme-relative", "backslash", "whitespace", "placeholder", COMPANION),
 )

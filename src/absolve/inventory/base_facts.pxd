@@ -25,6 +25,7 @@ cdef class BaseFacts:
     cdef bint in_utf_8
     cdef Py_ssize_t room
     cdef dict held
+    cdef bint files
     cdef str where
     cdef tuple codes
     cdef PrefixResolver appending

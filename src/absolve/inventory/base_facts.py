@@ -63,6 +63,7 @@ class BaseFacts:
         self.in_utf_8 = base_context.charset == "utf-8"
         self.room = entity.settings.max_url - len(url) - ROOM  # like `LinkContext.room`
         self.held = entity.held
+        self.files = entity.files is not None
         self.where, self.codes = self.seen(url)  # of targets on the same host
         self.appending: PrefixResolver | None = None
         if isinstance(resolver, PrefixResolver) and resolver.usable and url.isascii():

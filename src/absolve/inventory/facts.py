@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core import byte_scan
 from absolve.document.resolved import LinkContext, Resolved, link_context, shown, text
 from absolve.encodings.codings import CharacterReferences
+from absolve.inventory import COMPANION
 from absolve.inventory.base_facts import BaseFacts
 from absolve.inventory.problems import OF_DOCUMENTS, WHITE_SPACE, beginning, is_never, problems, scope
 from absolve.urls import prefixing
@@ -166,7 +167,7 @@ class RowFacts:
         led = None if target is None else (target if _is_characters(target) else shown(target)).encode()
         del target
         codes = tuple(problems(resolved, begins))
-        spaceable = self._is_url and WHITE_SPACE not in codes and not is_never(reference)
+        spaceable = self._is_url and WHITE_SPACE not in codes and COMPANION not in codes and not is_never(reference)
         seen = value if _is_characters(reference) else shown(reference).encode()
         return ReferenceFacts(seen, led, where, codes, spaceable)
 
@@ -208,6 +209,8 @@ class RowFacts:
             return self._complete(link, data, start, end)
         if found >= prefixing.FRAGMENT:
             if found == prefixing.FRAGMENT and self._may_be_local:  # perhaps in the document itself
+                return False
+            if base_facts.files and found & prefixing.KIND == prefixing.PATH:
                 return False
             if found >> prefixing.DOTS:
                 if base_facts.climbs(found):

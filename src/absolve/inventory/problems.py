@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import PACKAGE_ROOT
 from absolve.document.resolved import fixed, is_placeholder
+from absolve.inventory import COMPANION
 from absolve.urls import PROFILES
 from absolve.urls.base import PLACEHOLDER, TOO_LONG, claimed_url, found_as, is_useless, same_document
 from absolve.urls.identity import site
@@ -32,9 +33,11 @@ _SCHEME_RELATIVE: Final = re.compile(r"//|[\\/]{2}")
 def scope(resolved: Resolved, target: str | None) -> str:
     """Return same-document, internal, external or other, for a target relative to the document's own URL.
 
-    A target in the same message or package is internal, too.
+    A target in the same message or package is internal, too, and so is a file that was saved with the document.
     """
     own = resolved.own.url
+    if resolved.is_companion:
+        return "internal"
     if target is None:
         is_fragment = resolved.reference.startswith("#") and not is_placeholder(resolved.reference)
         return "same-document" if is_fragment else "other"
@@ -81,6 +84,9 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     Of the target only its `beginning` is used, and whether it is None: no more need be given.
     """
     reference = resolved.reference
+    if resolved.is_companion:
+        yield COMPANION
+        return
     if is_placeholder(reference):
         yield PLACEHOLDER
         return
@@ -98,9 +104,10 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
         yield "malformed"
     if too_long or (resolved.link.claim is not None and _is_too_long(resolved, resolved.link.claim)):
         yield TOO_LONG
-    if resolved.context.base_context.compared().climbs_above_root(reference):
+    is_joined = not resolved.names_file  # with the base, by the profile
+    if is_joined and resolved.context.base_context.compared().climbs_above_root(reference):
         yield "above-root"
-    if not (never or fetches_nothing) and resolved.context.base_context.compared().divergent(reference):
+    if is_joined and not (never or fetches_nothing) and resolved.context.base_context.compared().divergent(reference):
         yield "divergent"
     if not reference and resolved.link.place.empty != "own" and resolved.link.claim is None:
         yield "empty"

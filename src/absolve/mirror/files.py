@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
+from absolve.document.holdings import PAGES, page_of
 from absolve.document.reporting import overruled
 from absolve.document.walk import walk
 from absolve.formats import registry
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 _FOLDER: Final = "_/"  # one folder for all files without a URL, so that links between them stay as they are
 _NO_BASE: Final = "no URL is known: links that begin with / stay, and lead nowhere from a file (give --url)"
 _TWIN: Final = 1
-_SAVED: Final = ("_files", ".files", "-Dateien", "_html")  # folders that browsers put the parts of a saved page into
 
 
 class FilesReader:
@@ -135,13 +135,11 @@ def _beside(place: str, pages: dict[str, str]) -> str | None:
     folder, _, _ = place.rpartition("/")
     while folder:
         above, _, name = folder.rpartition("/")
-        for suffix in _SAVED:
-            if name.endswith(suffix):
-                stem = f"{above}/{name.removesuffix(suffix)}" if above else name.removesuffix(suffix)
-                for extension in (".html", ".htm", ".xhtml"):
-                    if stem + extension in pages:
-                        below = place[len(above) + 1 :] if above else place
-                        return urljoin(pages[stem + extension], f"./{escaped(below)}")  # a colon in it ends no scheme
+        if page := page_of(name):
+            for extension in PAGES:
+                if (found := f"{above}/{page}{extension}".lstrip("/")) in pages:
+                    below = place[len(above) + 1 :] if above else place
+                    return urljoin(pages[found], f"./{escaped(below)}")  # a colon in it ends no scheme
         folder = above
     return None
 

@@ -50,6 +50,7 @@ cdef class LinkEdits:
     cdef Py_ssize_t links
     cdef Py_ssize_t lazy
     cdef Py_ssize_t changes
+    cdef Py_ssize_t companions
     cdef bint odd
 
     cdef int count(self, LinkEdits inner)

@@ -70,7 +70,8 @@ class LinkEdits:
     is the coding of a value that is encoded as a whole when its last link is known.
 
     `links` and `changes` count links, and those that change, of the entity and of all inside it; `lazy` those of
-    `EventList.lazy`. `odd`: see `Tally` in
+    `EventList.lazy`; `companions` those that are kept because they lead to files that were saved with the document.
+    `odd`: see `Tally` in
     rewriter.py. `outer` are the edits of the entity around it, in which it begins at the byte offset `at`.
     """
 
@@ -105,6 +106,7 @@ class LinkEdits:
         self.links = 0
         self.lazy = self.events.lazy
         self.changes = 0
+        self.companions = 0
         self.odd = False
         self._written: dict[tuple[LinkContext, Coding], Written] = {}
         if around is not None and entity.contexts is around.entity.contexts:
@@ -115,6 +117,7 @@ class LinkEdits:
         self.links += inner.links
         self.lazy += inner.lazy
         self.changes += inner.changes
+        self.companions += inner.companions
         self.odd = self.odd or inner.odd
         return 0
 
@@ -204,6 +207,8 @@ class LinkEdits:
         link = self.events.link(index)  # type: ignore[assignment]  # likewise; the policy reads its site and coding
         resolved = Resolved(self.entity, link, context)
         new = self.policy(resolved)
+        if new is None and resolved.is_companion:
+            self.companions += 1
         self.odd = self.odd or _is_odd(resolved.reference, new)
         if new is not None and not context.may_write(new):
             self._refuse(link)
@@ -272,6 +277,8 @@ class LinkEdits:
                 if len(written.known) >= _MOST_KNOWN:
                     written.known.clear()
                 written.known[raw] = edit
+        if edit is None and context.files is not None and link.claim is None:
+            self.companions += context.file_url(text(link.coding.decode(raw))) == ""
         return self._write(link, edit)
 
     def _write(self, link: Link, edit: Edit | None) -> cython.int:

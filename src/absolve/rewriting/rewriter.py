@@ -32,15 +32,18 @@ if TYPE_CHECKING:
 class Tally:
     """The number of links of some documents, and of those that changed; of `lazy` references, which are no links.
 
+    `companions` counts links to files that were saved with the documents.
+
     `odd`: a link may lead elsewhere in a browser, or climb above the root; a sign that is cheap, not a proof.
     """
 
-    __slots__ = ("changed", "lazy", "links", "odd")
+    __slots__ = ("changed", "companions", "lazy", "links", "odd")
 
     def __init__(self) -> None:
         self.links = 0
         self.lazy = 0
         self.changed = 0
+        self.companions = 0
         self.odd = False
 
 
@@ -72,6 +75,7 @@ def rewrite(
         tally.links += edits.links
         tally.lazy += edits.lazy
         tally.changed += edits.changes
+        tally.companions += edits.companions
         tally.odd = tally.odd or edits.odd
     return data
 

@@ -22,7 +22,7 @@ from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
 from absolve.formats import registry
 from absolve.run import leftovers
-from absolve.run.sources import STDIN, unreadable
+from absolve.run.sources import STDIN, names_among, unreadable
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from absolve.run.globs import Globs
+    from absolve.run.sources import Around
 
     Notify = Callable[[Diagnostic], None]
 
@@ -59,6 +60,7 @@ class Input(NamedTuple):
     as separator. `url` is the retrieval URL that the user gives, `url_source` the option. `claims` are base claims
     from its place (mirror layout), and from --default-url. `found`: found in a folder, not named by the user, so it
     need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
+    `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
     """
 
     name: str
@@ -69,6 +71,8 @@ class Input(NamedTuple):
     found: bool = False
     within: ArchiveRange = WHOLE
     shares: bool = False
+    root: str = ""
+    around: Around | None = None
 
     @property
     def size(self) -> int:
@@ -118,8 +122,8 @@ def named(
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            for path, place in folder(name, globs, notify, follow=follow):
-                yield _within(path, place, above + place, origins)
+            for path, place, around in folder(name, globs, notify, follow=follow):
+                yield _within(path, place, above + place, origins)._replace(root=name, around=around)
 
 
 def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
@@ -212,8 +216,8 @@ def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, st
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> Iterator[tuple[str, str]]:
-    """Yield the files in a folder and its subfolders, sorted within each: path, and path relative to the root.
+def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> Iterator[tuple[str, str, Around]]:
+    """Yield the files in a folder and its subfolders, sorted: path, path relative to the root, names beside it.
 
     A symbolic link is followed if its target is inside the root; a folder is entered by one link only, and not by a
     link inside it. Unreadable files, special files and dangling links are reported to `notify` and skipped.
@@ -222,7 +226,7 @@ def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> I
     entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
     levels = [*_level(root, "", frozenset(), notify)]  # a stack of our own: folders may nest deeper than Python's calls
     while levels:
-        place, around, entries = levels[-1]
+        place, around, entries, names = levels[-1]
         entry = next(entries, None)
         if entry is None:
             levels.pop()
@@ -244,15 +248,16 @@ def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> I
             if wrong := _no_file(entry):
                 notify(wrong)
             else:
-                yield entry.path, inside
+                yield entry.path, inside, names
 
 
 class _Level(NamedTuple):
-    """A folder on the stack: its relative path, device and inode of it and of the folders above, entries left."""
+    """A folder on the stack: relative path, device and inode of it and of the folders above, entries left, names."""
 
     place: str
     around: frozenset[tuple[int, int]]
     entries: Iterator[os.DirEntry[str]]
+    names: Around
 
 
 def _level(path: str, place: str, around: frozenset[tuple[int, int]], notify: Notify) -> Iterator[_Level]:
@@ -264,7 +269,7 @@ def _level(path: str, place: str, around: frozenset[tuple[int, int]], notify: No
     except OSError as error:
         notify(unreadable(path, error).diagnostic._replace(failed=True))
         return
-    yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found))
+    yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found), names_among(found))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -23,8 +23,10 @@ from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.rewriting import rewriter
 from absolve.run import sources
+from absolve.run.companions import Companions, is_given
 from absolve.run.inputs import END, WHOLE, ArchiveRange
 from absolve.run.results import Failure
+from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,6 +73,8 @@ def walked(input_: Input, how: ReadOptions) -> Walked:
         document.media_type = registry.OTHER
     entity = walk(document, how.settings)
     advice = f"give {DEFAULT_URL}" if input_.shares else "give --url"
+    if input_.shares and document.beside is not None and document.beside.is_of_saved():
+        advice = "its page was saved from a known URL, this file from another"
     diagnostics += (*entity.diagnostics, *about_bases(entity, advice))
     return Walked(document, entity, diagnostics + (overruled(entity) if input_.shares else []))
 
@@ -96,6 +100,10 @@ def is_document(name: str, head: bytes, how: ReadOptions) -> bool:
 
 def read(input_: Input, how: ReadOptions) -> Document:
     """Read one input, with its retrieval URL and claims. Raise DocumentError."""
+    beside = Companions(input_) if how.settings.companions == "keep" and input_.name != STDIN else None
+    if beside is not None and is_given(input_) and beside.is_of_saved():
+        # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
+        input_ = input_._replace(url=None, claims=tuple(one for one in input_.claims if one.source != DEFAULT_URL))
     document = sources.read(
         input_.name,
         media_type=how.media_type,
@@ -103,9 +111,11 @@ def read(input_: Input, how: ReadOptions) -> Document:
         url=input_.url,
         file_urls=how.file_urls and not input_.claims,
         max_size=how.settings.max_size,
+        around=input_.around,
     )
     document.url_source = input_.url_source
     document.claims += input_.claims
+    document.beside = beside
     if how.headers is None:
         return document
     from absolve.document import response_header  # few runs have headers

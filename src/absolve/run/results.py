@@ -73,7 +73,8 @@ class ChangeCounts(NamedTuple):
     """Links of an input, those of them that a rewrite changes, and the documents that have such links.
 
     `rules` are the numbers of the rules (--remap, --remap-file) that mapped a link. `lazy` is the number of relative
-    references for lazy loading, which are no links without --lazy.
+    references for lazy loading, which are no links without --lazy. `companions` counts the links that are kept because
+    they lead to files that were saved with their document.
     """
 
     links: int
@@ -81,6 +82,7 @@ class ChangeCounts(NamedTuple):
     documents: int
     rules: frozenset[int] = frozenset()
     lazy: int = 0
+    companions: int = 0
 
 
 class LogRows(NamedTuple):

@@ -1,7 +1,7 @@
 """Read files and the standard input as Documents, with the retrieval URLs that the file system records for them.
 
 Input: a path or `-`. Output: a `Document`, with a `BaseClaim` (RFC 1808 section 3.3) for the extended attribute
-user.xdg.origin.url, the Zone.Identifier of Windows, and optionally the path itself.
+user.xdg.origin.url, the Zone.Identifier of Windows, a shortcut beside a page, and optionally the path itself.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ import stat
 import sys
 import time
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Document, Layer
 from absolve.document.diagnostics import too_large
+from absolve.document.holdings import page_of
 from absolve.encodings.charsets import for_any
+from absolve.formats import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 STDIN: Final = "-"
 
@@ -37,6 +40,13 @@ _ZONE_IDENTIFIER: Final = ":Zone.Identifier"
 _HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are read
 
+# Shortcuts beside a page, and the data that ScrapBook puts beside each index.html: lines of a key, a tab, a value.
+SHORTCUTS: Final = tuple(suffix for kind in registry.SHORTCUTS for suffix in registry.WALKERS[kind].suffixes)
+SCRAPBOOK: Final = "ScrapBook's index.dat"
+_INDEX: Final = "index.dat"
+_SOURCE: Final = pattern(r"^source\t(\S+)", re.MULTILINE)
+_PAGES: Final = frozenset({registry.HTML, registry.XML})
+
 # Programs write such URLs for files that were not retrieved from the web: ignored.
 _NOWHERE: Final = ("about:", "blob:")
 
@@ -49,22 +59,25 @@ def read(
     url: str | None = None,
     file_urls: bool = False,
     max_size: int = sys.maxsize,
+    around: Around | None = None,
 ) -> Document:
     """Return the document at a path or on the standard input (`-`); media type, charset and `url` are the user's.
 
-    A document of more than `max_size` bytes is not read into memory, and is an error.
+    A document of more than `max_size` bytes is not read into memory, and is an error. `around`: what `around_file`
+    returns for it, if that is known.
 
     Its `claims` are retrieval URLs in the order in which they count (docs/decisions.md, B13): the extended attribute,
-    the Zone.Identifier file, and with `file_urls` the path itself. Raises DocumentError, which names the input.
+    the Zone.Identifier file, a shortcut of its name, and with `file_urls` the path itself. Raises DocumentError, which
+    names the input.
     """
     if name == STDIN:
         return Document(_stdin(max_size), name=name, media_type=media_type, charset=charset, url=url)
     data = _contents(name, max_size)
-    claims = tuple(_claims(name, file_urls=file_urls))
-    return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=claims)
+    found = tuple(claims(name, around, file_urls=file_urls))
+    return Document(data, name=name, media_type=media_type, charset=charset, url=url, claims=found)
 
 
-def head(name: str, *, found: bool = False) -> bytes:
+def head(name: str, *, found: bool = False, size: int = _HEAD) -> bytes:
     """Return the first bytes of an input, without consuming them; empty for a pipe other than the standard input.
 
     `found`: it was a regular file when its folder was read. Raise DocumentError if it is none now: a pipe, for which a
@@ -73,13 +86,13 @@ def head(name: str, *, found: bool = False) -> bytes:
     try:
         if name == STDIN:
             peek = getattr(_buffer(), "peek", None)
-            return peek(_HEAD)[:_HEAD] if peek is not None else b""
+            return peek(size)[:size] if peek is not None else b""
         if not found and not os.path.isfile(name):  # noqa: PTH113 - faster, for very many
             return b""
         with open(name, "rb", buffering=0, opener=_at_once) as file:
             if found and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise DocumentError(Diagnostic("special-file", "this is no longer a regular file", name))
-            return file.read(_HEAD)
+            return file.read(size)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
 
@@ -196,12 +209,86 @@ def unreadable(name: str, error: Exception) -> DocumentError:
     return DocumentError(Diagnostic(code, getattr(error, "strerror", None) or str(error), name))
 
 
-def _claims(name: str, *, file_urls: bool) -> Iterator[BaseClaim]:
-    for source, url in ((f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))):
+def claims(name: str, around: Around | None = None, *, file_urls: bool = False) -> Iterator[BaseClaim]:
+    """Yield the retrieval URLs that are recorded for a file, as `read` describes."""
+    found = [(f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))]
+    shortcuts = (around or around_file(name)).shortcuts
+    if shortcuts:
+        found += _beside(name, shortcuts)
+    for source, url in found:
         if url and not url.lower().startswith(_NOWHERE):
             yield BaseClaim(Layer.RETRIEVAL, for_any(url), source)
     if file_urls:
         yield BaseClaim(Layer.RETRIEVAL, Path(os.path.abspath(name)).as_uri(), "--file-urls")  # noqa: PTH100 - without links
+
+
+class Around(NamedTuple):
+    """Names in the folder of a file: those that may record the URL of another file, and folders of parts of pages.
+
+    These are the names of folders by that of the page, without its extension.
+    """
+
+    shortcuts: frozenset[str]
+    parts: dict[str, list[str]]
+
+
+_NOTHING: Final = Around(frozenset(), {})
+
+
+def around_file(name: str) -> Around:
+    """Return the names in the folder of a file; none if it cannot be read."""
+    folder = os.path.dirname(name) or "."  # noqa: PTH120 - faster, for very many
+    try:
+        return _around(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116
+    except (OSError, ValueError):
+        return _NOTHING
+
+
+@lru_cache(maxsize=64)
+def _around(folder: str, _time: int) -> Around:
+    with os.scandir(folder) as entries:
+        return names_among(entries)
+
+
+def names_among(entries: Iterable[os.DirEntry[str]]) -> Around:
+    """Return the names among the entries of a folder; mostly the same empty object."""
+    shortcuts: set[str] = set()
+    parts: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.name == _INDEX or entry.name.endswith(SHORTCUTS):
+            shortcuts.add(entry.name)
+        elif (page := page_of(entry.name)) is not None and entry.is_dir():
+            parts.setdefault(page, []).append(entry.name)
+    return Around(frozenset(shortcuts), parts) if shortcuts or parts else _NOTHING
+
+
+def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield the names of files beside a page that record its URL, each with the URL: shortcuts, ScrapBook's data."""
+    folder, file = os.path.split(name)
+    stem, suffix = os.path.splitext(file)  # noqa: PTH122
+    if registry.SUFFIXES.get(suffix.lower(), registry.HTML) not in _PAGES:
+        return
+    for beside in (one + end for one in (stem, file) for end in SHORTCUTS if one + end in names):
+        yield f"{beside} beside it", shortcut_url(os.path.join(folder, beside))  # noqa: PTH118
+    if stem == "index" and _INDEX in names:
+        found = _SOURCE.search(_ini_text(_begin(os.path.join(folder, _INDEX))))  # noqa: PTH118
+        yield SCRAPBOOK, found[1] if found else None
+
+
+def shortcut_url(path: str) -> str | None:
+    """Return the URL in a shortcut, None if there is none."""
+    from absolve.formats.shortcuts import url_in  # few pages have one
+
+    data = _begin(path)
+    return url_in(data if data.startswith(b"bplist") else _ini_text(data).encode("utf-8", "surrogateescape"))
+
+
+def _begin(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - faster, for very many
+            return file.read(_LONGEST)
+    except (OSError, ValueError):
+        return b""
 
 
 def _origin(name: str) -> str | None:
@@ -215,12 +302,7 @@ def _origin(name: str) -> str | None:
 
 
 def _host_url(name: str) -> str | None:
-    try:
-        with open(name + _ZONE_IDENTIFIER, "rb") as file:  # noqa: PTH123 - faster, for very many
-            text = _ini_text(file.read(_LONGEST))
-    except (OSError, ValueError):
-        return None
-    found = _HOST_URL.search(text)
+    found = _HOST_URL.search(_ini_text(_begin(name + _ZONE_IDENTIFIER)))
     return found[1] if found else None
 
 

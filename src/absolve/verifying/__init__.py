@@ -56,6 +56,7 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
         claims=document.claims,
         before=document.before,
     )
+    written.beside = document.beside
     try:
         rewritten = walk(written, before.settings, is_proof=True)
     except DocumentError as error:  # XML that is no longer well-formed

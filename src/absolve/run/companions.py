@@ -1,0 +1,207 @@
+"""Find the files that were saved with a document, its companions, and the URLs that files record of themselves.
+
+In: an input of a run, and relative references of its document. Out: the `Surroundings` of a Document
+(core/protocols.py). A browser that saves a page moves its parts into a folder beside it (`Soup_files`) and makes its
+links lead there: no server ever had these URLs. HTTrack and wget make links lead from file to file.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import DocumentError
+from absolve.core.lazy_regex import pattern
+from absolve.core.model import RETRIEVAL, Document
+from absolve.document.base_layers import DEFAULT_URL
+from absolve.document.holdings import BEFORE, PAGES, PARTS, named_by, page_of
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.formats import registry
+from absolve.run import sources
+from absolve.run.inputs import mirrored_url
+from absolve.urls.identity import site
+
+if TYPE_CHECKING:
+    from absolve.core.model import BaseURL, ClaimOutcome
+    from absolve.core.protocols import FilesBeside
+    from absolve.run.inputs import Input
+
+_HEAD: Final = 1 << 16  # bytes of a file in which its URL is looked for
+_LONGEST: Final = 4096  # characters of a reference that may be a path
+_MOST: Final = 10_000  # references in a cache
+_WEB: Final = ("http://", "https://", "ftp://")
+_READING: Final = Settings(recover=True)
+
+
+class Companions:
+    """The files around one document, below the folder that the user named, or its own folder."""
+
+    def __init__(self, input_: Input) -> None:
+        self._input = input_
+        self._place: _Place | None = None
+        self._is_recorded = False
+        self._own = ""
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def of(self, own: BaseURL) -> FilesBeside | None:
+        """Return the files that were saved with the document; None for a page of a site to which the user gives a URL.
+
+        Nobody saved that one, unless the page records otherwise.
+        """
+        self._own = own.url
+        if not self._is_recorded:
+            self._is_recorded = any(map(_is_record, own.chain))
+        if self._is_recorded or _is_mirror(self._input):
+            return self
+        has_parts = (self._input.around is None or self._input.around.parts) and self._at().folders
+        if (has_parts or (self._may_be_part() and self._at().page)) and not is_given(self._input):
+            return self
+        return self if self.is_of_saved() else None
+
+    def is_of_saved(self) -> bool:
+        """Return whether the document is a part of a page that records its URL."""
+        if not self._may_be_part():
+            return False
+        at = self._at()
+        return bool(at.page) and bool(recorded(at.root, at.page))
+
+    def _may_be_part(self) -> bool:
+        return not self._input.root or _MAY_BE_PARTS.search(self._input.place) is not None
+
+    def _at(self) -> _Place:
+        if self._place is None:
+            self._place = _placed(self._input)
+        return self._place
+
+    def __call__(self, reference: str, folder: str = ".") -> str | None:
+        """Return what the file that a reference names is known by, as `FilesBeside` describes."""
+        if len(reference) > _LONGEST:
+            return None
+        key = (reference, folder)
+        if key not in self._known:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[key] = self._found(reference, folder)
+        return self._known[key]
+
+    def _found(self, reference: str, folder: str) -> str | None:
+        at = self._at()
+        above, name = posixpath.split(at.path)
+        path = named_by(reference, posixpath.join(above, folder, name), self._has, ())
+        if path is None:
+            return None
+        if path.startswith(at.folders) or path == at.page:
+            return ""
+        if not (self._is_recorded or _is_mirror(self._input)):
+            return None
+        url = recorded(at.root, path) or self._laid_out(path)
+        if url:
+            return "".join((url.partition("#")[0], *reference.partition("#")[1:]))
+        return "" if self._is_recorded else None
+
+    def _has(self, path: str) -> bool:
+        is_other = os.sep == "\\" and not {"\\", ":"}.isdisjoint(path)  # a name in a path of Windows
+        return not is_other and os.path.isfile(os.path.join(self._at().root, path))  # noqa: PTH113, PTH118
+
+    def _laid_out(self, path: str) -> str:
+        """Return the URL of a file by the layout of a mirror, with the scheme of the document on the same host."""
+        url = (mirrored_url(path) if _is_mirror(self._input) else None) or ""
+        scheme = self._own.partition(":")[0]
+        return scheme + url[url.index(":") :] if url and site(self._own) == site(url) else url
+
+
+def is_given(input_: Input) -> bool:
+    """Return whether the user gives one URL for several documents, of which this is one."""
+    is_url = input_.url is not None and input_.url_source == "--url"
+    return input_.shares and (is_url or DEFAULT_URL in [one.source for one in input_.claims])
+
+
+def _is_mirror(input_: Input) -> bool:
+    """Return whether the place of a document in a mirror is its URL, if it records none."""
+    is_url = input_.url is not None and input_.url_source == "--url"
+    return bool(input_.claims) and not is_url and "mirror layout" in [one.source for one in input_.claims]
+
+
+def _is_record(fate: ClaimOutcome) -> bool:
+    """Return whether a claim is the record of the program that saved the page: in it, or in a file of the program's."""
+    return fate.base.layer is RETRIEVAL and (fate.base.position is not None or fate.base.source == sources.SCRAPBOOK)
+
+
+class _Place(NamedTuple):
+    """Where a document is: the root folder, and its path below it, with the page that it is a part of, if there is one.
+
+    `folders` are those of the parts of that page, or of the document, each with a slash at its end.
+    """
+
+    root: str
+    path: str
+    page: str = ""
+    folders: tuple[str, ...] = ()
+
+
+def _placed(input_: Input) -> _Place:
+    if input_.root:
+        root, path = input_.root, input_.name[len(input_.root) :].lstrip(os.sep)
+    else:
+        root, path = os.path.splitdrive(os.path.abspath(input_.name))  # noqa: PTH100 - without following links
+        root, path = root + os.sep, path.lstrip(os.sep)
+    if os.sep != "/":
+        path = path.replace(os.sep, "/")
+    above = posixpath.dirname(path)
+    page, folder = _page_around(root, above)
+    if not input_.root:  # below the folder of the page, or its own
+        above = posixpath.dirname(page) if page else above
+        root = os.path.join(root, above)  # noqa: PTH118
+        path, page, folder = (one[len(above) :].lstrip("/") for one in (path, page, folder))
+        above = ""
+    if page:
+        return _Place(root, path, page, (f"{folder}/",))
+    parts = (input_.around or sources.around_file(input_.name)).parts
+    stem, _ = posixpath.splitext(name := posixpath.basename(path))
+    found = [*parts.get(name, ()), *parts.get(stem, ())]
+    return _Place(root, path, "", tuple(posixpath.join(above, one, "") for one in found))
+
+
+def _page_around(root: str, above: str) -> tuple[str, str]:
+    """Return the page of which the files in a folder are parts, and the outermost folder of its parts; "" for none."""
+    parts = above.split("/")
+    for index, name in enumerate(parts):
+        if stem := page_of(name):
+            outer = "/".join(parts[:index])
+            for page in (posixpath.join(outer, stem + extension) for extension in PAGES):
+                if os.path.isfile(os.path.join(root, page)):  # noqa: PTH113, PTH118
+                    return page, posixpath.join(outer, name)
+    return "", ""
+
+
+_MAY_BE_PARTS: Final = pattern("(?:{})/|{}".format("|".join(map(re.escape, PARTS)), BEFORE))
+
+
+def recorded(root: str, place: str) -> str:
+    """Return the URL that a file in a folder records of itself; "" if it records none or leads out of it."""
+    path = os.path.join(root, place)  # noqa: PTH118
+    try:
+        state = os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
+        return ""
+    return _recorded(root, path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=4096)
+def _recorded(root: str, path: str, _time: int, _size: int) -> str:
+    real = os.path.realpath(root)
+    if os.path.commonpath((real, os.path.realpath(path))) != real:
+        return ""
+    try:
+        head = sources.head(path, size=_HEAD)
+        is_page = registry.recognised(head, path) in {registry.HTML, registry.XML}
+        document = Document(head, name=path, media_type=registry.HTML if is_page else registry.OTHER)
+        document.claims = tuple(sources.claims(path))
+        own = walk(document, _READING).bases.own.url
+    except DocumentError:
+        return ""
+    return own if own.startswith(_WEB) else ""

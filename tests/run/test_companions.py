@@ -1,0 +1,226 @@
+"""Companions: links to files that were saved with a page stay, links to files that record a URL become that URL."""
+
+import os
+import plistlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from absolve.document.holdings import PARTS
+from absolve.document.settings import Settings
+from absolve.inventory import link_rows
+from absolve.rewriting import rewriter
+from absolve.run import inputs
+from absolve.run.globs import Globs
+from absolve.run.inputs import Input, Origins
+from absolve.run.load import ReadOptions, Walked, walked
+
+SAVED = "<!-- saved from url=(0021)http://h.example/a/b -->"
+OTHER = "<!-- saved from url=(0020)http://o.example/p/q -->"
+
+
+def mirrored(url: str) -> str:
+    return f"<!-- Mirrored from {url} by HTTrack Website Copier/3.x [XR&CO'2014] -->"
+
+
+def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def read(input_: Input, **settings: str) -> Walked:
+    return walked(input_, ReadOptions(Settings(**settings)))  # type: ignore[arg-type]
+
+
+def found(root: Path, **origins: str | bool) -> dict[str, Input]:
+    listed = inputs.named([str(root)], Origins(**origins), Globs((), ()), print)  # type: ignore[arg-type]
+    return {input_.place: input_ for input_ in listed}
+
+
+def rewritten(root: Path, place: str, **origins: str | bool) -> str:
+    return rewriter.rewrite(read(found(root, **origins)[place]).entity).decode()
+
+
+def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str = "p.html", **origins: str | bool) -> str:
+    """Return the rewrite of a page of a folder that has it and these files."""
+    return rewritten(written(root, {place: page, **files}), place, **origins)
+
+
+# --- what has no companions -------------------------------------------------------------------------------------------
+
+SITE = {"p_files/a.png": "x", "b.html": "y"}
+
+
+@pytest.mark.parametrize("options", [{"url": "http://h.example/a/"}, {"default": "http://h.example/a/"}])
+def test_a_site_whose_url_is_given_becomes_absolute(tmp_path: Path, options: dict[str, str]) -> None:
+    page = "<img src=p_files/a.png><a href=b.html>"
+    assert changes(tmp_path, page, SITE, **options) == (
+        "<img src=http://h.example/a/p_files/a.png><a href=http://h.example/a/b.html>"
+    )
+
+
+@pytest.mark.parametrize(
+    "link", ["gone.png", "../p_files/a.png", "/p_files/a.png", "//x/p_files/a.png", "p_files", "p_files/", "#p_files/a.png", ""]
+)
+def test_a_link_to_no_file_that_is_here_is_no_companion(tmp_path: Path, link: str) -> None:
+    root = written(tmp_path, {"d/p.html": f'{SAVED}<a href="{link}">', "d/p_files/a.png": "x", "p_files/a.png": "x"})
+    entity = read(found(root / "d")["p.html"]).entity
+    assert not any("companion" in row.problems for row in link_rows.rows(entity))
+
+
+def test_an_absolute_base_element_leads_to_the_web_from_everywhere(tmp_path: Path) -> None:
+    page = f"{SAVED}<base href=http://h.example/c/><img src=p_files/a.png>"
+    assert changes(tmp_path, page, SITE).endswith("<img src=http://h.example/c/p_files/a.png>")
+
+
+def test_with_the_option_companions_become_absolute(tmp_path: Path) -> None:
+    root = written(tmp_path, {"p.html": f"{SAVED}<img src=p_files/a.png>", **SITE})
+    entity = read(found(root)["p.html"], companions="absolute").entity
+    assert rewriter.rewrite(entity).endswith(b"<img src=http://h.example/a/p_files/a.png>")
+
+
+# --- pages and their parts --------------------------------------------------------------------------------------------
+
+KEPT = [
+    # what the browser wrote, and the folder beside p.html with the file a b.png
+    ("p_files", '<img src="p_files/a%20b.png">'),
+    ("p_files", "<img src='./p_files/a b.png?v=2#x' srcset='./p_files/a%20b.png 2x'>"),
+    ("p_files", '<base href="."><img src="p_files/a%20b.png">'),
+    ("p_files", "<p style=\"background: url('p_files/a b.png')\"><style>p { background: url(p_files/a\\ b.png) }</style>"),
+    ("p_files", "<iframe srcdoc='<img src=p_files/a%20b.png>'></iframe>"),
+    ("p.html_files", '<img src="p.html_files/a%20b.png">'),
+    ("Filer_for_p", '<img src="Filer_for_p/a%20b.png">'),
+    *((f"p{end}", f'<img src="p{end}/a%20b.png">') for end in PARTS),
+]
+
+
+@pytest.mark.parametrize(("folder", "links"), KEPT)
+@pytest.mark.parametrize("record", ["", SAVED])
+def test_links_into_the_folder_of_a_page_stay(tmp_path: Path, folder: str, links: str, record: str) -> None:
+    assert changes(tmp_path, record + links, {f"{folder}/a b.png": "x"}) == record + links
+
+
+def test_a_page_that_is_named_alone_and_given_a_url_keeps_its_parts(tmp_path: Path) -> None:
+    root = written(tmp_path, {"p.html": "<img src=p_files/a.png><a href=b.html>", **SITE})
+    given = Input(str(root / "p.html"), "p.html", "http://h.example/a/")
+    assert rewriter.rewrite(read(given).entity) == b"<img src=p_files/a.png><a href=http://h.example/a/b.html>"
+
+
+@pytest.mark.parametrize("options", [{}, {"default": "http://h.example/"}, {"url": "http://h.example/"}])
+@pytest.mark.parametrize("alone", [False, True])
+def test_the_parts_of_a_saved_page_have_no_url_by_their_place(tmp_path: Path, options: dict[str, str], alone: bool) -> None:
+    sheet = "a { background: url(a.png) } b { background: url(../img/c.png) } c { background: url(sub/d.png) }"
+    root = written(tmp_path, {"p.html": SAVED, "p_files/s.css": sheet, "p_files/sub/d.png": "x", **SITE})
+    path = root / "p_files" / "s.css"
+    part = read(Input(str(path), path.name) if alone else found(root, **options)["p_files/s.css"])
+    assert rewriter.rewrite(part.entity).decode() == sheet
+    assert [row.problems for row in link_rows.rows(part.entity)] == [["companion"], ["unresolved"], ["companion"]]
+    assert [one.code for one in part.diagnostics] == ["no-base"]
+
+
+def test_a_frame_among_the_parts_keeps_its_own_links_and_url(tmp_path: Path) -> None:
+    frame = f"{OTHER}<img src=a.png><a href=../p.html>up</a><a href=r>"
+    files = {"p_files/f.html": frame, **SITE}
+    page = f"{SAVED}<iframe src=p_files/f.html></iframe>"
+    assert changes(tmp_path, page, files) == page
+    assert rewritten(tmp_path, "p_files/f.html") == frame.replace("href=r", "href=http://o.example/p/r")
+
+
+def test_a_companion_has_no_target_and_its_problem_alone(tmp_path: Path) -> None:
+    root = written(tmp_path, {"p.html": f"{SAVED}<img src=' p_files/a.png'><a href=b.html><a href=../c>", "p_files/a.png": "x"})
+    rows = [(row.target, row.scope, row.problems) for row in link_rows.rows(read(found(root)["p.html"]).entity)]
+    assert rows == [
+        (None, "internal", ["companion"]),
+        ("http://h.example/a/b.html", "internal", []),
+        ("http://h.example/c", "internal", []),
+    ]
+
+
+# --- files that record their URL --------------------------------------------------------------------------------------
+
+
+def test_a_link_to_a_file_becomes_the_url_that_the_file_records(tmp_path: Path) -> None:
+    page = f"{mirrored('h.example/')}<a href=d/x3f.html#s><img src=i.png><a href=../o.example/z.html><a href=gone.html>"
+    files: dict[str, str | bytes] = {
+        "h.example/d/x3f.html": mirrored("h.example/d/x.php?id=3"),
+        "h.example/i.png": "x",
+        "o.example/z.html": mirrored("https://o.example/z/"),
+    }
+    assert changes(tmp_path, page, files, "h.example/index.html").endswith(
+        '<a href="http://h.example/d/x.php?id=3#s"><img src=i.png><a href=https://o.example/z/>'
+        "<a href=http://h.example/gone.html>"
+    )
+
+
+def test_in_a_mirror_layout_a_file_has_the_url_of_its_place(tmp_path: Path) -> None:
+    page = '<a href="q%3Fx=1"><a href="q?x=1"><img src="../c.example/i.png"><a href="q?x=2">'
+    files: dict[str, str | bytes] = {"h.example/q?x=1": "<a>", "c.example/i.png": "x"}
+    assert changes(tmp_path, page, files, "h.example/index.html", mirror=True) == (
+        '<a href="http://h.example/q?x=1"><a href="http://h.example/q?x=1"><img src="http://c.example/i.png">'
+        '<a href="http://h.example/q?x=2">'
+    )
+
+
+def test_a_mirror_has_the_scheme_that_its_page_records(tmp_path: Path) -> None:
+    page = f"{mirrored('https://h.example/')}<img src=i.png>"
+    files: dict[str, str | bytes] = {"h.example/i.png": "x"}
+    assert changes(tmp_path, page, files, "h.example/index.html", mirror=True).endswith("<img src=https://h.example/i.png>")
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "mailto:a@b", "about:blank", "file:///etc/passwd"])
+def test_a_record_that_is_no_url_of_the_web_is_none(tmp_path: Path, url: str) -> None:
+    record = f"<!-- saved from url=({len(url):04d}){url} -->"
+    assert changes(tmp_path, f"{SAVED}<a href=b.html>", {"b.html": record}).endswith("<a href=b.html>")
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="links need a privilege")
+def test_no_record_is_read_by_a_link_out_of_the_folder(tmp_path: Path) -> None:
+    root = written(tmp_path, {"d/p.html": f"{SAVED}<a href=b.html>", "b.html": OTHER})
+    (root / "d" / "b.html").symlink_to(root / "b.html")
+    assert rewritten(root / "d", "p.html").endswith("<a href=b.html>")
+
+
+# --- records beside a page --------------------------------------------------------------------------------------------
+
+URL = "http://h.example/a/b?c&d"
+INI = f"[InternetShortcut]\r\nURL={URL}\r\nIconFile=C:\\x.ico\r\n"
+PLIST = {"URL": URL}
+BESIDE: dict[str, str | bytes] = {
+    "p.url": INI,
+    "p.html.url": INI.encode("utf-16"),
+    "p.webloc": plistlib.dumps(PLIST),
+    "p.inetloc": plistlib.dumps(PLIST, fmt=plistlib.FMT_BINARY),
+    "p.desktop": f"[Desktop Entry]\nType=Link\nURL[$e]={URL}\n",
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_shortcut_beside_a_page_gives_its_url(tmp_path: Path, name: str) -> None:
+    root = written(tmp_path, {"p.html": "<a href=x>", name: BESIDE[name]})
+    own = read(found(root)["p.html"]).entity.bases.own
+    assert (own.url, own.source) == (URL, f"{name} beside it")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("q.url", INI), ("p.url", "[InternetShortcut]\r\n"), ("p.url", ""), ("p.url", "[InternetShortcut]\nURL=about:blank"),
+        ("p.webloc", b"bplist00"), ("p.webloc", b"<plist>"), ("p.webloc", plistlib.dumps({"URL": 1})), ("index.dat", f"source\t{URL}"),
+    ],
+)  # fmt: skip
+def test_a_file_beside_that_records_no_url_of_the_page_is_none(tmp_path: Path, name: str, content: str | bytes) -> None:
+    root = written(tmp_path, {"p.html": "<a href=x>", name: content})
+    assert read(found(root)["p.html"]).entity.bases.own.url == ""
+
+
+def test_what_the_page_records_precedes_a_shortcut(tmp_path: Path) -> None:
+    assert changes(tmp_path, f"{SAVED}<a href=x>", {"p.url": INI}).endswith("<a href=http://h.example/a/x>")
+
+
+def test_the_data_of_scrapbook_give_the_url_of_its_page(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"index.dat": f"id\t20080101\r\ntitle\tx\r\nsource\t{URL}\r\n", "i.png": "x"}
+    page = changes(tmp_path, "<img src=i.png><a href=x>", files, "index.html")
+    assert page == "<img src=i.png><a href=http://h.example/a/x>"
