@@ -14,7 +14,7 @@ def test_every_hint_names_what_there_is(rows: tuple[tuple[str, str], ...]) -> No
     for words, hint in rows:
         named = re.findall(r"absolve (?:([a-z]+) )?", hint)
         assert {word for word in named if word} <= {*COMMANDS, "reads"}, hint
-        for option in re.findall(r"(?<![\\w-])--?[a-z][a-z-]*", hint):
+        for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", hint):
             assert option == "--version" or option_table.having(option), (words, hint)
 
 

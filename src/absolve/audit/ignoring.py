@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ATTRIBUTE: Final = b"data-absolve-ignore"
 _REASON: Final = re.compile(r"\s#\s")
 _TAG: Final = re.compile(
-    rb"<(/?)([A-Za-z][^\t\n\f\r />]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*+)>|<!--.*?(?:-->|\Z)", re.DOTALL
+    rb"<(/?)([A-Za-z][^\t\n\f\r />]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>|<!--.*?(?:-->|\Z)", re.DOTALL
 )
 _VOID: Final = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM findings)"

@@ -48,9 +48,13 @@ def edit_of(
     if context.place.syntax != "url" and context.place.syntax in ESCAPES:
         if not new and context.place.syntax in _LISTS:
             return None
+        # Nothing is escaped in the own placeholder of a reference and behind it: another program reads that. Its blanks
+        # and commas separate nothing, so it stays where it would be replaced.
+        rest = reference[placeholder_at(reference) :]
+        if not new.endswith(rest):
+            return None
         before = link.coding.decode(_before(entity.own_data, link.start))
-        end = placeholder_at(new)  # nothing is escaped in a placeholder, which another program reads
-        new = text(ESCAPES[context.place.syntax](value_of(new[:end]), before)) + new[end:]
+        new = text(ESCAPES[context.place.syntax](value_of(new[: len(new) - len(rest)]), before)) + rest
     if reference and new.endswith(reference):
         prefix = new[: -len(reference)]
         known = written.prefixes.get(prefix)

@@ -35,7 +35,7 @@ class Header(NamedTuple):
 
 # Before the header: From lines of a mailbox or a mail server, and a byte order mark of an editor.
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)")
-_EMPTY_LINES: Final = re.compile(rb"(?:\r?\n)++")
+_EMPTY_LINES: Final = re.compile(rb"(?>(?:\r?\n)+)")
 _QUOTED_FROM: Final = re.compile(rb">?From ")
 _MOST_FIELDS: Final = 8  # of one name that are looked at: for each the body may be searched
 _BOUNDARY: Final = re.compile(rb"^--", re.MULTILINE)  # of a multipart without an empty line before it
@@ -110,7 +110,7 @@ _WORD: Final = r"[!#$%&'*+.^_`{|}~0-9A-Za-z-]++"
 _TYPE: Final = re.compile(rf"[\s\"']*+({_WORD})\s*+/\s*+({_WORD})[\s\"',:;]*+")
 # Between two parameters, where a semicolon is missing: behind a quoted string, or between a token and the next name
 _NO_SEMICOLON: Final = re.compile(
-    r"""("(?:[^"\\]|\\.)*+")\s*+(?=([^\s;]?))|(=[^\s";]++)([\s,]++)(?=[A-Za-z][A-Za-z0-9*-]*+\s*+=)"""
+    r"""("(?>(?:[^"\\]|\\.)*)")\s*+(?=([^\s;]?))|(=[^\s";]++)([\s,]++)(?=[A-Za-z][A-Za-z0-9*-]*+\s*+=)"""
 )
 _COLON: Final = re.compile(r"(\A|;)(\s*+(?:charset|boundary)\s*+):", re.IGNORECASE)
 
@@ -159,8 +159,8 @@ def _is_there(boundary: bytes, data: bytes, body: int) -> bool:
     return next(delimiters(data, boundary, body), None) is not None
 
 
-_TEXT: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*+"?|\\.?|(?<=[^\s;"/])\(|[^"\\(])++', re.DOTALL)
-_IN_COMMENT: Final = re.compile(r"(?:\\.?|[^\\()])*+([()]|\Z)", re.DOTALL)
+_TEXT: Final = re.compile(r'(?>(?:"(?>(?:[^"\\]|\\.)*)"?|\\.?|(?<=[^\s;"/])\(|[^"\\(])+)', re.DOTALL)
+_IN_COMMENT: Final = re.compile(r"(?>(?:\\.?|[^\\()])*)([()]|\Z)", re.DOTALL)
 
 
 def without_comments(text: str) -> str:
