@@ -38,7 +38,7 @@ OPTIONS: Final = {
 }
 MORE: Final = {  # what an option needs, or what else it would write
     "backup": ["--in-place"], "csv-safe": ["--log", "new/log.csv"], "log": ["--errors", "new/errors.jsonl"],
-    "base-path": ["--form", "root"],
+    "base-path": ["--form", "root"], "only-mapped": ["--remap", "//h=//g"],
 }  # fmt: skip
 
 

@@ -196,3 +196,74 @@ def test_a_remap_rule_with_ambiguous_repetition_takes_linear_time(absolve: Runne
     page = b"<a href='http://o/" + b"a" * 5000 + b"'><a href='http://o/aaa/b/c'>"
     done = absolve("rewrite", "-", "--remap-file", "rules.csv", "--jobs", "2", stdin=page)
     assert done.out == page.replace(b"http://o/aaa/b/c", b"http://n/b/c")
+
+
+MOVED = b'<base href="/d/"><a href=x>1</a><a href=//old/a>2</a><img src=http://old/i.png><a href="#f">3</a><p id=f>http://old/'
+
+
+@pytest.mark.parametrize(
+    ("page", "options", "new"),
+    [
+        (MOVED, [URL], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
+        (MOVED, [], MOVED.replace(b"src=http://old/", b"src=https://new/").replace(b"href=//old/a", b"href=https://new/a")),
+        (MOVED, ["--kind=image", URL], MOVED.replace(b"src=http://old/", b"src=https://new/")),
+        (b"<a href=x><a href=../y><a href=/z>", ["--url=http://old/d/p"], b"<a href=x><a href=../y><a href=/z>"),
+        (b"<base href=http://old/d/><a href=x>", [], b"<base href=https://new/d/><a href=x>"),
+        (b"<a href=m/x><a href=x>", ["--url=http://old/", "--remap=http://old/m=https://m"], b"<a href=https://m/x><a href=x>"),
+        (
+            b"<base href=http://sub/d/><a href=../x><a href=x>",
+            ["--remap=http://sub/d=https://new"],
+            b"<base href=https://new/><a href=http://sub/x><a href=x>",
+        ),
+    ],
+)  # fmt: skip
+def test_with_only_mapped_nothing_changes_but_what_a_rule_matches(
+    absolve: Runner, page: bytes, options: list[str], new: bytes
+) -> None:
+    Path("p.html").write_bytes(page)
+    given = ["--remap=//old=https://new", "--only-mapped", *options]
+    assert absolve("rewrite", "p.html", "-o", "q.html", "--verify", *given).status == 0
+    assert Path("q.html").read_bytes() == new
+    assert absolve("verify", "p.html", "q.html", *given).status == 0
+
+
+@pytest.mark.parametrize("options", [[], ["--remap=//h=//g", "--form=root"], ["--remap=//h=//g", "--base=empty"]])
+def test_only_mapped_is_refused_where_it_cannot_hold(absolve: Runner, options: list[str]) -> None:
+    Path("p.html").write_bytes(MOVED)
+    assert absolve("rewrite", "p.html", "--only-mapped", *options).status == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "new"),
+    [
+        (["//old=https://new"], b"https://new/x"),
+        (["http://old=https://new"], b"https://new/x"),
+        (["//old=//new"], b"//new/x"),
+        (["http://old=https://new", "https://old=https://other"], b"//old/x"),
+        (["//h=https://new"], b"//old/x"),
+    ],
+)
+def test_a_link_without_a_scheme_is_mapped_without_a_base(absolve: Runner, rules: list[str], new: bytes) -> None:
+    done = absolve("rewrite", "-", *(f"--remap={rule}" for rule in rules), stdin=b"<a href=//old/x><a href=y>")
+    assert done.out == b"<a href=%b><a href=y>" % new
+
+
+def test_rules_in_a_circle_and_contradictions_are_reported_with_both_lines(absolve: Runner) -> None:
+    rows = ["from,to", "http://h/a,http://h/b", "http://h/b,http://h/a", "http://h/~c,http://h/d", "http://h/%7Ec,http://h/e"]
+    Path("rules.csv").write_text("\n".join(rows))
+    Path("p.html").write_bytes(b"<a href=http://h/a>")
+    done = absolve("rewrite", "p.html", "--remap-file=rules.csv")
+    assert (done.status, done.out) == (0, b"<a href=http://h/a>")
+    assert done.err.splitlines() == [
+        "warning: rules.csv:5: rule-contradicts: this rule never applies: rules.csv:4 leads the same URL elsewhere",
+        "warning: rules.csv:2: rule-loop: this rule and rules.csv:3 lead in a circle: the links in it stay",
+        "warning: p.html: rule-loop: links stay that rules lead in a circle: rules.csv:2, rules.csv:3",
+    ]
+
+
+def test_paths_in_a_table_of_rules_are_those_of_the_host_of_the_url(absolve: Runner) -> None:
+    Path("rules.csv").write_text("old,new,status\n/a.html,/b/,301\n/c,https://g/,301\n")
+    Path("p.html").write_bytes(b"<a href=//old/a.html><a href=../a.html><a href=/c><a href=/b/>")
+    done = absolve("rewrite", "p.html", URL, "--remap-file=rules.csv", "--remap=//old=http://h", "--only-mapped")
+    assert done.out == b"<a href=http://h/b/><a href=http://h/b/><a href=https://g/><a href=/b/>"
+    assert absolve("rewrite", "p.html", "--remap-file=rules.csv").status == 2

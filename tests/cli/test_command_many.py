@@ -307,7 +307,7 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
     (tmp_path / "rules.csv").write_text("http://h/,https://n/\nhttp://never/,https://n/\nhttp://(.*)/z,https://n/,regex\n")
     tables = ["--url-map", "urls.csv", "--remap-file", "rules.csv"]
     absolve("rewrite", "site", "-o", "out", *tables)
-    assert "2 of 3 rows of rules.csv met no link; 1 of 2 rows of urls.csv met no input" in absolve.summary
+    assert "2 of 3 rows of rules.csv met no link (lines 2, 3); 1 of 2 rows of urls.csv met no input (line 3)" in absolve.summary
     done = absolve("rewrite", "site", "-o", "out", *tables, "-v")
     assert [line for line in done.err.splitlines() if "unmet" in line] == [
         "warning: rules.csv:2: unmet: this row met no link",

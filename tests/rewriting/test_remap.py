@@ -182,3 +182,89 @@ def test_links_are_mapped_after_resolving(page: bytes, new: bytes | None) -> Non
     assert done == (page if new is None else new)
     assert not absolve.verify(page, done, url=url, policy=policy)
     assert absolve.rewrite(done, url=url, policy=policy) == done
+
+
+A, B, C = "http://o/a", "http://o/b", "http://n/c"
+
+
+@pytest.mark.parametrize(
+    ("rules", "url", "new"),
+    [
+        ([(A, B), (B, C)], "http://o/a/x?q#f", "http://n/c/x?q#f"),
+        ([(B, C), (A, B)], "http://o/a", C),
+        ([(A, B, "exact"), ("http://o/(.).*", r"http://n/\1", "regex")], A, "http://n/b"),
+        ([("http://o", "https://o"), ("//o/a", "https://n/a")], "http://o/b", "https://o/b"),
+        ([("//o", "https://o")], "https://o/b", "https://o/b"),
+        ([("http://o", "http://o/old"), ("http://o/old/x", "http://o/y", "exact")], "http://o/x", "http://o/y"),
+        ([("http://o", "http://o/old")], "http://o/x", "http://o/old/x"),
+        ([("http://o/(.*)", r"http://o/old/\1", "regex")], "http://o/x", "http://o/old/x"),
+        ([(A, B), ("http://o/b/x", "http://o/a/y", "exact")], "http://o/a/x", "http://o/b/y"),
+        ([(A, B), (B, A)], "http://o/a/x", None),
+        ([(A, B), (B, A), ("http://o/c", "http://o/a/x")], "http://o/c", None),
+        ([(A, "http://o/b/a"), (B, A)], "http://o/a/x", None),
+        ([("http://o/a(.*)", r"http://o/b\1\1", "regex"), ("http://o/b(.*)", r"http://o/a\1", "regex")], "http://o/a/x", None),
+    ],
+)  # fmt: skip
+def test_rules_chain_to_their_end_and_a_circle_maps_nothing(
+    rules: list[tuple[str, ...]], url: str, new: str | None
+) -> None:
+    remapping = Remapping(rules)
+    assert remapping(url) == new
+    assert bool(remapping.in_circles()) == (new is None)
+
+
+def test_all_rules_of_a_chain_are_met_and_named() -> None:
+    remapping = Remapping([(A, B), (B, C)])
+    remapping(A)
+    assert (remapping.met, remapping.matched) == ({0, 1}, f"{A}={B}, {B}={C}")
+
+
+@pytest.mark.parametrize(
+    ("old", "url", "new"),
+    [
+        ("http://o/%7Ejoe", "http://o/~joe/a%7Eb?c%7E", "http://n/a%7Eb?c%7E"),
+        ("http://o/~joe/", "http://o/%7ejoe/a%2Fb/%C3%A9", "http://n/a%2Fb/%C3%A9"),
+        ("http://o/~joe", "http://o/%7Ejoe#%7e", "http://n/#%7e"),
+        ("http://o/%C3%BC%20b", "http://o/\u00fc b/%7E", "http://n/%7E"),
+        ("http://o/a&", "http://o/a%26/%7E", "http://n/%7E"),
+        ("http://o/a/", "http://o/a%2F%7E", None),
+        ("http://o/a%23b", "http://o/a#b", None),
+        ("http://o/a", "http://o/%61&%7E", None),
+        ("http://o/%257E", "http://o/~", None),
+        ("http://o/?q=~", "http://o/?q=%7E", None),
+    ],
+)
+def test_paths_of_rules_match_in_every_spelling_and_the_rest_keeps_its_own(old: str, url: str, new: str | None) -> None:
+    assert Remapping([(old, "http://n/")])(url) == new
+    if new is not None and "/~joe" in url and "#" not in url:
+        assert Remapping([("http://o/~(.*)", r"http://n/\1", "regex")])(url) is not None
+
+
+def test_rules_that_never_apply_or_go_in_a_circle_are_found_with_both_lines() -> None:
+    rules = [(A, B), ("//o/a", B), ("http://o/%61", C), (B, A), ("x(.*)", "http://n/", "regex"), ("x(.*)", C, "regex"), (C, A, "exact")]
+    lines = {number: ("r.csv", number + 2) for number in range(len(rules))}
+    remapping = Remapping(rules, lines=lines)
+    assert [(found.line, found.code, "r.csv:" + found.text.partition("r.csv:")[2][:1]) for found in remapping.findings()] == [
+        (4, "rule-contradicts", "r.csv:2"),
+        (7, "rule-contradicts", "r.csv:6"),
+        (2, "rule-loop", "r.csv:5"),
+    ]
+    assert (remapping.met, remapping.in_circles()) == (set(), "")
+
+
+def test_a_rule_that_repeats_another_names_it() -> None:
+    (found,) = Remapping([(A, B), (A, B)]).findings()
+    assert str(found) == f"--remap {A}={B}: rule-repeats: this rule repeats {A}={B}"
+
+
+@pytest.mark.parametrize(
+    ("rules", "hosts"),
+    [
+        ([(A, B)], ()),
+        ([(A, C), ("http://n/x", "http://m/")], ("o",)),
+        ([("//o", "https://n"), ("//n", "https://m")], ("o", "n")),
+        ([("//o", "https://web.example/{date}/{target}"), ("http://p:80/x", "http://q/", "exact")], ("p",)),
+    ],
+)
+def test_old_hosts_are_those_to_which_no_rule_leads(rules: list[tuple[str, ...]], hosts: tuple[str, ...]) -> None:
+    assert Remapping(rules).old_hosts == hosts

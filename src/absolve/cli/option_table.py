@@ -325,6 +325,11 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             " three need absolve[regex]); or the copies in a web archive from CDX or a TimeMap",
         ),
         Option(
+            "--only-mapped",
+            "rewrite verify",
+            "change only the links that a rule matches; all others stay as they are",
+        ),
+        Option(
             "--unwrap NAME,...",
             "rewrite verify",
             "before other rules, take the URL out of that of an archive or a redirect"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from absolve.cli.totals import Totals
+    from absolve.core.errors import Diagnostic
     from absolve.rewriting.captures import Captures
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
@@ -223,7 +224,9 @@ def policy(options: argparse.Namespace, totals: Totals | None = None) -> Policy:
 
     The rules of --remap-file are added to the `totals`, which count those that meet no link.
     """
-    has_rules = options.remap or options.remap_file or options.unwrap
+    has_rules = bool(options.remap or options.remap_file or options.unwrap)
+    if options.only_mapped:
+        _check_only_mapped(options, has_rules)
     whole = _formed(_remapping(options, totals) if has_rules else absolute, options)
     if not (options.kind or options.scope or options.problem):
         return whole
@@ -255,13 +258,36 @@ def _remapping(options: argparse.Namespace, totals: Totals | None) -> Policy:
     changes = [Change("", name, "preset") for name in _given("unwrap", options)]
     changes += [parse(text) for text in options.remap]
     captures = _captures(options.remap_file) if options.remap_file else None
+    numbered: dict[int, int] = {}
     if options.remap_file and captures is None:
-        lines = _read(options.remap_file)
+        lines = _read(options.remap_file, options.url)
+        numbered = dict(enumerate(lines, len(changes)))
         if totals is not None and not options.resume:  # an earlier run may have used the others
-            numbered = dict(enumerate(lines, len(changes)))
             totals.tables.append(Table(options.remap_file, "link", numbered, totals.rules))
         changes += lines.values()
-    return Remapping(changes, captures).policy if changes or captures else absolute
+    if not (changes or captures):
+        return absolute
+    places = {number: (options.remap_file, line) for number, line in numbered.items()}
+    return Remapping(changes, captures, places, only_mapped=options.only_mapped).policy
+
+
+def rule_findings(policy: Policy) -> list[Diagnostic]:
+    """Return what is wrong with the rules of a policy."""
+    if policy is absolute:
+        return []
+    from absolve.rewriting.remap import remapping_of
+
+    rules = remapping_of(policy)
+    return [*rules.findings()] if rules is not None else []
+
+
+def _check_only_mapped(options: argparse.Namespace, has_rules: bool) -> None:
+    """Raise UsageError for --only-mapped without a rule, or with an option that changes other links."""
+    if not has_rules:
+        raise UsageError("--only-mapped needs --remap, --remap-file or --unwrap")
+    other = "--base empty" if options.base == "empty" else f"--form {options.form}"
+    if options.base == "empty" or options.form != "absolute":
+        raise UsageError(f"--only-mapped excludes {other}, which changes links that no rule matches")
 
 
 def _captures(name: str) -> Captures | None:
@@ -291,11 +317,11 @@ def _words(given: Iterable[str]) -> list[str]:
     return [word.strip() for text in given for word in text.split(",") if word.strip()]
 
 
-def _read(name: str) -> dict[int, Change]:
+def _read(name: str, url: str | None) -> dict[int, Change]:
     """Return the rules in a table of redirects by their lines, without those that lead nowhere.
 
     A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
-    is exact. Raise UsageError for a row that cannot be used.
+    is exact. Paths are those of the host of `url`. Raise UsageError for a row that cannot be used.
     """
     from absolve.rewriting.remap import Change
     from absolve.tables import reading, redirects
@@ -311,12 +337,25 @@ def _read(name: str) -> dict[int, Change]:
         if problem is not None:
             raise UsageError(f"{name}:{row.line}: {problem}")
         if (row.status or 0) < 400:
-            found[row.line] = Change(row.old, row.new, row.how or otherwise)
+            how = row.how or otherwise
+            old, new = (_placed(one, url) if how in _URLS else one for one in (row.old, row.new))
+            found[row.line] = Change(old, new, how)
             _checked(found[row.line], name, row.line)
     return found
 
 
 _OF_A_SERVER: Final = r"its regular expression is for paths, as servers have it: in one for URLs \1 is the first group"
+
+
+_URLS: Final = frozenset({"exact", "prefix"})
+
+
+def _placed(cell: str, url: str | None) -> str:
+    """Return a path in a table as a URL; the cell itself if it is none, or without a URL for it."""
+    from absolve.urls import resolver
+
+    is_path = cell.startswith("/") and not cell.startswith("//")
+    return (resolver("rfc3986", url)(cell) if is_path and url else None) or cell
 
 
 def _checked(change: Change, name: str, line: int) -> None:

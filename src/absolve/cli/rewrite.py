@@ -53,6 +53,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         options.errors = options.log = log = None  # checked as if the run were to write them
     tasks = _tasks(options, report)
     policy = shared.policy(options, report.totals)
+    for diagnostic in shared.rule_findings(policy):
+        report.aside(diagnostic)
     how = RewriteOptions(
         shared.reading(options, policy),
         policy,

@@ -14,12 +14,12 @@ from absolve.inventory import COMPANION
 from absolve.run.results import BytesRead, ChangeCounts, LinkCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _SCOPES = ("internal", "external", "same-document", "other")
 
 
-_MOST: Final = 5  # kinds in the line that ends a run
+_MOST: Final = 5  # kinds, or lines of a table, in the line that ends a run
 
 
 class Table(NamedTuple):
@@ -86,9 +86,10 @@ class Totals:
             )
             if counts
         ]
-        tables = ((table, len(table.unmet())) for table in self.tables)
+        tables = ((table, table.unmet()) for table in self.tables)
         return found + [
-            f"{unmet:,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)} met no {table.noun}"
+            f"{len(unmet):,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)}"
+            f" met no {table.noun} ({_lines(unmet)})"
             for table, unmet in tables
             if unmet
         ]
@@ -98,6 +99,11 @@ class Totals:
         for table in self.tables:
             for line in table.unmet():
                 yield Diagnostic("unmet", f"this row met no {table.noun}", table.name, line)
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    more = f" and {len(numbers) - _MOST:,} more" if len(numbers) > _MOST else ""
+    return f"line{'s'[: len(numbers) > 1]} {', '.join(map(str, numbers[:_MOST]))}{more}"
 
 
 def _kinds(counts: Counter[str]) -> str:

@@ -1,6 +1,7 @@
 """Map old URLs to new ones after resolving: by exact URL, by the longest prefix, or by a regular expression.
 
-Before that, URLs are unwrapped: presets and rules for queries take from them what others have added.
+Before that, URLs are unwrapped: presets and rules for queries take from them what others have added. A new URL that
+another rule matches is mapped again, as a browser follows redirects, to the end of the chain.
 
 Input: rules (`Change`). Output: a callable from URL to URL, and a rewriting policy. Raise UsageError for a bad rule.
 """
@@ -9,25 +10,32 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import MissingPackageError, UsageError, in_short
+from absolve.core.errors import Diagnostic, MissingPackageError, UsageError, in_short
+from absolve.core.model import EMBEDDED, ENCAPSULATING
 from absolve.rewriting import presets
 from absolve.rewriting.functions import Dropped, Facts, Rule, Template, has_functions
 from absolve.rewriting.policy import absolute
+from absolve.rewriting.rule_urls import Place, after, compared, ends_a_part, is_below, joined, lowered, parted
+from absolve.urls import resolver
 from absolve.urls.base import LOCATED, OUTSIDE, RECORDED
-from absolve.urls.identity import named, site
+from absolve.urls.identity import named, plain
 from absolve.urls.predicates import has_scheme, is_malformed, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from absolve.document.resolved import Resolved
     from absolve.rewriting.policy import Policy
 
 HOW: Final = ("prefix", "exact", "regex", "query", "preset")
-_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?#]*))?(.*)", re.DOTALL)
 _WEB: Final = frozenset({"http", "https"})
+_MOST_STEPS: Final = 50  # of a chain: as many redirects as curl follows; more are a loop that makes ever longer URLs
+_LONGEST: Final = 65_536  # characters of a URL in a chain, likewise
+_MOST_NAMED: Final = 5  # rules of one circle in a message
+_IN_DOCUMENT: Final = frozenset({EMBEDDED, ENCAPSULATING})  # layers of bases that a rewrite maps
 _MAY_BE_ABSOLUTE: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*:|(?:[A-Za-z][A-Za-z0-9+.-]*)?\\|\{(?:decoded|target|url)"
 )
@@ -37,8 +45,9 @@ class Change(NamedTuple):
     r"""One rule: replace `old` by `new`, where `old` is a prefix, an exact URL, or a regex for the whole URL (`how`).
 
     A prefix matches only up to the end of a URL part: `http://old.example` does not match `http://old.example.org/`,
-    nor `/doc` `/docs`. `//host` matches http and https, and a new URL in this form keeps the scheme. A regular
-    expression is matched against the URL with scheme and host in lower case; `\1` in the new URL is its first group.
+    nor `/doc` `/docs`. `//host` matches http and https, and a new URL in this form keeps the scheme. Paths are compared
+    decoded: `%7E` is `~`. A regular expression is matched against the URL with scheme and host in lower case, as it is
+    and with unreserved characters decoded; `\1` in the new URL is its first group.
     Its syntax is that of RE2 (github.com/google/re2/wiki/Syntax), without look-around and back-references; it needs the
     package google-re2 (`absolve[regex]`).
 
@@ -52,43 +61,50 @@ class Change(NamedTuple):
     how: str = "prefix"
 
 
-class Place(NamedTuple):
-    """The parts of a URL compared exactly: scheme, user information, host in lower case with a non-default port."""
+class _Step(NamedTuple):
+    """A rule for one place: its target, its text as FROM=TO, its number; `nests`: it leads to URLs that it matches."""
 
-    scheme: str
-    user: str
-    site: str
+    target: Template | str
+    rule: str
+    number: int
+    nests: bool = False
 
 
-def parted(url: str) -> tuple[Place, str] | None:
-    """Return the place and the rest of a URL; the rest has a path if there is a host. None for a relative reference."""
-    found = _URL.fullmatch(url)
-    if found is None:
-        return None
-    scheme, authority, rest = found[1].lower(), found[2], found[3]
-    if authority is None:
-        return Place(scheme, "", ""), rest
-    place = Place(scheme, authority.rpartition("@")[0], site(url) or "")
-    return place, rest if rest.startswith("/") else f"/{rest}"
+class _Moved(NamedTuple):
+    """The URL that a rule made, with the rule."""
+
+    url: str
+    step: _Step
 
 
 class Remapping:
     """Indexed rules; callable from URL to URL, and with `policy` from a link to its new URL."""
 
     def __init__(
-        self, changes: Iterable[Change | tuple[str, ...]], captures: Callable[[str, str], str | None] | None = None
+        self,
+        changes: Iterable[Change | tuple[str, ...]],
+        captures: Callable[[str, str], str | None] | None = None,
+        lines: Mapping[int, tuple[str, int]] | None = None,
+        *,
+        only_mapped: bool = False,
     ) -> None:
         """Index the rules. `captures`: the copy of a URL at a date (`captures.Captures`), for URLs that no rule maps.
 
-        Raise UsageError for a malformed rule.
+        `lines`: file and line of rules, by their numbers. `only_mapped`: links that no rule matches are not made
+        absolute. Raise UsageError for a malformed rule.
         """
-        self._exact: dict[tuple[Place, str], Template | str] = {}
-        self._prefixes: dict[Place, dict[str, Template | str]] = defaultdict(dict)
+        self._exact: dict[tuple[Place, str], _Step] = {}
+        self._prefixes: dict[Place, dict[str, _Step]] = defaultdict(dict)
         self._regexes: dict[int, Rule] = {}
         self._unwrapping: list[tuple[int, presets.Preset | Dropped]] = []
-        self._written: dict[tuple[str, Place, str], tuple[str, int]] = {}  # the rules as the user wrote them
+        self._patterns: dict[str, int] = {}  # the first rule of each regular expression
+        self._changes: dict[int, Change] = {}  # the rules that have an old and a new URL
+        self._lines = lines or {}
+        self._hidden: dict[int, int] = {}  # rules that never apply, with the earlier one for the same URLs
+        self.only_mapped = only_mapped
         self.matched = ""  # the rule, as FROM=TO, that mapped the last URL that was mapped
         self.met: set[int] = set()  # the numbers of all rules that mapped one
+        self.loops: dict[tuple[int, ...], None] = {}  # the rules that led a URL in a circle, in order
         self.date = ""  # of the document, as YYYYMMDDhhmmss
         self._captures = captures
         self.needs_date = captures is not None  # whether a rule has {date}
@@ -111,36 +127,48 @@ class Remapping:
         if how == "query":
             self._add_query(old, new, number)
             return
-        self.needs_date = self.needs_date or "{date}" in new
+        self._changes[number] = change
         if how == "regex":
-            if not _MAY_BE_ABSOLUTE.match(new):
-                raise UsageError(f"the result {in_short(new)!r} of a regex rule is never an absolute URL")
-            try:
-                self._regexes[number] = Rule(old, new)
-            except MissingPackageError:
-                raise
-            except UsageError as error:
-                rule = f"{in_short(old)!r} to {in_short(new)!r}"
-                raise UsageError(f"the regex rule {rule} cannot be used: {error.message}") from error
-            return
+            self._add_regex(old, new, number)
+        else:
+            self._add_urls(change, number)
+
+    def _add_regex(self, old: str, new: str, number: int) -> None:
+        if not _MAY_BE_ABSOLUTE.match(new):
+            raise UsageError(f"the result {in_short(new)!r} of a regex rule is never an absolute URL")
+        try:
+            self._regexes[number] = Rule(old, new)
+        except MissingPackageError:
+            raise
+        except UsageError as error:
+            rule = f"{in_short(old)!r} to {in_short(new)!r}"
+            raise UsageError(f"the regex rule {rule} cannot be used: {error.message}") from error
+        if (earlier := self._patterns.setdefault(old, number)) != number:
+            self._hidden[number] = earlier
+
+    def _add_urls(self, change: Change, number: int) -> None:
+        old, new, how = change
         for url in (old, new):
             full = f"http:{url}" if url.startswith("//") else url
             if not has_scheme(full) or is_malformed(full):
                 raise UsageError(f"{in_short(url)!r} in a remapping rule is not an absolute URL")
         if new.startswith("//") and not old.startswith("//"):
             new = f"{old.partition(':')[0]}:{new}"
+        earlier = []
         for scheme in sorted(_WEB) if old.startswith("//") else ("",):
             found = parted(f"{scheme}:{old}" if scheme else old)
             assert found is not None  # noqa: S101 - it has a scheme
-            place, rest = found
-            self._written.setdefault((how, place, rest), (f"{old}={change.new}", number))
-            target: Template | str = f"{scheme}:{new}" if new.startswith("//") else new
-            if has_functions(new):
-                target = Template(f"{scheme}:{new}" if new.startswith("//") else new)
+            place, rest = found[0], compared(found[1])
+            target = f"{scheme}:{new}" if new.startswith("//") else new
+            made = Template(target) if has_functions(new) else target
+            nests = how == "prefix" and is_below(target, place, rest)
+            step = _Step(made, f"{old}={change.new}", number, nests)
             if how == "exact":
-                self._exact.setdefault((place, rest), target)
+                earlier.append(self._exact.setdefault((place, rest), step).number)
             else:
-                self._prefixes[place].setdefault(rest, target)
+                earlier.append(self._prefixes[place].setdefault(rest, step).number)
+        if number not in earlier:
+            self._hidden[number] = earlier[0]
 
     def _add_preset(self, old: str, name: str, number: int) -> None:
         wrapping = presets.wraps(name)
@@ -168,10 +196,10 @@ class Remapping:
 
     def _unwrapped(self, url: str, facts: Facts) -> str | None:
         """Return the URL inside of a URL; None if no rule matches, or for what is no URL then."""
-        lowered = _lowered(url)
-        if not presets.may_unwrap(self._unwrapping, lowered):
+        bare = lowered(url)
+        if not presets.may_unwrap(self._unwrapping, bare):
             return None
-        inside, used = presets.unwrapped(self._unwrapping, lowered, facts)
+        inside, used = presets.unwrapped(self._unwrapping, bare, facts)
         if not used or not has_scheme(inside) or is_malformed(inside) or runs_code(inside) != runs_code(url):
             return None
         self.met.update(used)
@@ -180,20 +208,50 @@ class Remapping:
         return inside
 
     def _mapped(self, url: str, facts: Facts) -> str | None:
+        """Return where the rules lead a URL in the end; None if none matches, or if they lead in a circle."""
+        moved = self._moved(url, facts, frozenset())
+        if moved is None:
+            return self._captured(url, facts)
+        chain = [moved]
+        nested: set[int] = set()
+        seen = {url: 0}
+        while moved is not None and moved.url not in seen:
+            seen[moved.url] = len(chain)
+            if len(chain) >= _MOST_STEPS or (len(chain) > 1 and len(moved.url) > _LONGEST):
+                self._note_circle(chain)
+                return None
+            if moved.step.nests:
+                nested.add(moved.step.number)
+            moved = self._moved(moved.url, facts, nested)
+            if moved is not None:
+                chain.append(moved)
+        if moved is not None and seen[moved.url] < len(chain) - 1:
+            self._note_circle(chain[seen[moved.url] :])
+            return None
+        self.met.update(one.step.number for one in chain)
+        self.matched = ", ".join(dict.fromkeys(one.step.rule for one in chain))
+        return chain[-1].url
+
+    def _note_circle(self, chain: list[_Moved]) -> None:
+        numbers = list(dict.fromkeys(one.step.number for one in chain))
+        self.met.update(numbers)
+        first = numbers.index(min(numbers))
+        self.loops[*numbers[first:], *numbers[:first]] = None
+
+    def _moved(self, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
+        """Return the URL after one rule that is not among those (`nested`) whose result is not theirs to map again."""
         found = parted(url)
         if found is None:
             return None
         place, rest = found
-        bare, crosshatch, fragment = rest.partition("#")
-        for key, kept in ((rest, ""), (bare, crosshatch + fragment)):
-            new = self._exact.get((place, key))
-            if new is not None:
-                made = self._filled(new, url, facts)
-                if made is None:
-                    return None
-                self._meet(*self._written["exact", place, key])
-                return made if "#" in made else made + kept
-        return self._by_prefix(place, rest, url, facts) or self._by_regex(url, facts) or self._captured(url, facts)
+        same = compared(rest)
+        bare, crosshatch, fragment = same.partition("#")
+        for key, kept in ((same, ""), (bare, crosshatch + fragment)):
+            step = self._exact.get((place, key))
+            if step is not None:
+                made = self._filled(step.target, url, facts)
+                return None if made is None else _Moved(made if "#" in made else made + kept, step)
+        return self._by_prefix(place, rest, url, facts, nested) or self._by_regex(url, facts, nested)
 
     def _captured(self, url: str, facts: Facts) -> str | None:
         found = self._captures(url, facts.date) if self._captures is not None else None
@@ -208,27 +266,32 @@ class Remapping:
         self.lacks_date = self.lacks_date or (made is None and not facts.date and "{date}" in new.text)
         return made
 
-    def _by_prefix(self, place: Place, rest: str, url: str, facts: Facts) -> str | None:
+    def _by_prefix(self, place: Place, rest: str, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
         prefixes = self._prefixes.get(place)
         if prefixes is None:
             return None
+        same = compared(rest)
         for length in self._lengths[place]:
-            new = prefixes.get(rest[:length])
-            if new is not None and _ends_a_part(rest[:length], rest[length : length + 1]):
-                made = self._filled(new, url, facts)
-                if made is None:
-                    return None
-                self._meet(*self._written["prefix", place, rest[:length]])
-                is_whole = isinstance(new, Template) and new.is_whole
-                return made if is_whole else _joined(rest[:length], made, rest[length:])
+            prefix = same[:length]
+            step = prefixes.get(prefix)
+            if step is None or step.number in nested or not ends_a_part(prefix, same[length : length + 1]):
+                continue
+            made = self._filled(step.target, url, facts)
+            if made is None:
+                return None
+            is_whole = isinstance(step.target, Template) and step.target.is_whole
+            return _Moved(made if is_whole else joined(prefix, made, after(rest, same, length)), step)
         return None
 
-    def _by_regex(self, url: str, facts: Facts) -> str | None:
+    def _by_regex(self, url: str, facts: Facts, nested: Collection[int]) -> _Moved | None:
         if not self._regexes:
             return None
-        url = _lowered(url)
+        url = lowered(url)
+        bare = plain(url)
         for number, rule in self._regexes.items():
-            groups = rule.groups(url)
+            groups = None if number in nested else rule.groups(url)
+            if groups is None and bare != url and number not in nested:
+                groups = rule.groups(bare)
             if groups is None:
                 continue
             made = rule.template.filled(url, facts, groups)
@@ -237,32 +300,58 @@ class Remapping:
                 return None
             if runs_code(made) and parsed_scheme(rule.template.text) != parsed_scheme(made):
                 return None  # the old URL, not the rule, would choose the code to run
-            self._meet(rule.rule, number)
-            return made if has_scheme(made) and not is_malformed(made) else None
+            if not has_scheme(made) or is_malformed(made):
+                return None
+            return _Moved(made, _Step("", rule.rule, number, rule.groups(lowered(made)) is not None))
         return None
-
-    def _meet(self, rule: str, number: int) -> None:
-        self.matched = rule
-        self.met.add(number)
 
     def policy(self, resolved: Resolved) -> str | None:
         """Return the new text of a link by `absolve rewrite --remap`: absolute URLs, old or new, mapped by the rules.
 
         Links that stay for their meaning (`#x`, an empty src, usemap) are kept: None. One to a part of the same message
-        is mapped as the part's Content-Location is.
+        is mapped as the part's Content-Location is. With `only_mapped` so is each link that no rule matches.
         """
         new = absolute(resolved)
         target = resolved.target
         how = resolved.context.how_held(target)
         is_alone = has_scheme(resolved.reference) or how == LOCATED
         if target is None and new is None and not is_alone and resolved.link.place.stays != "always":
-            return self._below_a_root(resolved)
+            return self._below_a_root(resolved) or self._without_scheme(resolved)
         if how in {OUTSIDE, RECORDED} or (
             not new and (new is not None or resolved.link.place.stays == "always" or not is_alone)
         ):
-            return new
+            return None if self.only_mapped else new
+        if self.only_mapped and not is_alone:
+            return self._if_it_led_elsewhere(resolved, new or "")
         mapped = self(new or target or resolved.reference, self._facts(resolved))
-        return new if mapped is None else mapped
+        return (None if self.only_mapped else new) if mapped is None else mapped
+
+    def _if_it_led_elsewhere(self, resolved: Resolved, target: str) -> str | None:
+        """Return the new URL of a relative reference; None if it leads there as it is.
+
+        Its base is mapped, too: it moves with the page. A base that the document has is then another one for all links.
+        """
+        facts = self._facts(resolved)
+        base = self(resolved.base.url, facts)
+        self.matched = ""
+        mapped = self(target, facts)
+        if mapped is None and (base is None or resolved.layer not in _IN_DOCUMENT):
+            return None
+        leads = resolver(resolved.context.settings.profile, base or resolved.base.url)(resolved.reference)
+        meant = mapped or target
+        return None if leads == meant else meant
+
+    def _without_scheme(self, resolved: Resolved) -> str | None:
+        """Return the new URL of `//host/path` without a base: None if it depends on the scheme, which is not known."""
+        reference = resolved.reference
+        if not reference.startswith("//") or is_malformed(f"http:{reference}"):
+            return None
+        facts = self._facts(resolved)
+        plain_, secure = self(f"http:{reference}", facts), self(f"https:{reference}", facts)
+        if plain_ is None or secure is None or plain_ == secure:
+            return plain_ or secure
+        bare = plain_.removeprefix("http:")
+        return bare if secure == f"https:{bare}" else None
 
     def _facts(self, resolved: Resolved) -> Facts:
         own = resolved.own.url
@@ -277,6 +366,68 @@ class Remapping:
                 return self._unwrapped(f"{slashes}{resolved.reference}", self._facts(resolved))
         return None
 
+    # --- what is wrong with the rules, and the hosts that they lead away from -----------------------------------------
+
+    def findings(self) -> Iterator[Diagnostic]:
+        """Yield the rules that never apply because of an earlier one, and those that lead in a circle."""
+        for number, earlier in self._hidden.items():
+            if self._changes[number].new == self._changes[earlier].new:
+                yield self._finding("rule-repeats", number, f"this rule repeats {self._named(earlier)}")
+            else:
+                text = f"this rule never applies: {self._named(earlier)} leads the same URL elsewhere"
+                yield self._finding("rule-contradicts", number, text)
+        loops: dict[tuple[int, ...], None] = {}
+        for change in self._of_urls():
+            for url in _spelled(change.old):
+                loops |= self._end(url)[1]
+        for first, *others in loops:
+            with_others = f" and {self._listed(others)} lead" if others else " leads"
+            yield self._finding("rule-loop", first, f"this rule{with_others} in a circle: the links in it stay")
+
+    def in_circles(self) -> str:
+        """Return the rules by which links since the last call stayed because they lead in a circle; "" for none."""
+        numbers = dict.fromkeys(number for loop in self.loops for number in loop)
+        self.loops.clear()
+        return self._listed(numbers)
+
+    @cached_property
+    def old_hosts(self) -> tuple[str, ...]:
+        """The hosts that exact rules and prefixes lead away from, and none leads to."""
+        changes = [change for change in self._of_urls() if "{target}" not in change.new]
+        ends = [self._end(url)[0] or url for change in changes for url in _spelled(change.new)]
+        olds = dict.fromkeys(named(url) for change in changes for url in _spelled(change.old))
+        return tuple(host for host in olds if host and host not in {named(url) for url in ends})
+
+    def _of_urls(self) -> Iterator[Change]:
+        return (change for change in self._changes.values() if change.how != "regex")
+
+    def _end(self, url: str) -> tuple[str | None, dict[tuple[int, ...], None]]:
+        """Return where the rules lead a URL that is no link, and the circles on the way."""
+        kept = self.met, self.loops, self.matched, self.lacks_date
+        self.met, self.loops = set(), {}
+        end, loops = self._mapped(url, Facts()), self.loops
+        self.met, self.loops, self.matched, self.lacks_date = kept
+        return end, loops
+
+    def _finding(self, code: str, number: int, text: str) -> Diagnostic:
+        name, line = self._lines.get(number, (None, None))
+        return Diagnostic(code, text, name or f"--remap {self._named(number)}", line)
+
+    def _listed(self, numbers: Iterable[int]) -> str:
+        names = [self._named(number) for number in numbers]
+        return ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED))
+
+    def _named(self, number: int) -> str:
+        if number in self._lines:
+            name, line = self._lines[number]
+            return f"{name}:{line}"
+        return in_short("=".join(self._changes[number][:2]))
+
+
+def _spelled(url: str) -> tuple[str, ...]:
+    """Return a URL of a rule with its scheme, or with both that `//` means."""
+    return (f"http:{url}", f"https:{url}") if url.startswith("//") else (url,)
+
 
 def remapping_of(policy: Policy) -> Remapping | None:
     """Return the rules that a policy applies, also one for selected links only."""
@@ -285,36 +436,6 @@ def remapping_of(policy: Policy) -> Remapping | None:
         return owner
     inner = getattr(policy, "inner", None)
     return None if inner is None else remapping_of(inner)
-
-
-def _lowered(url: str) -> str:
-    """Return a URL with its scheme and host in lower case."""
-    found = _URL.fullmatch(url)
-    if found is None or found[2] is None:
-        return url
-    user, at, host = found[2].rpartition("@")
-    return f"{found[1].lower()}://{user}{at}{host.lower()}{found[3]}"
-
-
-def _ends_a_part(prefix: str, following: str) -> bool:
-    """Return whether a prefix ends at the end of a URL part: a path segment, the path, a query parameter."""
-    if not following or prefix[-1:] in {"/", "?", "&"}:
-        return True
-    if "#" in prefix:
-        return False
-    return following in ("&#" if "?" in prefix else "/?#")
-
-
-def _joined(old: str, new: str, rest: str) -> str:
-    """Return the new URL with the rest of the old one appended, with one slash between them if either had one."""
-    found = parted(new)
-    if found is not None and found[1] == "/" and not new.endswith("/"):
-        new += "/"
-    if rest.startswith("/") and new.endswith("/"):
-        return new + rest[1:]
-    if old.endswith("/") and rest and not new.endswith("/") and rest[0] not in "?#":
-        return f"{new}/{rest}"
-    return new + rest
 
 
 def parse(text: str) -> Change:

@@ -109,6 +109,8 @@ def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
     if rules is not None and rules.lacks_date:
         rules.lacks_date = False
         yield Diagnostic("no-date", "links stay for which a rule needs the date of the document", name)
+    if rules is not None and (names := rules.in_circles()):
+        yield Diagnostic("rule-loop", f"links stay that rules lead in a circle: {names}", name)
 
 
 def date(policy: Policy, entity: Entity, name: str) -> None:
