@@ -267,3 +267,15 @@ def test_paths_in_a_table_of_rules_are_those_of_the_host_of_the_url(absolve: Run
     done = absolve("rewrite", "p.html", URL, "--remap-file=rules.csv", "--remap=//old=http://h", "--only-mapped")
     assert done.out == b"<a href=http://h/b/><a href=http://h/b/><a href=https://g/><a href=/b/>"
     assert absolve("rewrite", "p.html", "--remap-file=rules.csv").status == 2
+
+
+def test_the_last_line_counts_what_still_names_the_old_host(absolve: Runner, site: Path) -> None:
+    (site / "a.html").write_bytes(b"<a href=http://old/x>old</a><!-- old -->")
+    (site / "s.js").write_bytes(b'u = "https:\\/\\/old\\/"')
+    (site / "i.bin").write_bytes(b"\0old")
+    rules = ("--remap=http://old=https://new", "--remap=http://other=https://new", URL)
+    for options in (("-o", "out"), ("-n",), ("--diff",), ("-o", "out2", "--verify"), ("--in-place",)):
+        absolve("rewrite", "site", *rules, *options)
+        assert "; 3 mentions of old left: 1 text, 1 comment, 1 script" in absolve.summary, options
+    absolve("rewrite", "site", URL, "-o", "out3")
+    assert "mention" not in absolve.summary

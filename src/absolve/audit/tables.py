@@ -57,8 +57,6 @@ _TYPES: Final = {
 }
 TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} for table, columns in _COLUMNS.items()}
 
-MARKUP: Final = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml"})
-
 # In the order in which they are tried: the first that holds counts.
 LINK_VERDICTS: Final = (
     *("ok", "same", "external", "malformed", "unresolved", "divergent", "leftover", "local", "mixed", "insecure"),

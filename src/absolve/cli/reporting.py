@@ -37,8 +37,11 @@ WARNING: Final = "warning"
 NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
 _UNREAD: Final = frozenset({NOT_READ, OF_SAVER, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
+_IN_TOTALS: Final = _UNREAD | {"old-host"}
 # Codes of what absolve did or passed over by design, and that need no action.
-_NOTES: Final = frozenset("assumed-url interrupted left-out not-read own-map special-file stays unread-part".split())
+_NOTES: Final = frozenset(
+    "assumed-url interrupted left-out not-read old-host own-map special-file stays unread-part".split()
+)
 
 
 def level(diagnostic: Diagnostic) -> str:
@@ -123,7 +126,7 @@ class Report:
             if self._fail(self.input or diagnostic.name, diagnostic):
                 self._print(self._printed(diagnostic), diagnostic.code, ERROR)
                 self._help(diagnostic)
-        elif not self.quiet and (self.verbose or diagnostic.code not in _UNREAD):
+        elif not self.quiet and (self.verbose or diagnostic.code not in _IN_TOTALS):
             count = self.counts.setdefault(diagnostic.code, InputCount(level(diagnostic)))
             if count.add(self.input or diagnostic.name, diagnostic, verbose=self.verbose):
                 self._print(self._printed(diagnostic), diagnostic.code, count.level)

@@ -19,7 +19,7 @@ from absolve.cli.totals import Table, of_changes, of_possible_changes
 from absolve.core.errors import DocumentError, UsageError
 from absolve.document.walk import walk
 from absolve.rewriting import rewriter
-from absolve.run import inputs, leftovers, load, outputs, plan, sources, special_files
+from absolve.run import inputs, leftovers, load, old_hosts, outputs, plan, sources, special_files
 from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import created
 from absolve.run.plan import Job, RewriteOptions
@@ -270,8 +270,10 @@ def diff_lines(on_terminal: bool, colour: bool, name: str, data: bytes, changes:
 
 
 def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
+    head = sources.head(job.input.name, found=True) if job.input.found else None
+    if head is not None and not is_document(job.input.name, head, how.reading):
         yield not_read(job.input)
+        yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
         return
     for piece in segments(how, job):
         if isinstance(piece, ChangeCounts):
@@ -281,16 +283,19 @@ def _count(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 
 
 def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
-    if job.input.found and not is_document(job.input.name, sources.head(job.input.name, found=True), how.reading):
+    head = sources.head(job.input.name, found=True) if job.input.found else None
+    if head is not None and not is_document(job.input.name, head, how.reading):
         yield not_read(job.input)
+        yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
         return
     found = walked(job.input, how.reading)
     yield from found.diagnostics
     date(how.policy, found.entity, job.input.name)
     tally = rewriter.Tally()
-    faults = new_bytes(how, found, tally)[1]
+    data, faults = new_bytes(how, found, tally)
     yield from faults
     if not faults:
+        yield from old_hosts.left(how.policy, found.entity, data)
         yield tally_of(how, tally)
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)

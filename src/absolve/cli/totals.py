@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.core import printable
 from absolve.core.errors import NOT_READ, OF_SAVER, Diagnostic
 from absolve.inventory import COMPANION
-from absolve.run.results import BytesRead, ChangeCounts, LinkCounts
+from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,13 +46,15 @@ class Totals:
         self.parts: Counter[str] = Counter()  # of messages, likewise
         self.own: Counter[str] = Counter()  # of programs that save sites, by program
         self.tables: list[Table] = []
+        self.hosts: Counter[str] = Counter()  # that rules lead away from, in rewritten documents
+        self.mentions: Counter[str] = Counter()  # of these hosts, by kind
         self.rules: set[int] = set()
         self.documents = self.links = self.changed = self.changed_documents = self.flawed = self.lazy = 0
         self.companions = 0
         self.scopes: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
 
-    def add(self, piece: BytesRead | LinkCounts | ChangeCounts) -> None:
+    def add(self, piece: BytesRead | LinkCounts | ChangeCounts | HostsLeft) -> None:
         """Add the counts of one input."""
         if isinstance(piece, BytesRead):
             self.documents += piece.documents
@@ -62,6 +64,9 @@ class Totals:
             self.links += sum(piece.scopes.values())
             self.flawed += piece.flawed
             self.companions += piece.problems.get(COMPANION, 0)
+        elif isinstance(piece, HostsLeft):
+            self.hosts.update(piece.hosts)
+            self.mentions.update(piece.kinds)
         else:
             self.links += piece.links
             self.changed += piece.changed
@@ -86,6 +91,9 @@ class Totals:
             )
             if counts
         ]
+        if self.mentions:
+            mentions = number(self.mentions.total(), "mention")
+            found.append(f"{mentions} of {self._old_hosts()} left: {_kinds(self.mentions)}")
         tables = ((table, table.unmet()) for table in self.tables)
         return found + [
             f"{len(unmet):,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)}"
@@ -93,6 +101,11 @@ class Totals:
             for table, unmet in tables
             if unmet
         ]
+
+    def _old_hosts(self) -> str:
+        if len(self.hosts) > 1:
+            return f"{len(self.hosts):,} old hosts"
+        return printable.printable(next(iter(self.hosts)))
 
     def unmet(self) -> Iterator[Diagnostic]:
         """Yield a diagnostic for each row of a table that met nothing."""

@@ -85,13 +85,20 @@ class ChangeCounts(NamedTuple):
     companions: int = 0
 
 
+class HostsLeft(NamedTuple):
+    """How often a rewritten document still names hosts that rules lead away from: by kind, as mentions, and by host."""
+
+    kinds: dict[str, int]
+    hosts: dict[str, int]
+
+
 class LogRows(NamedTuple):
     """Changes of a rewrite, with the columns of `change_log`."""
 
     rows: Any
 
 
-Counts = BytesRead | LinkCounts | ChangeCounts
+Counts = BytesRead | LinkCounts | ChangeCounts | HostsLeft
 TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRows | Counts
 
 

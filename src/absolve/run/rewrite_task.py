@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import FAULTS, Diagnostic, DocumentError
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
-from absolve.run import outputs, sources
+from absolve.run import old_hosts, outputs, sources
 from absolve.run.load import Walked, each, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, ChangeCounts, Failure, FilesReady, LogRows, StdoutBytes, guarded, met_by
 from absolve.run.rewritten_files import Output, copied
@@ -55,6 +55,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     head = sources.head(job.input.name, found=True) if job.input.found else None
     if head is not None and not is_document(job.input.name, head, how.reading):
         yield not_read(job.input)
+        yield from old_hosts.left_in_file(how.policy, job.input, head, how.reading)
         if job.target is not None:
             yield from copied(how, job)
         return
@@ -67,7 +68,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     tally = rewriter.Tally()
     output = Output(how, job, found.document.data)
     with output.written():
-        if how.verify or found.entity.is_ambiguous:
+        if how.verify or found.entity.is_ambiguous or old_hosts.names(how.policy) is not None:
             data, faults = new_bytes(how, found, tally)
             yield from faults
             if faults:
@@ -76,6 +77,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
             data = rewriter.rewrite(found.entity, how.policy, output.write, tally)
         yield from output.end(data)
     yield from output.ready()
+    yield from old_hosts.left(how.policy, found.entity, data)
     yield from elsewhere(found, how.policy, tally)
     yield from _late(how, found.entity, found.diagnostics)
     yield from logged(how, found.entity, job.input.name, tally.changed)
@@ -178,15 +180,18 @@ def new_bytes(
 
 def record_bytes(
     how: RewriteOptions, segment: Segment, tally: rewriter.Tally | None = None
-) -> tuple[bytes, list[Failure]]:
-    """Return the new bytes of a segment, or its own bytes if it is not a document or failed; and the failures."""
+) -> tuple[bytes, bytes | None, list[Failure]]:
+    """Return the new bytes of a segment, or its own bytes if it is not a document or failed; and the failures.
+
+    In between is the new record without compression, None for the same.
+    """
     if segment.document is None or segment.entity is None:
-        return segment.raw, []
+        return segment.raw, None, []
     try:
         record, faults = new_bytes(how, Walked(segment.document, segment.entity, []), tally)
-        return (segment.raw if faults else segment.written(record)), faults
+        return (segment.raw, None, faults) if faults else (segment.written(record), record, faults)
     except (DocumentError, *FAULTS) as error:
-        return segment.raw, [left(segment, error)]
+        return segment.raw, None, [left(segment, error)]
 
 
 _BROWSERS: Final = "whatwg"  # the profile of browsers
@@ -271,10 +276,12 @@ def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
         if segment.entity is not None:
             date(how.policy, segment.entity, job.input.name)
         tally = rewriter.Tally()
-        data, faults = record_bytes(how, segment, tally)
+        data, record, faults = record_bytes(how, segment, tally)
         yield from faults
         if faults and segment.document is not None and segment.document.origin is None:
             return  # this is the whole input
+        if segment.entity is not None and record is not None:
+            yield from old_hosts.left(how.policy, segment.entity, record)
         if segment.entity is not None:
             yield from _late(how, segment.entity, segment.diagnostics)
             number += 1

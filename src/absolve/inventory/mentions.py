@@ -1,0 +1,98 @@
+"""Find where a document names hosts, in and outside links: in scripts, text, comments, attributes.
+
+In: the bytes of a document, and a pattern of names. Out: the place of each mention, and in what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_MARKUP_TYPES: Final = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml"})
+# Markup of a page; what is between two of them is text. One that is not closed ends with the page.
+_MARKUP: Final = re.compile(
+    rb"<!--(?P<comment>.*?(?:-->|\Z))|<(?P<name>script|style)\b[^>]*>(?P<raw>.*?(?:</(?P=name)|\Z))|<[A-Za-z/!?](?P<tag>[^>]*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_KINDS: Final = {"text/css": "style", "application/json": "json", "application/ld+json": "json"}
+_AROUND: Final = 60  # bytes before and after a mention that are shown
+_LINE_END: Final = re.compile(rb"\r\n?|\n")
+
+
+class Mention(NamedTuple):
+    """Where a document has a name: bytes `start` to `end`, 0-based; the line, 1-based.
+
+    `before` is the offset of the line, `kind`: script, style, json, comment, attribute or text.
+    """
+
+    start: int
+    end: int
+    line: int
+    before: int
+    kind: str
+
+
+def pattern(names: Iterable[str]) -> re.Pattern[bytes] | None:
+    r"""Return the pattern of hosts, each perhaps with a folder; None without names.
+
+    Slashes may be escaped as in JSON and scripts (`\/`, `\u002F`), or in the query of another URL (`%2F`).
+    """
+    alternatives = [re.escape(name.encode()).replace(b"/", rb"(?:\\?/|%2F|\\u002F)") for name in names]
+    if not alternatives:
+        return None
+    name = rb"(?:" + b"|".join(alternatives) + rb")"
+    before = rb"(?:(?<![A-Za-z0-9@._-])|(?<=%2F)|(?<=\\u002F))"
+    return re.compile(before + name + rb"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])", re.IGNORECASE)
+
+
+def mentions(data: bytes, names: re.Pattern[bytes], media_type: str | None) -> Iterator[Mention]:
+    """Yield the places where a document has one of the names, in order."""
+    hits = [hit.span() for hit in names.finditer(data)]
+    if not hits:
+        return
+    ends = [end.end() for end in _LINE_END.finditer(data)]
+    kinds = _of_markup(data) if media_type in _MARKUP_TYPES else iter(())
+    piece = next(kinds, None)
+    for start, end in hits:
+        while piece is not None and piece[1] <= start:
+            piece = next(kinds, None)
+        is_inside = piece is not None and piece[0] <= start
+        kind = piece[2] if is_inside and piece is not None else _kind(media_type)
+        line = bisect_right(ends, start)
+        yield Mention(start, end, line + 1, ends[line - 1] if line else 0, kind)
+
+
+def column(data: bytes, mention: Mention, charset: str | None) -> int:
+    """Return the column of a mention, 1-based, in characters."""
+    return len(data[mention.before : mention.start].decode(charset or "utf-8", "replace")) + 1
+
+
+def shown(data: bytes, mention: Mention) -> str:
+    """Return the line around a mention, cut, with white space folded."""
+    start, end = mention.start, mention.end
+    text = data[max(start - _AROUND, 0) : end + _AROUND]
+    before, after = start - max(start - _AROUND, 0), end - max(start - _AROUND, 0)
+    first = max(text.rfind(b"\n", 0, before), text.rfind(b"\r", 0, before)) + 1
+    last = min((place for mark in (b"\n", b"\r") if (place := text.find(mark, after)) >= 0), default=len(text))
+    return " ".join(text[first:last].decode("utf-8", "replace").split())
+
+
+def _kind(media_type: str | None) -> str:
+    if media_type is not None and "script" in media_type:
+        return "script"
+    return _KINDS.get(media_type or "", "text")
+
+
+def _of_markup(data: bytes) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of what is not text, with their kinds, in order."""
+    for found in _MARKUP.finditer(data):
+        if found["comment"] is not None:
+            yield *found.span("comment"), "comment"
+        elif found["raw"] is not None:
+            yield *found.span("raw"), found["name"].decode().lower()
+        else:
+            yield *found.span("tag"), "attribute"
