@@ -210,6 +210,7 @@ def test_rules_chain_to_their_end_and_a_circle_maps_nothing(
 ) -> None:
     remapping = Remapping(rules)
     assert remapping(url) == new
+    assert remapping.met
     assert bool(remapping.in_circles()) == (new is None)
 
 
@@ -217,6 +218,9 @@ def test_all_rules_of_a_chain_are_met_and_named() -> None:
     remapping = Remapping([(A, B), (B, C)])
     remapping(A)
     assert (remapping.met, remapping.matched) == ({0, 1}, f"{A}={B}, {B}={C}")
+    remapping = Remapping([(C, A), (A, B), (B, A)])
+    remapping(C)
+    assert remapping.met == {0, 1, 2}
 
 
 @pytest.mark.parametrize(
@@ -268,3 +272,9 @@ def test_a_rule_that_repeats_another_names_it() -> None:
 )
 def test_old_hosts_are_those_to_which_no_rule_leads(rules: list[tuple[str, ...]], hosts: tuple[str, ...]) -> None:
     assert Remapping(rules).old_hosts == hosts
+
+
+def test_the_public_policy_leaves_other_links_as_they_are() -> None:
+    policy = absolve.remap({"//old.example": "https://new.example"}, only_mapped=True)
+    page = b"<a href=x><a href=//old.example/y>"
+    assert absolve.rewrite(page, url="http://h/", policy=policy) == b"<a href=x><a href=https://new.example/y>"

@@ -35,6 +35,8 @@ def test_mentions_that_are_left_are_counted_by_kind() -> None:
     assert left(PAGE, "text/html") == [KINDS]
     assert left(PAGE.decode().encode("utf-16"), "text/html;charset=utf-16") == [KINDS]
     assert left(b'<a href="http://old.example/">', "text/html") == []
+    port = [("http://old.example:8080", "https://new.example")]
+    assert left(b"<a href=//s/?u=http%3A%2F%2Fold.example%3A8080%2F>http://old.example/", "text/html", port) == [{"attribute": 1}]
 
 
 def test_documents_whose_coding_hides_them_count_as_they_are_after_the_rewrite() -> None:

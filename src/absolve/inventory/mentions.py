@@ -41,7 +41,8 @@ def pattern(names: Iterable[str]) -> re.Pattern[bytes] | None:
 
     Slashes may be escaped as in JSON and scripts (`\/`, `\u002F`), or in the query of another URL (`%2F`).
     """
-    alternatives = [re.escape(name.encode()).replace(b"/", rb"(?:\\?/|%2F|\\u002F)") for name in names]
+    escaped = (re.escape(name.encode()).replace(b":", b"(?::|%3A)") for name in names)
+    alternatives = [name.replace(b"/", rb"(?:\\?/|%2F|\\u002F)") for name in escaped]
     if not alternatives:
         return None
     name = rb"(?:" + b"|".join(alternatives) + rb")"

@@ -218,7 +218,7 @@ class Remapping:
         while moved is not None and moved.url not in seen:
             seen[moved.url] = len(chain)
             if len(chain) >= _MOST_STEPS or (len(chain) > 1 and len(moved.url) > _LONGEST):
-                self._note_circle(chain)
+                self._note_circle(chain, 0)
                 return None
             if moved.step.nests:
                 nested.add(moved.step.number)
@@ -226,15 +226,15 @@ class Remapping:
             if moved is not None:
                 chain.append(moved)
         if moved is not None and seen[moved.url] < len(chain) - 1:
-            self._note_circle(chain[seen[moved.url] :])
+            self._note_circle(chain, seen[moved.url])
             return None
         self.met.update(one.step.number for one in chain)
         self.matched = ", ".join(dict.fromkeys(one.step.rule for one in chain))
         return chain[-1].url
 
-    def _note_circle(self, chain: list[_Moved]) -> None:
-        numbers = list(dict.fromkeys(one.step.number for one in chain))
-        self.met.update(numbers)
+    def _note_circle(self, chain: list[_Moved], start: int) -> None:
+        self.met.update(one.step.number for one in chain)
+        numbers = list(dict.fromkeys(one.step.number for one in chain[start:]))
         first = numbers.index(min(numbers))
         self.loops[*numbers[first:], *numbers[:first]] = None
 

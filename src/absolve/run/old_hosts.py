@@ -95,7 +95,7 @@ def _counted(pattern: re.Pattern[bytes], name: str, texts: Iterator[tuple[bytes,
         for one in mentions.mentions(data, pattern, media_type):
             line = one.line if not kinds and not number else line
             kinds[one.kind] += 1
-            hosts[data[one.start : one.end].decode("latin-1").lower()] += 1
+            hosts[data[one.start : one.end].decode("latin-1").lower().replace("%3a", ":")] += 1
     if kinds:
         yield HostsLeft(dict(kinds), dict(hosts))
         times = f"{kinds.total():,} time{'s'[: kinds.total() > 1]}"
