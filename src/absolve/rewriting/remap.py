@@ -62,12 +62,16 @@ class Change(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A rule for one place: its target, its text as FROM=TO, its number; `nests`: it leads to URLs that it matches."""
+    """A rule for one place: its target, its text as FROM=TO, its number.
+
+    `nests`: it leads to URLs that it matches. `ends`: it leads to a place for which there is no rule.
+    """
 
     target: Template | str
     rule: str
     number: int
     nests: bool = False
+    ends: bool = False
 
 
 class _Moved(NamedTuple):
@@ -94,6 +98,7 @@ class Remapping:
         absolute. Raise UsageError for a malformed rule.
         """
         self._exact: dict[tuple[Place, str], _Step] = {}
+        self._places: set[Place] = set()  # of exact rules
         self._prefixes: dict[Place, dict[str, _Step]] = defaultdict(dict)
         self._regexes: dict[int, Rule] = {}
         self._unwrapping: list[tuple[int, presets.Preset | Dropped]] = []
@@ -111,10 +116,18 @@ class Remapping:
         self.lacks_date = False  # whether a URL stayed because the date is unknown
         for number, change in enumerate(changes):
             self._add(Change(*change), number)
+        self._exact = {key: self._with_end(step) for key, step in self._exact.items()}
+        for prefixes in self._prefixes.values():
+            prefixes.update({prefix: self._with_end(step) for prefix, step in prefixes.items()})
         self._lengths = {
             place: sorted({len(prefix) for prefix in prefixes}, reverse=True)
             for place, prefixes in self._prefixes.items()
         }
+
+    def _with_end(self, step: _Step) -> _Step:
+        found = parted(step.target) if isinstance(step.target, str) and not self._regexes else None
+        is_end = found is not None and found[0] not in self._prefixes and found[0] not in self._places
+        return step._replace(ends=is_end)
 
     def _add(self, change: Change, number: int) -> None:
         old, new, how = change
@@ -164,6 +177,7 @@ class Remapping:
             nests = how == "prefix" and is_below(target, place, rest)
             step = _Step(made, f"{old}={change.new}", number, nests)
             if how == "exact":
+                self._places.add(place)
                 earlier.append(self._exact.setdefault((place, rest), step).number)
             else:
                 earlier.append(self._prefixes[place].setdefault(rest, step).number)
@@ -212,6 +226,10 @@ class Remapping:
         moved = self._moved(url, facts, frozenset())
         if moved is None:
             return self._captured(url, facts)
+        if moved.step.ends:
+            self.matched = moved.step.rule
+            self.met.add(moved.step.number)
+            return moved.url
         chain = [moved]
         nested: set[int] = set()
         seen = {url: 0}
