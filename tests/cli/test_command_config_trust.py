@@ -18,7 +18,7 @@ ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine".split(),
     *"zip check serve port network by relative-only prune at keep-errors same absent for missing".split(),
-    *"old old-url map fail-on sql queries baseline fix write-map ignore ignore-file".split(),
+    *"old old-url map fail-on sql queries baseline changed-since fix write-map ignore ignore-file".split(),
     *"remap only-mapped where resume log undo base-path unwrap break-signatures file-urls show-credentials".split(),
 }
 OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]

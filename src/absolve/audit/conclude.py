@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit import ignoring, maps, tables
+from absolve.audit import changed_since, ignoring, maps, tables
 from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near_misses import suggest
 from absolve.urls import identity
@@ -72,6 +72,7 @@ def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Co
     run(connection, "70_pages.sql", question)
     ignoring.others(connection, question.ignores, "judged_urls", tables.FINE)
     ignoring.others(connection, question.ignores, "pages", ())
+    changed_since.pages(connection)
     for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
         run(connection, name, question)
     connection.execute(tables.created("rules"))

@@ -40,6 +40,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("no NEW: name a folder, an archive or an inventory, before --old and --map")
     if (options.diff or options.verify) and not options.fix:
         raise UsageError(f"{'--diff' if options.diff else '--verify'} needs --fix")
+    if options.baseline is not None and options.changed_since is not None:
+        raise UsageError("--baseline and --changed-since: give one of them, each leaves out what is not new")
     servers.named(options.server)
     if options.queries is not None and not Path(options.queries).is_dir():
         raise UsageError(f"--queries {options.queries} is no folder")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import (
     answers,
+    changed_since,
     checks,
     conclude,
     ignoring,
@@ -36,9 +37,8 @@ from absolve.cli.totals import number
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs as run_outputs
-from absolve.run import special_files
+from absolve.run import sources, special_files
 from absolve.run.globs import Globs
-from absolve.run.sources import unreadable
 from absolve.urls import identity
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
     jobs = many.processes(options)
     sets = _read_maps(options, report)
+    unchanged = _unchanged(options)
     report.read |= {Path(name).absolute() for name in options.maps}
     with closing(load.connect(folder, jobs, on_disk=on_disk)) as connection:
         audit_sites.read(connection, options, found, report)
@@ -86,6 +87,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         for diagnostic in checks.oddities(connection, question):
             report.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
+        changed_since.links(connection, unchanged)
         robots.find(connection, read)
         mentions.find(connection, question, read)
         conclude.conclude(connection, question, rules, failing)
@@ -106,6 +108,12 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         if not options.quiet:
             line = audit_shown.ending(connection, report, options, wrote)
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
+
+
+def _unchanged(options: argparse.Namespace) -> frozenset[str]:
+    if options.changed_since is None:
+        return frozenset()
+    return changed_since.unchanged(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
 
 
 def _judged(
@@ -246,7 +254,7 @@ def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet
         with path.open("rb") as file:
             data = file.read(most + 1)
     except OSError as error:
-        raise unreadable(name, error) from error
+        raise sources.unreadable(name, error) from error
     if len(data) > most:
         text = f"this map has more than {most} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))

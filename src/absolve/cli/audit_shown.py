@@ -183,13 +183,13 @@ SELECT (SELECT coalesce(sum(links), 0)::BIGINT FROM tallies),
     (SELECT count(*) FROM urls), (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}), (SELECT count(*) FROM pages),
     (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({RULES_FOUND.format("rules")}) WHERE problem IS NULL),
     (SELECT count(fix) FROM fixed_findings), (SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored),
-    (SELECT count(*) FROM mentions)
+    (SELECT count(*) FROM mentions), (SELECT coalesce(sum(number), 0)::BIGINT FROM left_out)
 """  # noqa: S608 - names of ours
 
 
 def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: Sequence[Path]) -> str:
     """Return `8 of 30 links and 3 of 6 old URLs have findings; 5 fixes in 4 files written; wrote report.html`."""
-    *counts, fixes, ignored, mentions = connection.execute(_FOUND).fetchall()[0]
+    *counts, fixes, ignored, mentions, left_out = connection.execute(_FOUND).fetchall()[0]
     parts = [_found(*counts, is_whole=not report.failures)]
     if options.fix:
         parts.append(_fixed(report, is_diff=options.diff))
@@ -197,6 +197,8 @@ def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: 
         parts.append(f"--fix writes {number(fixes, 'repair')}")
     if ignored:
         parts.append(f"{number(ignored, 'finding')} ignored")
+    if options.changed_since is not None:
+        parts.append(f"{number(left_out, 'finding')} of unchanged documents left out")
     if mentions:
         parts.append(f"{number(mentions, 'mention')} of the old host outside links (table mentions)")
     if report.failures:

@@ -265,6 +265,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--sql QUERY", "audit", "print the result of a query over the tables of results"),
         Option("--queries DIR", "audit", "a folder with changed copies of queries"),
         Option("--baseline FILE", "audit", "an earlier output: report what is new, what is healed"),
+        Option(
+            "--changed-since REV",
+            "audit",
+            "no findings of documents of NEW that did not change since this git revision, or in a range such as"
+            " main...HEAD",
+        ),
         Option("--fail-on VERDICT,...", "audit", _failing),
     ),
     "selection of links and columns": (
