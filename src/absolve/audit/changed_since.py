@@ -94,7 +94,7 @@ def links(connection: Any, files: frozenset[str]) -> None:
 
 
 def pages(connection: Any) -> None:
-    """Take findings of unchanged files out of `pages`, but not where a file that is for all pages may have shut them out."""
+    """Take findings of unchanged files out of `pages`, but no noindex that a changed file for all pages may cause."""
     (changed,) = one(connection, _CHANGED_FOR_ALL, [_FOR_ALL_PAGES])
     _delete(connection, "pages", "verdict <> 'noindex'" if changed else "true")
 

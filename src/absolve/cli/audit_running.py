@@ -28,6 +28,7 @@ from absolve.audit import (
     servers,
     tables,
     texts,
+    why,
 )
 from absolve.audit.outputs import baseline
 from absolve.cli import audit_shown, audit_sites, many
@@ -104,6 +105,8 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         if options.sql is not None:
             _query(connection, options.sql)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
+        if options.why is not None:
+            _explain(why.Audit(connection, question, rules), options)
         _finish(connection, options, report, failing, fixed=fixed)
         if not options.quiet:
             line = audit_shown.ending(connection, report, options, wrote)
@@ -170,8 +173,9 @@ def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
     names = ["-o"] * sum(map(special_files.is_stdout, options.outputs))
     names += ["--write-map"] * (options.write_map is not None and special_files.is_stdout(options.write_map))
-    names += [name for name, given in (("--sql", options.sql is not None), ("--diff", options.diff)) if given]
-    if len(names) > 1 and set(names) - {"--sql", "--diff"}:
+    for_people = {"--sql": options.sql is not None, "--why": options.why is not None, "--diff": options.diff}
+    names += [name for name, given in for_people.items() if given]
+    if len(names) > 1 and set(names) - for_people.keys():
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
 
 
@@ -266,6 +270,11 @@ def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet
     if found.words and options.verbose:
         report.note("table", f"{name}: {found.words}")
     return found
+
+
+def _explain(audited: why.Audit, options: argparse.Namespace) -> None:
+    for line in why.explained(audited, options.why):
+        print(printable.message(line, credentials=options.show_credentials))
 
 
 def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str, report: Report) -> bool:
@@ -373,7 +382,7 @@ def _finish(
     counts = connection.execute(_COUNTS).fetchall()
     news = connection.execute(_NEW).fetchall() if options.baseline is not None else []
     fresh = {(table, verdict): count for table, verdict, count, _ in news}
-    takes_stdout = options.sql is not None or options.diff
+    takes_stdout = options.sql is not None or options.why is not None or options.diff
     takes_stdout = takes_stdout or any(
         special_files.is_stdout(name) for name in (*options.outputs, options.write_map) if name is not None
     )

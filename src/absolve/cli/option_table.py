@@ -264,6 +264,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("-f --format FORMAT", "audit", "format of all outputs; without -o, of the standard output"),
         Option("--sql QUERY", "audit", "print the result of a query over the tables of results"),
         Option("--queries DIR", "audit", "a folder with changed copies of queries"),
+        _harmless("--why URL", "audit", "print step by step how the verdict of this URL, old or new, came about"),
         Option("--baseline FILE", "audit", "an earlier output: report what is new, what is healed"),
         Option(
             "--changed-since REV",
