@@ -60,6 +60,9 @@ def made(findings: int = 200, *, ok: int = 100, hostile: bool = False, seed: int
         [f"{NEW}/{path}", f"new/{path}", chance.choice(tables.PAGE_VERDICTS), "canonical names the old host"]
         for path in pages[: max(5, len(pages) // 30)]
     ])
+    texts = HOSTILE if hostile else ("before", "now")
+    insert(connection, "mentions", [[f"new/{texts[0]}.html", "", 3, 7, "script", text] for text in texts for _ in range(60)])
+    insert(connection, "changes", [[f"{OLD}/{text}", f"{NEW}/{text}", "title", text, text[::-1]] for text in texts])
     insert(connection, "rules", [
         ["redirects.csv", 1, "/blog/*,/news/:splat", 210, None, None],
         ["redirects.csv", 2, "/team,/about", 1, None, "chain"],

@@ -85,6 +85,13 @@ def test_no_git_and_no_repository_are_wrong_usage(
     assert "needs git" in capsys.readouterr().err
 
 
+def test_a_revision_that_a_shallow_clone_lacks_is_explained(site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    git(site, "commit", "--allow-empty", "-qm", "b")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{site.parent}", "shallow")
+    assert main(["audit", str(tmp_path / "shallow/public"), "--url", NEW, "--changed-since", "HEAD~1"]) == 2
+    assert "this clone is shallow, so fetch its history" in capsys.readouterr().err
+
+
 def test_a_repository_runs_no_program(site: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\ncat\n")

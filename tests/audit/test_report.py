@@ -20,6 +20,7 @@ from absolve.audit import outputs, report
 from absolve.audit.outputs import baseline
 from absolve.audit.report import data
 from absolve.audit.report.data import MOST_TEXT, SourceLines, shown
+from absolve.core.printable import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,6 +135,26 @@ def test_a_site_without_an_old_one_has_another_question(tmp_path: Path) -> None:
         connection.execute("DELETE FROM urls; DELETE FROM flows")
         connection.execute("UPDATE summary SET value = '0' WHERE name = 'urls'")
         assert b"Are the links right?" in rendered(connection, tmp_path)
+
+
+def test_what_is_no_finding_has_sections_where_there_is_some(tree: Element, tmp_path: Path) -> None:
+    sections = {one.get("aria-labelledby"): "".join(one.itertext()) for one in tree.iter("section")}
+    assert f"The first 100 of {60 * len(HOSTILE)}" in sections["mentions-title"]
+    assert f"{HOSTILE[0]}.html:3:7" in sections["mentions-title"]
+    assert all(shown(masked(text)) in sections["changes-title"] for text in HOSTILE)
+    assert "secret@" not in sections["changes-title"]
+    with closing(made(20)) as connection:
+        connection.execute("DELETE FROM mentions; DELETE FROM changes")
+        connection.execute("INSERT INTO summary VALUES ('ignored', '1'), ('left_out', '1200')")
+        found = rendered(connection, tmp_path)
+    assert b'<section class="listing"' not in found
+    assert b"1 finding is ignored. 1,200 findings are left out, of unchanged documents." in found
+
+
+def test_causes_of_old_urls_have_the_number_of_their_requests(page: bytes) -> None:
+    causes = data_of(page)["causes"]
+    assert sum(causes["requests"]) > 0
+    assert b'<option value="requests">' in page
 
 
 def test_no_finding_is_an_answer_too(tmp_path: Path) -> None:

@@ -69,17 +69,23 @@ def _names(data: bytes) -> list[str]:
 
 def _git(folder: str, words: Sequence[str], revision: str, statuses: Sequence[int] = (0,)) -> bytes:
     """Return what git prints. Raise UsageError if it is not there, or ends with another status."""
+    done = _run(folder, words)
+    if done.returncode not in statuses:
+        why = done.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")
+        if _run(folder, ["rev-parse", "--is-shallow-repository"]).stdout == b"true\n":
+            why += ": this clone is shallow, so fetch its history (fetch-depth: 0 of GitHub's checkout)"
+        raise UsageError(f"--changed-since {in_short(revision)}: git in {folder}: {why}")
+    return done.stdout
+
+
+def _run(folder: str, words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     argv = ["git", "--no-pager", *(word for one in _SAFE for word in ("-c", one)), *words]
     environment = {**os.environ, **_ENVIRONMENT, "ABSOLVE_EMPTY": ""}
     nothing = subprocess.DEVNULL
     try:
-        done = subprocess.run(argv, cwd=folder, env=environment, stdin=nothing, capture_output=True, check=False)  # noqa: S603
+        return subprocess.run(argv, cwd=folder, env=environment, stdin=nothing, capture_output=True, check=False)  # noqa: S603
     except OSError as error:
         raise UsageError(f"--changed-since needs git, which cannot be run: {error.strerror}") from error
-    if done.returncode not in statuses:
-        why = done.stderr.decode("utf-8", "replace").partition("\n")[0].removeprefix("fatal: ")
-        raise UsageError(f"--changed-since {in_short(revision)}: git in {folder}: {why}")
-    return done.stdout
 
 
 def links(connection: Any, files: frozenset[str]) -> None:

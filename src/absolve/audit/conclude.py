@@ -178,6 +178,7 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
             "rules_unread": "rules WHERE problem IS NOT NULL",
         }.items()
     }
+    numbers["left_out"] = one(connection, "SELECT coalesce(sum(number), 0)::BIGINT FROM left_out")[0]
     numbers["ignored"] = one(connection, "SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored")[0]
     reasons = [
         {"verdict": verdict, "count": by_verdict[verdict]}

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from absolve.audit.judge import Question
-    from absolve.audit.maps import Rules
+    from absolve.audit.maps import Move, Rule, Rules
 
 _MOST: Final = 20  # links, redirects and places that are listed
 _RESOURCE: Final = "SELECT * FROM resources JOIN named n USING (resource) WHERE resource = ?"
+_LOCATED: Final = "SELECT * FROM located WHERE side = 'new' AND url = ?"
 _SCOPE: Final = """
 SELECT s.side, s.base FROM located l JOIN scopes s ON s.site = l.site AND starts_with(l.path || '/', s.prefix)
 WHERE l.url = ? ORDER BY length(s.prefix) DESC
@@ -40,14 +41,17 @@ SELECT o.url, o.file_url, o.new_url, o.resource FROM old_urls o LEFT JOIN locate
 WHERE o.url = ? OR o.file_url = ? OR o.resource = l.resource LIMIT 1
 """
 _LINKS: Final = """
-SELECT l.document, l.entity, l.line, l."column", l.element, l.attribute, l.reference, l.target, l.base, l.base_layer,
+SELECT l.document, l.entity, l.line, l."column", l.element, l.attribute, l.reference, l.base, l.base_layer,
     l.base_source, coalesce(f.verdict, quiet_verdict(l.scope)) AS verdict, f.final, f.fix, f.suggestion, f.rule, c.title
 FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id
 LEFT JOIN causes c ON c.cause = f.cause AND c.verdict = f.verdict
-WHERE CASE WHEN contains(?, '#') THEN l.target = ? ELSE bare(l.target) = ? END
-    OR l.target IS NULL AND l.reference = ?
-ORDER BY l.document, l.entity, l.line, l."column"
+WHERE CASE WHEN contains(?, '#') THEN l.target = ? ELSE bare(l.target) = ? END OR l.target IS NULL AND l.reference = ?
 """
+_FIRST: Final = f'{_LINKS} ORDER BY l.document, l.entity, l.line, l."column" LIMIT {_MOST}'
+_GROUPED: Final = f"""
+SELECT verdict, rule, title, (sum(count(*)) OVER ())::BIGINT AS total FROM ({_LINKS}) GROUP BY verdict, rule, title
+ORDER BY count(*) DESC, verdict, rule, title LIMIT {_MOST}
+"""  # noqa: S608 - names of ours
 _LAST_INDEX: Final = 99  # of the ranks of answers
 _TARGETS: Final = """
 SELECT DISTINCT verdict FROM targets WHERE target = ? AND verdict NOT IN ('ok', 'external') ORDER BY ALL
@@ -179,13 +183,13 @@ def _verdict_of_old(audit: Audit, judged: dict[str, Any]) -> Iterator[str]:
 def _of_new(audit: Audit, url: str) -> Iterator[str]:
     bare, _, fragment = url.partition("#")
     scopes = [row["side"] for row in audit.rows(_SCOPE, bare)]
-    links = list(audit.rows(_LINKS, url, url, url, url))
-    located = audit.row("SELECT * FROM located WHERE side = 'new' AND url = ?", bare) or {}
+    has_links = audit.row(f"{_LINKS} LIMIT 1", *[url] * 4) is not None
+    located = audit.row(_LOCATED, bare) or {}
     is_of_new = "new" in scopes or located.get("resource") is not None
     is_of_old = audit.row(_OLD, bare, bare, bare) is not None
     is_moved = is_of_new and audit.rules.move(bare) is not None
     is_found = located.get("resource") is not None or located.get("variant") is not None
-    if not (links or is_found or is_moved):
+    if not (has_links or is_found or is_moved):
         return
     if is_of_new and not is_of_old:
         yield from _hops(audit, bare)
@@ -193,7 +197,7 @@ def _of_new(audit: Audit, url: str) -> Iterator[str]:
     elif not is_of_old:
         yield from _of_other(audit, bare, scopes)
     yield from _places(audit, bare, fragment)
-    yield from _of_links(audit, links)
+    yield from _of_links(audit, url)
     yield from _of_page(audit, located.get("resource"))
 
 
@@ -210,10 +214,9 @@ def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
 
 def _answered(audit: Audit, url: str) -> Iterator[str]:
     """Yield which resource of the new site answers a URL, by which row of the table of servers."""
-    found = audit.row("SELECT * FROM located WHERE side = 'new' AND url = ?", url)
+    _locate(audit, [url])
+    found = audit.row(_LOCATED, url) or {"resource": None, "variant": None}
     server = _server(audit.question)
-    if found is None:
-        return
     if found["resource"] is not None:
         yield f"{server} answers {in_short(url)} with {_file(audit, found['resource'])}{_how(audit, url, found)}"
         if found["sent_to"] is not None:
@@ -262,45 +265,61 @@ def _file(audit: Audit, resource: int) -> str:
 
 
 def _hops(audit: Audit, url: str) -> Iterator[str]:
-    """Yield the steps that rules make from a URL, each with its file, line and text."""
-    rules, seen = audit.rules, set[str]()
-    move = rules.move(url, rules.exists)
-    if move is None:
-        hidden = rules.move(url)
-        if hidden is not None:
-            yield f"{hidden.rule.place} does not move it, because the new site has a file there: {_text(hidden.rule)}"
-        elif rules.sets:
-            yield "No rule moves it."
-    while move is not None:
-        seen.add(url)
-        step = f"{move.rule.place}: {_text(move.rule)}"
-        if move.rewrite:
-            yield f"{step}: sends the content of {in_short(move.target or '')} ({move.status})"
-        elif move.target is None or move.status in GONE:
-            yield f"{step}: answers {move.status}"
-        else:
-            yield f"{step}: redirects {in_short(url)} to {in_short(move.target)} ({move.status})"
-        if not move.is_sure:
-            yield "A rule that could not be read may come before it."
-        if move.target is None or move.status in GONE:
+    """Yield the steps that rules make from a URL, with file, line and text, and what answers the last."""
+    steps, end = _steps(audit.rules, url)
+    if not steps:
+        yield from _unmoved(audit.rules, url)
+        return
+    yield from (_step(*step) for step in steps)
+    last = steps[-1][1]
+    if not all(move.is_sure for _, move in steps):
+        yield "A rule that could not be read may come before one of these."
+    if _is_last(last):
+        yield from _answered(audit, last.target) if last.rewrite and last.target is not None else ()
+    elif end in dict(steps):
+        yield "That is a circle."
+    elif len(steps) == _MOST:
+        yield f"The first {_MOST} redirects are listed."
+    else:
+        yield from _answered(audit, end)
+
+
+def _steps(rules: Rules, url: str) -> tuple[list[tuple[str, Move]], str]:
+    """Return the first steps from a URL, and the URL behind the last of them."""
+    found: dict[str, Move] = {}
+    while url not in found and len(found) < _MOST:
+        move = rules.move(url, rules.exists)
+        if move is None:
             break
-        if move.rewrite:
-            yield from _answered(audit, move.target)
+        found[url] = move
+        if _is_last(move) or move.target is None:
             break
         url = move.target.partition("#")[0]
-        if url in seen:
-            yield "That is a circle."
-            break
-        if len(seen) == _MOST:
-            yield f"The first {_MOST} redirects are listed."
-            break
-        move = rules.move(url, rules.exists)
-    else:
-        if seen:
-            yield from _answered(audit, url)
+    return list(found.items()), url
 
 
-def _text(rule: Any) -> str:
+def _is_last(move: Move) -> bool:
+    return move.rewrite or move.target is None or move.status in GONE
+
+
+def _step(url: str, move: Move) -> str:
+    step, target = f"{move.rule.place}: {_text(move.rule)}", in_short(move.target or "")
+    if move.rewrite:
+        return f"{step}: sends the content of {target} ({move.status})"
+    if _is_last(move):
+        return f"{step}: answers {move.status}"
+    return f"{step}: redirects {in_short(url)} to {target} ({move.status})"
+
+
+def _unmoved(rules: Rules, url: str) -> Iterator[str]:
+    hidden = rules.move(url)
+    if hidden is not None:
+        yield f"{hidden.rule.place} does not move it, because the new site has a file there: {_text(hidden.rule)}"
+    elif rules.sets:
+        yield "No rule moves it."
+
+
+def _text(rule: Rule) -> str:
     return in_short(" ".join(rule.text.split()))
 
 
@@ -319,24 +338,21 @@ def _places(audit: Audit, url: str, fragment: str) -> Iterator[str]:
         yield f"Inside the folder of the site it is there: {stray}"
 
 
-def _of_links(audit: Audit, links: list[dict[str, Any]]) -> Iterator[str]:
-    if not links:
-        yield "No link leads there."
-        return
-    first = links[:_MOST]
-    more = f", the first {_MOST} are" if len(links) > _MOST else ""
-    yield f"{len(links):,} {'link leads' if len(links) == 1 else 'links lead'} there{more}:"
-    for row in first:
+def _of_links(audit: Audit, url: str) -> Iterator[str]:
+    """Yield the first links that lead to a URL, and the verdicts of all."""
+    groups = list(audit.rows(_GROUPED, *[url] * 4))
+    total = groups[0]["total"] if groups else 0
+    more = f", the first {_MOST} are" if total > _MOST else ""
+    yield f"{total:,} {'link leads' if total == 1 else 'links lead'} there{more}:" if total else "No link leads there."
+    for row in audit.rows(_FIRST, *[url] * 4):
         yield f"  {_place(row)}: {in_short(row['reference'])}, base {_base(row)}: {row['verdict']}{_repair(row)}"
-    for verdict, rule, cause in dict.fromkeys((row["verdict"], row["rule"], row["title"]) for row in first):
-        yield f"Verdict {verdict}: {words(verdict).meaning}"
-        if cause:
-            yield f"Cause: {in_short(cause)}"
-        if rule:
-            yield f"Rule: {in_short(rule)}"
-    verdicts = {row["verdict"] for row in links}
-    for row in audit.rows(_TARGETS, links[0]["target"]) if verdicts <= set(QUIET) else ():
-        yield f"The target alone would be {row['verdict']}: it is ignored, left out, or such a link asks less of it."
+    for group in groups:
+        yield f"Verdict {group['verdict']}: {words(group['verdict']).meaning}"
+        named = {"Cause": group["title"], "Rule": group["rule"]}
+        yield from (f"{name}: {in_short(text)}" for name, text in named.items() if text)
+    if groups and {group["verdict"] for group in groups} <= set(QUIET):
+        for row in audit.rows(_TARGETS, url):
+            yield f"The target alone would be {row['verdict']}: the findings are left out, or none for such links."
 
 
 def _place(row: dict[str, Any]) -> str:

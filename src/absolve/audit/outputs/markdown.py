@@ -43,6 +43,13 @@ def can_switch(source: Source) -> bool:
     return (source.summary.get("can_switch") or "").lower() in {"yes", "true", "1"}
 
 
+def unlisted(source: Source) -> list[str]:
+    """Return sentences about the findings that are in no list."""
+    numbers = {"ignored": source.number("ignored"), "left out, of unchanged documents": source.number("left_out")}
+    found = ((number, "is" if number == 1 else "are", what) for what, number in numbers.items() if number)
+    return [f"{number:,} finding{'s' * (number != 1)} {verb} {what}." for number, verb, what in found]
+
+
 def write(source: Source, file: IO[bytes]) -> None:
     """Write the summary."""
     file.write("\n".join(_lines(source)).encode() + b"\n")
@@ -64,7 +71,7 @@ def _lines(source: Source) -> Iterator[str]:
     parts.append(f"**{source.number('causes'):,}** causes")
     if old:
         parts.append(f"**{source.number('lost'):,}** of {source.number('urls'):,} old URLs lost")
-    yield f"{', '.join(parts)}."
+    yield " ".join([f"{', '.join(parts)}.", *unlisted(source)])
     yield ""
     yield from [f"- {number}. {meaning}" for _, number, meaning in reasons(source)]
     yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))

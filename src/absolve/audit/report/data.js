@@ -104,7 +104,7 @@ report.Index = class {
       found.push(at);
       findings += counts ? counts[at] : causes.count[at];
     }
-    const number = sort === "count" ? counts || causes.count : sort === "pages" ? causes.pages : this.rank(sort);
+    const number = sort === "count" ? counts || causes.count : ["pages", "requests"].includes(sort) ? causes[sort] : this.rank(sort);
     const sign = down ? -1 : 1;
     found.sort((a, b) => sign * (number[a] - number[b]) || a - b);
     return {rows: found, findings, counts};

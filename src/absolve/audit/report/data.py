@@ -10,7 +10,7 @@ import os
 import re
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.outputs.findings import placed, section_of_path
 from absolve.audit.outputs.words import words
@@ -30,6 +30,7 @@ NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences ar
 MOST_FINDINGS: Final = 150_000  # of links that are listed, and as many others; the numbers of causes count all
 MOST_LINES: Final = 1_200_000  # characters of source lines
 LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
+MOST_ROWS: Final = 100  # of a table beside the findings
 MOST_FLOWS: Final = 400  # rows of old and new sections
 _UNUSED: Final = "rule"  # the verdict of rules with a finding
 
@@ -42,7 +43,7 @@ class Causes:
         self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
         self.causes: dict[str, list[Any]] = {
-            name: [] for name in ("verdict", "kind", "title", *REPAIRS, "count", "pages", "listed")
+            name: [] for name in ("verdict", "kind", "title", *REPAIRS, "count", "pages", "requests", "listed")
         }
         self.findings: dict[str, list[int]] = {
             name: []
@@ -62,8 +63,8 @@ class Causes:
         for name in REPAIRS:
             columns[name].append(self.texts.number(given.get(name)))
         columns["count"].append(size)
-        columns["pages"].append(0)
-        columns["listed"].append(0)
+        for name in ("pages", "requests", "listed"):
+            columns[name].append(0)
         self._seen.clear()
 
     def add(self, document: str, section: str, line: int, column: int, **given: str | None) -> None:
@@ -188,7 +189,9 @@ def _urls(source: Source, causes: Causes) -> None:
             title, _, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
             causes.begin(verdict, "old URLs", title or url, size, **dict(zip(REPAIRS, rest, strict=True)))
         text = f"{final or suggestion} (similarity {score:.2f})" if score is not None else final or suggestion
-        text = "; ".join(part for part in (text, f"{requests:,} requests" if requests is not None else "") if part)
+        asked = f"{requests:,} request{'s' * (requests != 1)}" if requests is not None else ""
+        text = "; ".join(part for part in (text, asked) if part)
+        causes.causes["requests"][-1] += requests or 0
         causes.add(url, section, 0, 0, reference="" if verdict != "moved" else rule, final=text)
 
 
@@ -217,6 +220,54 @@ def _rules(source: Source, causes: Causes) -> None:
             verdict = _UNUSED if cause in {"unused", "repeats"} else WRONG if cause else UNREAD
             causes.begin(verdict, "map", title, size)
         causes.add(file, "", line or 0, 0, reference=text, final=problem or finding)
+
+
+class Listing(NamedTuple):
+    """A table that is no finding: its first rows as texts, and the number of all. The names are for narrow windows."""
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    number: int
+
+
+def listings(source: Source) -> Iterator[Listing]:
+    """Yield the tables beside the findings that have rows."""
+    for name, (title, note, columns, order) in _LISTINGS.items():
+        count = source.value(f"SELECT count(*) FROM {name}") if name in source.tables else 0  # noqa: S608 - names of ours
+        if count:
+            select = f"SELECT {', '.join(columns.values())} FROM ({source.select(name)})"  # noqa: S608 - names of ours
+            query = f"{select} ORDER BY {order} LIMIT {MOST_ROWS}"
+            rows = [tuple(map(shown, row)) for row in source.rows(query)]
+            yield Listing(name, title, note, tuple(columns), rows, count)
+
+
+# A table -> its title, a note, its columns as SQL by their names, and the order of its rows.
+_LISTINGS: Final = {
+    "mentions": (
+        "Still named outside links",
+        "The old host in scripts, texts, comments, attributes and other files. No rule and no repair changes these.",
+        {
+            "Place": "concat_ws(':', concat_ws(' ', document, nullif(entity, '')), line, \"column\")",
+            "Kind": "kind",
+            "Mention": "mention",
+        },
+        'document, entity, line, "column"',
+    ),
+    "changes": (
+        "What changed on the pages that stayed",
+        "Pages of the old site that are there, or that moved with their content.",
+        {
+            "Page": "url || CASE WHEN final <> url THEN ' → ' || final ELSE '' END",
+            "What": "what",
+            "Before": "old",
+            "Now": "new",
+        },
+        "url, what",
+    ),
+}
 
 
 def pictures(source: Source) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 import jinja2
 
 from absolve.audit.outputs.findings import news_of
-from absolve.audit.outputs.markdown import can_switch, reasons
-from absolve.audit.report.data import MOST_FINDINGS, collected, largest, shown
+from absolve.audit.outputs.markdown import can_switch, reasons, unlisted
+from absolve.audit.report.data import MOST_FINDINGS, collected, largest, listings, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,9 +74,12 @@ def write(source: Source, file: IO[bytes]) -> None:
         numbers=list(_numbers(source)),
         baseline=_baseline(source),
         news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
+        unlisted=unlisted(source),
         pictures=list(_pictures(data)),
+        listings=list(listings(source)),
         causes=list(largest(data, STATIC_CAUSES)),
         count=len(data["causes"]["verdict"]),
+        has_requests=any(data["causes"]["requests"]),
         is_cut=data["length"] >= MOST_FINDINGS,
         verdicts=data["verdicts"],
         kinds=data["kinds"],

@@ -22,7 +22,7 @@ report.start = async function () {
 
   const update = async () => {
     const [query, verdict, section, kind, layer, sort] = ["search", "verdict", "section", "kind", "layer", "sort"].map(value);
-    const found = index.find({query, verdict, section, kind, layer, sort, down: sort === "count" || sort === "pages"});
+    const found = index.find({query, verdict, section, kind, layer, sort, down: ["count", "pages", "requests"].includes(sort)});
     const count = found.rows.length.toLocaleString("en");
     status.textContent = `${count} of ${data.count.toLocaleString("en")} causes, ${found.findings.toLocaleString("en")} findings`;
     reset.disabled = !names.some(value);
@@ -54,17 +54,20 @@ report.start = async function () {
   document.documentElement.classList.add("js");
   const pictures = report.pictures = new report.Pictures(data, filter);
   const areas = [...document.querySelectorAll("[data-area]")];
+  const choose = area => {
+    for (const other of areas) other.setAttribute("aria-pressed", String(other === area));
+    pictures.area = Number(area.dataset.area);
+    pictures.draw();
+  };
   for (const area of areas) {
     area.disabled = !data.pictures.sections.some(row => row[area.dataset.area] && !data.pictures.quiet.includes(row[1]));
-    area.addEventListener("click", () => {
-      for (const other of areas) other.setAttribute("aria-pressed", String(other === area));
-      pictures.area = Number(area.dataset.area);
-      pictures.draw();
-    });
+    area.addEventListener("click", () => choose(area));
   }
+  if (areas[0]?.disabled) choose(areas.find(area => !area.disabled) ?? areas[0]);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => pictures.draw());
   matchMedia("print").addEventListener("change", event => {
     for (const one of document.querySelectorAll(".reasons details")) one.open = event.matches;
+    for (const one of document.querySelectorAll(".listing details")) one.open ||= event.matches;
     pictures.resize();
     pictures.draw();
   });
