@@ -60,6 +60,18 @@ def test_a_file_that_git_does_not_track_is_judged(site: Path) -> None:
     assert references(site, "--changed-since", "HEAD") >= {"lost.html", "gone.html", "orphan.html"}
 
 
+@pytest.mark.parametrize(("name", "reference", "server"), [
+    ("b.html", "b.html#x", "plain"), ("b.html", "b", "github-pages"), ("d/index.html", "d/", "nginx"), ("ü b.html", "%C3%BC%20b.html", "s3"),
+])  # fmt: skip
+def test_a_link_to_a_removed_page_is_judged_wherever_it_is(site: Path, name: str, reference: str, server: str) -> None:
+    written(site, {name: page(), "index.html": links("gone.html", reference)})
+    git(site, "add", "-A")
+    git(site, "commit", "-qm", "b")
+    (site / name).rename(site / "renamed.html")
+    assert reference in references(site, "--changed-since", "HEAD", "--server", server)
+    assert "gone.html" not in references(site, "--changed-since", "HEAD", "--server", server)
+
+
 def test_a_changed_robots_file_may_shut_out_pages_that_did_not_change(site: Path) -> None:
     (site / "robots.txt").write_text("User-agent: *\nDisallow: /\n")
     found = run(site.parent, site, "--url", NEW, "--changed-since", "HEAD")

@@ -22,13 +22,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("why")
     written(folder / "new", SITE)
     written(folder / "old", BEFORE)
-    written(folder, MAP)
+    written(folder, {**MAP, ".htaccess": "Redirect 302 /docs/c.html /docs/\n"})
     return folder
 
 
 def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    given = ["new", "--url", NEW, "--old", "old", "--old-url", OLD, "--map", "_redirects", "--why", url, "--fail-on", "none"]
-    assert main(["audit", *(str(site / word) if word in {"new", "old", "_redirects"} else word for word in given), *arguments]) == 0
+    given = ["new", "--url", NEW, "--old", "old", "--old-url", OLD, "--map", "_redirects", ".htaccess", "--why", url, "--fail-on", "none"]
+    assert main(["audit", *(str(site / word) if word in {"new", "old", "_redirects", ".htaccess"} else word for word in given), *arguments]) == 0
     return capsys.readouterr().out.replace(f"{site}/", "")
 
 
@@ -48,6 +48,8 @@ def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: st
         (NEW + "ring.html", "plain", ["_redirects:1: /ring.html /other-ring.html 301: redirects", "_redirects:2: ", "That is a circle.", "Verdict loop"]),
         (NEW + "one.html", "plain", ["_redirects:3: /one.html /two.html 301: redirects", "_redirects:4: ", "b.html (302)", "Verdict chain", "Rule: "]),
         (NEW + "a.html", "plain", ["_redirects:5 does not move it, because the new site has a file there: /a.html /b.html 301"]),
+        (NEW + "b.html", "plain,html=redirect", ["Server plain with changes answers {} with new/b.html (text/html)", "No rule moves it."]),
+        (NEW + "docs/c.html", "plain", [".htaccess:1: Redirect 302 /docs/c.html /docs/: redirects", "The new site has a file there, which the rule hides."]),
         (OLD + "text.html", "plain", ["It is a URL of the old site: old/text.html (text/html)", "Its text: https://new.example/moved-text.html, 1.00 alike", "Verdict moved", "A rule to add: "]),
         (OLD + "a.html", "plain", ["It has the same bytes there.", "Verdict kept"]),
         (OLD + "gone-old.html", "plain", ["_redirects:6: /gone-old.html /x 410: answers 410", "Verdict gone"]),
@@ -74,7 +76,7 @@ def test_nothing_a_site_has_reaches_the_terminal_as_it_is(site: Path, capsys: py
 def test_only_the_first_of_many_links_and_redirects_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path / "new", {"index.html": links(*["0.html"] * 300)})
     written(tmp_path / "old", {"0.html": page()})
-    written(tmp_path, {"_redirects": "".join(f"/{number}.html /{number + 1}.html 301\n" for number in range(300))})
+    written(tmp_path, {".htaccess": "Redirect /x /y\n", "_redirects": "".join(f"/{number}.html /{number + 1}.html 301\n" for number in range(300))})
     found = why(tmp_path, NEW + "0.html", capsys)
     assert "300 links lead there, the first 20 are:" in found
     assert "The first 20 redirects are listed." in found

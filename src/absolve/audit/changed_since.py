@@ -2,7 +2,7 @@
 
 In: a revision or a range of revisions, the folders of the new site, the tables of findings. Out: fewer findings, and
 the table `left_out` with their number. Only a file that git tracks and has not named as changed is left out: of any
-other document it is not known what has changed.
+other document it is not known what has changed. Links to a file that was removed or renamed stay, wherever they are.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import os
 import subprocess
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, one
 from absolve.audit.tables import QUIET
 from absolve.core.errors import UsageError, in_short
 from absolve.document.resolved import shown
+from absolve.run.inputs import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,11 +31,27 @@ _CHANGED_FOR_ALL: Final = r"""
 SELECT count(*) FROM new_documents WHERE list_contains(?, regexp_extract(document, '[^/\\]*$'))
 AND document NOT IN (SELECT document FROM unchanged)
 """
+# A file was found under its own path, that of its folder, and without its extension.
+_LEADS_TO_REMOVED: Final = """
+key_of(path_of(url)) IN (
+    SELECT key_of(path_of(url)) FROM removed
+    UNION ALL SELECT key_of(folder_of(path_of(url))) FROM removed, server
+    WHERE list_contains(index_names, regexp_extract(path_of(url), '[^/]*$'))
+    UNION ALL SELECT key_of(path_of(url[:-1 - length(extension)]))
+    FROM removed, (SELECT unnest(extensions) AS extension FROM server) WHERE ends_with(url, extension))
+"""
 _DOCUMENTS: Final = "SELECT document FROM new_documents UNION SELECT document FROM findings"
 
 
-def unchanged(revision: str, names: Iterable[str]) -> frozenset[str]:
-    """Return the absolute paths of the tracked files that did not change since a revision, or in a range `A..B`.
+class Changes(NamedTuple):
+    """The tracked files that did not change, as absolute paths, and those that were removed, by their paths in NEW."""
+
+    unchanged: frozenset[str] = frozenset()
+    removed: tuple[str, ...] = ()
+
+
+def since(revision: str, names: Iterable[str]) -> Changes:
+    """Return what changed since a revision, or in a range `A..B`.
 
     `names` are folders and files; files count with the folder that they are in. Raise UsageError without git, outside
     a repository, and for a revision that git does not know.
@@ -44,17 +61,19 @@ def unchanged(revision: str, names: Iterable[str]) -> frozenset[str]:
     folders = {os.path.realpath(path if path.is_dir() else path.parent) for path in map(Path, names) if path.exists()}
     if not folders:
         raise UsageError("--changed-since needs NEW: a folder in a git repository")
-    return frozenset(path for folder in folders for path in _unchanged(revision, folder))
+    found = [_of_folder(revision, folder) for folder in sorted(folders)]
+    return Changes(
+        frozenset(path for one in found for path in one.unchanged), tuple(path for one in found for path in one.removed)
+    )
 
 
-def _unchanged(revision: str, folder: str) -> Iterator[str]:
+def _of_folder(revision: str, folder: str) -> Changes:
     tracked = _names(_git(folder, ["ls-files", "-z", "--", "."], revision))  # first: it fails outside a repository
     options = [f"--config-env={key}=ABSOLVE_EMPTY" for key in _filters(folder)]
     changed = set(_names(_git(folder, [*options, *_DIFF, revision, "--", "."], revision)))
-    for name in tracked:
-        path = os.path.join(folder, name)  # noqa: PTH118 - a text
-        if name not in changed and not os.path.islink(path):  # noqa: PTH114 - likewise
-            yield path
+    paths = (os.path.join(folder, name) for name in tracked if name not in changed)  # noqa: PTH118 - texts
+    removed = (name for name in sorted(changed) if not os.path.lexists(os.path.join(folder, name)))  # noqa: PTH118
+    return Changes(frozenset(path for path in paths if not os.path.islink(path)), tuple(removed))  # noqa: PTH114
 
 
 def _filters(folder: str) -> Iterator[str]:
@@ -88,15 +107,17 @@ def _run(folder: str, words: Sequence[str]) -> subprocess.CompletedProcess[bytes
         raise UsageError(f"--changed-since needs git, which cannot be run: {error.strerror}") from error
 
 
-def links(connection: Any, files: frozenset[str]) -> None:
-    """Take findings of these files out of the table `findings`, and prepare the table of pages for the same."""
+def links(connection: Any, changes: Changes, new_url: str) -> None:
+    """Take findings of unchanged files out of the table `findings`, and prepare the table of pages for the same."""
     connection.execute("CREATE OR REPLACE TABLE left_out (number BIGINT)")
     connection.execute("CREATE OR REPLACE TABLE unchanged (document VARCHAR)")
-    if files:
-        held = {shown(path) for path in files}
+    connection.execute("CREATE OR REPLACE TABLE removed (url VARCHAR)")
+    if changes.unchanged:
+        insert(connection, "removed", ((new_url + escaped(name),) for name in changes.removed))
+        held = {shown(path) for path in changes.unchanged}
         rows = each(connection, _DOCUMENTS)
         insert(connection, "unchanged", (row for row in rows if _absolute(row[0]) in held))
-        _delete(connection, "findings", f"verdict NOT IN {QUIET}")
+        _delete(connection, "findings", f"verdict NOT IN {QUIET} AND NOT coalesce({_LEADS_TO_REMOVED}, false)")
 
 
 def pages(connection: Any) -> None:

@@ -271,6 +271,8 @@ def _hops(audit: Audit, url: str) -> Iterator[str]:
         yield from _unmoved(audit.rules, url)
         return
     yield from (_step(*step) for step in steps)
+    if audit.rules.exists(audit.rules.counterpart(url)):
+        yield "The new site has a file there, which the rule hides."
     last = steps[-1][1]
     if not all(move.is_sure for _, move in steps):
         yield "A rule that could not be read may come before one of these."

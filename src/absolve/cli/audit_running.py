@@ -70,7 +70,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
     on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
     jobs = many.processes(options)
     sets = _read_maps(options, report)
-    unchanged = _unchanged(options)
+    changes = _changes(options)
     report.read |= {Path(name).absolute() for name in options.maps}
     with closing(load.connect(folder, jobs, on_disk=on_disk)) as connection:
         audit_sites.read(connection, options, found, report)
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         for diagnostic in checks.oddities(connection, question):
             report.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
-        changed_since.links(connection, unchanged)
+        changed_since.links(connection, changes, question.new_url)
         robots.find(connection, read)
         mentions.find(connection, question, read)
         conclude.conclude(connection, question, rules, failing)
@@ -113,10 +113,10 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
 
 
-def _unchanged(options: argparse.Namespace) -> frozenset[str]:
+def _changes(options: argparse.Namespace) -> changed_since.Changes:
     if options.changed_since is None:
-        return frozenset()
-    return changed_since.unchanged(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
+        return changed_since.Changes()
+    return changed_since.since(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
 
 
 def _judged(

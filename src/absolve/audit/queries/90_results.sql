@@ -90,7 +90,7 @@ SELECT cause, verdict, CASE
     WHEN cause LIKE 'rule-to-nothing:%' THEN 'A rule leads to nothing: ' || rule
     WHEN verdict = 'moved' THEN 'Moved, without a rule: ' || substr(cause, 7)
     WHEN verdict = 'replaced' THEN 'The URL is there, but holds something else: ' || url
-    ELSE 'Lost: ' || pages || ' URLs of ' || substr(cause, 6) END,
+    ELSE 'Lost: ' || pages || CASE pages WHEN 1 THEN ' URL of ' ELSE ' URLs of ' END || substr(cause, 6) END,
     0, pages, url, NULL, NULL, NULL, elsewhere, NULL, near, rule
 FROM of_urls
 ORDER BY links + pages DESC, cause, verdict;
