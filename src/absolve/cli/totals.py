@@ -170,4 +170,6 @@ def _links(totals: Totals, change: str, stay: str) -> str:
         nothing = "no link changed" if change == "changed" else "no link would change"
         return f"{nothing}: {stays:,} in {number(totals.documents, 'document')} {stay}"
     place = number(totals.changed_documents, "document")
+    if totals.changed_documents < totals.documents:
+        place = f"{totals.changed_documents:,} of {number(totals.documents, 'document')}"
     return f"{number(totals.changed, 'link')} in {place} {change}; {stays:,} {stay}"
