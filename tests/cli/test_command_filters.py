@@ -201,6 +201,7 @@ def test_a_remap_rule_with_ambiguous_repetition_takes_linear_time(absolve: Runne
 MOVED = b'<base href="/d/"><a href=x>1</a><a href=//old/a>2</a><img src=http://old/i.png><a href="#f">3</a><p id=f>http://old/'
 
 
+@pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(
     ("page", "options", "new"),
     [
@@ -227,12 +228,14 @@ def test_with_only_mapped_nothing_changes_but_what_a_rule_matches(
     assert absolve("verify", "p.html", "q.html", *given).status == 0
 
 
+@pytest.mark.usefixtures("site")
 @pytest.mark.parametrize("options", [[], ["--remap=//h=//g", "--form=root"], ["--remap=//h=//g", "--base=empty"]])
 def test_only_mapped_is_refused_where_it_cannot_hold(absolve: Runner, options: list[str]) -> None:
     Path("p.html").write_bytes(MOVED)
     assert absolve("rewrite", "p.html", "--only-mapped", *options).status == 2
 
 
+@pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(
     ("rules", "new"),
     [
@@ -248,6 +251,7 @@ def test_a_link_without_a_scheme_is_mapped_without_a_base(absolve: Runner, rules
     assert done.out == b"<a href=%b><a href=y>" % new
 
 
+@pytest.mark.usefixtures("site")
 def test_rules_in_a_circle_and_contradictions_are_reported_with_both_lines(absolve: Runner) -> None:
     rows = ["from,to", "http://h/a,http://h/b", "http://h/b,http://h/a", "http://h/~c,http://h/d", "http://h/%7Ec,http://h/e"]
     Path("rules.csv").write_text("\n".join(rows))
@@ -261,6 +265,7 @@ def test_rules_in_a_circle_and_contradictions_are_reported_with_both_lines(absol
     ]
 
 
+@pytest.mark.usefixtures("site")
 def test_paths_in_a_table_of_rules_are_those_of_the_host_of_the_url(absolve: Runner) -> None:
     Path("rules.csv").write_text("old,new,status\n/a.html,/b/,301\n/c,https://g/,301\n")
     Path("p.html").write_bytes(b"<a href=//old/a.html><a href=../a.html><a href=/c><a href=/b/>")
