@@ -10,7 +10,7 @@ from absolve.cli import main
 TEXT = "<p>" + " ".join(f"word{number}" for number in range(200))
 SITE = {
     "index.html": links("about", "A.HTML", "b.html#none", "gone.html", "ring.html", "one.html", OLD + "nothing.html", "docs//c.html"),
-    "about.html": page("<h1>about</h1>"), "a.html": page(), "b.html": page("<p id=here>"), "docs/index.html": page("docs"),
+    "about.html": page("<h1>about</h1>"), "a.html": page(), "b.html": page("<p id=here><a href='http://['>"), "docs/index.html": page("docs"),
     "docs/c.html": page("c"), "moved-text.html": page(TEXT), "raw/x\x1b[2J.html": links("../no\u202ething.html"),
 }  # fmt: skip
 BEFORE = {"text.html": page(TEXT), "a.html": page(), "out.html": page("out"), "gone-old.html": page("g")}
@@ -56,7 +56,8 @@ def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: st
         (OLD + "out.html", "plain", ["has no file for https://new.example/out.html", "Verdict lost"]),
         (OLD + "nothing.html", "plain", ["It is on the old site, which has no document there.", "Verdict leftover"]),
         (OLD + "nowhere.html", "plain", ["Unknown: no document of https://new.example/ and http://old.example/ has this URL"]),
-        ("http://[", "plain", ["http://[\n  Unknown: "]),
+        ("http://[", "plain", ["http://[\n  1 link leads there:\n    new/b.html:1", "Verdict malformed"]),
+        ("http://]", "plain", ["http://]\n  Unknown: "]),
         ("/a.html", "plain", ["https://new.example/a.html\n", "http://old.example/a.html\n"]),
     ],
 )  # fmt: skip

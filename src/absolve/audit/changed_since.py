@@ -122,8 +122,9 @@ def links(connection: Any, changes: Changes, new_url: str) -> None:
 
 def pages(connection: Any) -> None:
     """Take findings of unchanged files out of `pages`, but no noindex that a changed file for all pages may cause."""
-    (changed,) = one(connection, _CHANGED_FOR_ALL, [_FOR_ALL_PAGES])
-    _delete(connection, "pages", "verdict <> 'noindex'" if changed else "true")
+    if one(connection, "SELECT count(*) FROM unchanged")[0]:
+        (changed,) = one(connection, _CHANGED_FOR_ALL, [_FOR_ALL_PAGES])
+        _delete(connection, "pages", "verdict <> 'noindex'" if changed else "true")
 
 
 def _delete(connection: Any, table: str, condition: str) -> None:

@@ -194,7 +194,7 @@ def _of_new(audit: Audit, url: str) -> Iterator[str]:
     if is_of_new and not is_of_old:
         yield from _hops(audit, bare)
         yield from _answered(audit, bare) if audit.rules.move(bare, audit.rules.exists) is None else ()
-    elif not is_of_old:
+    elif located and not is_of_old:
         yield from _of_other(audit, bare, scopes)
     yield from _places(audit, bare, fragment)
     yield from _of_links(audit, url)
