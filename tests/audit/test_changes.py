@@ -11,7 +11,7 @@ TEXT = "<h1>Prices</h1><p>apples pears plums cherries are sold here by the pound
 
 
 def test_what_changed_on_a_page_that_stayed_is_a_table_and_no_failure(tmp_path: Path) -> None:
-    head = '<meta name=robots content=noarchive><link rel=canonical href="https://elsewhere.example/">'
+    head = '<meta name=robots content=noarchive><link rel=canonical href="./">'
     old = {"index.html": page(TEXT + '<a href="b.html">t</a>', title="Prices - Old"), "b.html": page(title="B")}
     new = {"index.html": page(TEXT, head, title="Prices"), "c.html": page(title="B")}
     done = audited(tmp_path, new, "--entry", f"{NEW}c.html", old=old, maps={"m.csv": "/b.html,/c.html\n"})
@@ -19,7 +19,7 @@ def test_what_changed_on_a_page_that_stayed_is_a_table_and_no_failure(tmp_path: 
     assert rows == {
         ("", "title", "Prices - Old", "Prices"),
         ("", "robots", None, "noarchive"),
-        ("", "canonical", None, "https://elsewhere.example/"),
+        ("", "canonical", None, "itself"),
         ("b.html", "links to it", "1", "0"),
     }
     assert done.status == 0
@@ -61,3 +61,23 @@ def test_a_sitemap_that_lacks_pages_is_one_finding(tmp_path: Path) -> None:
     files["sitemap.xml"] = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{NEW}</loc></url></urlset>'
     found = [row["detail"] for row in audited(tmp_path, files).tables["pages"] if row["verdict"] == "sitemap"]
     assert found == ["no sitemap lists it, nor another page"]
+
+
+def test_a_template_that_nothing_has_filled_in_is_a_finding_of_its_own(tmp_path: Path) -> None:
+    files = {"index.html": links("{{ url }}", "/p/{{ id }}.html", "/p/{id}.html")}
+    assert audited(tmp_path, files).found == {"{{ url }}": "placeholder", "/p/{{ id }}.html": "placeholder", "/p/{id}.html": "broken"}
+
+
+def test_a_canonical_link_that_leads_away_is_a_finding_if_the_old_one_did_not(tmp_path: Path) -> None:
+    def head(url: str) -> str:
+        return page(TEXT, f'<link rel=canonical href="{url}">')
+
+    new = {"index.html": head("https://elsewhere.example/")}
+    assert ("canonical", "") in audited(tmp_path, new, old={"index.html": page(TEXT)}).pages
+    assert ("canonical", "") not in audited(tmp_path, new, old={"index.html": head("https://elsewhere.example/")}).pages
+
+
+def test_a_rule_that_leads_to_the_own_site_by_http_is_wrong(tmp_path: Path) -> None:
+    maps = {"m.csv": "/a.html,http://new.example/b.html\n/c.html,/b.html\n"}
+    rows = audited(tmp_path, {"index.html": links("b.html"), "b.html": page()}, "--old-url", OLD, maps=maps).tables["rules"]
+    assert [row["finding"] for row in rows] == ["leads to http", "unused"]

@@ -59,7 +59,8 @@ TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} 
 
 # In the order in which they are tried: the first that holds counts.
 LINK_VERDICTS: Final = (
-    *("ok", "same", "external", "malformed", "unresolved", "divergent", "leftover", "local", "mixed", "insecure"),
+    *("ok", "same", "external", "malformed", "unresolved", "placeholder", "divergent"),
+    *("leftover", "local", "mixed", "insecure"),
     *("loop", "chain", "redirected", "case", "slash", "encoding", "fragment", "broken"),
 )
 URL_VERDICTS: Final = ("kept", "mapped", "moved", "replaced", "gone", "lost")

@@ -55,6 +55,8 @@ def _finding(rules: Rules, rule: Rule, used: int) -> str | None:
     ends = [] if _has_groups(rule) else own
     if any(map(rules.leads_to_nothing, ends)) or (seen is not None and seen.nothing):
         return "leads to nothing"
+    if any(outcome.final is not None and rules.is_insecure(outcome.final) for outcome in own):
+        return "leads to http"
     if any(outcome.hops > 1 for outcome in own) or (seen is not None and seen.chain):
         return "chain"
     return "unused" if not used else None

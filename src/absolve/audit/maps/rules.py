@@ -72,6 +72,10 @@ class Rules:
         """The format of the first map, in which rules to add are written: CSV without a map."""
         return self.maps[0].format if self.maps else "csv"
 
+    def is_insecure(self, url: str) -> bool:
+        """Return whether a URL names the new site by http, which is at an https URL."""
+        return self._base_new.startswith("https:") and url.startswith(f"http://{self._home}/")
+
     @property
     def is_forced(self) -> bool:
         """Whether a rule applies where a file exists, too."""

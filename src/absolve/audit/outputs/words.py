@@ -21,6 +21,11 @@ VERDICTS: Final = {
     "unresolved": Words(
         "Unresolved", "There is no base URL for a relative reference.", "{reference} has no base URL to resolve it"
     ),
+    "placeholder": Words(
+        "Placeholder",
+        "The reference has a mark of a template that no program has filled in.",
+        "{reference} is a placeholder",
+    ),
     "divergent": Words(
         "Divergent",
         "The RFCs and browsers disagree where the link leads.",
@@ -97,6 +102,7 @@ VERDICTS: Final = {
 _OF_RULES: Final = {
     "loop": "this rule leads in a circle (loop)",
     "chain": "another rule moves the target of this one on (chain)",
+    "leads to http": "this rule leads to this site by http, which is https",
     "leads to nothing": "this rule moves a URL to where nothing is",
     "hidden by a file": "this rule never applies: the new site has a file of this path",
 }

@@ -30,6 +30,9 @@ CREATE OR REPLACE MACRO with_fragment(url, fragment) AS
 CREATE OR REPLACE MACRO quiet_verdict(scope) AS
     CASE scope WHEN 'other' THEN 'external' WHEN 'external' THEN 'external' WHEN 'same-document' THEN 'same' ELSE 'ok' END;
 
+-- A reference with the mark of a template inside, which no program has filled in.
+CREATE OR REPLACE MACRO has_placeholder(reference) AS regexp_matches(reference, '\{\{|\{[%$]|\$\{|<[?%]|\[[%\[]');
+
 -- A URL that only the machine finds on which the site was made.
 CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url),
     '^(file:|[a-z]:[\\/]|https?://([^/?#]*@)?([^/?#:]*\.)?(localhost|127\.[0-9.]+|0\.0\.0\.0|\[::1?\])\.?(:[0-9]*)?([/?#]|$))');

@@ -18,6 +18,7 @@ WITH joined AS (
     WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure
 ), judged AS (
     SELECT *, CASE
+        WHEN list_contains(problems, 'placeholder') THEN 'placeholder'
         WHEN target IS NULL AND scope <> 'same-document' THEN CASE
             WHEN list_has_any(problems, ['malformed', 'too-long']) THEN 'malformed'
             WHEN list_contains(problems, 'unresolved') THEN 'unresolved' ELSE 'ok' END
@@ -33,6 +34,7 @@ WITH joined AS (
         WHEN of_target = 'leftover' THEN 'leftover'
         WHEN is_insecure AND is_subresource THEN 'mixed'
         WHEN is_insecure THEN 'insecure'
+        WHEN of_target = 'broken' AND has_placeholder(reference) THEN 'placeholder'
         ELSE of_target END AS verdict
     FROM joined
 )
@@ -46,7 +48,7 @@ SELECT id, document, entity, line, "column", start, "end", element, attribute, k
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL AND of_target IS DISTINCT FROM 'fragment'
         WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
         ELSE coalesce(is_stray, false) END AND coalesce(final, secure) IS NOT NULL AS is_sure,
-    CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved') THEN suggestion END AS suggestion,
+    CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved', 'placeholder') THEN suggestion END AS suggestion,
     rule, is_gone, NULL::VARCHAR AS cause
 FROM judged
 WHERE verdict <> quiet_verdict(scope);

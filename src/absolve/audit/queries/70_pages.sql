@@ -31,6 +31,9 @@ SELECT s.*, is_whole FROM shut_pages s LEFT JOIN before b ON b.resource = s.reso
 WHERE NOT coalesce(b.was_closed, NOT (s.is_home OR is_whole))
 QUALIFY NOT is_whole OR row_number() OVER (ORDER BY s.is_home DESC, length(s.url), s.url) = 1;
 
+-- URLs of other sites.
+CREATE OR REPLACE MACRO is_away(url) AS site_of(url) <> '' AND site_of(url) NOT IN (SELECT site FROM scopes);
+
 -- Links by which a page names its own URL.
 CREATE OR REPLACE TABLE claims AS
 SELECT p.resource, p.url, p.document, l.rel, l.reference, l.target, l.line, coalesce(f.verdict, 'ok') AS verdict,
@@ -103,13 +106,16 @@ SELECT c.url, c.document, 'canonical', CASE
     WHEN c.verdict IN ('loop', 'chain', 'redirected') THEN 'its canonical link is redirected: ' || c.target
     WHEN c.verdict IN ('case', 'slash', 'encoding', 'insecure', 'mixed')
         THEN 'its canonical link is spelled otherwise (' || c.verdict || '): ' || c.target
-    WHEN c.verdict IN ('malformed', 'unresolved') THEN 'its canonical link is no URL: ' || c.reference
+    WHEN is_away(c.target) THEN 'its canonical link leads to another site, and that of the old page did not: ' || c.target
+    WHEN c.verdict IN ('malformed', 'unresolved', 'placeholder') THEN 'its canonical link is no URL: ' || c.reference
     WHEN x.resource IS NOT NULL THEN 'its canonical link leads to a page that search engines may not index: ' || c.target
     ELSE 'a chain of canonical links: ' || c.target || ' has another one: ' || o.target END
 FROM canonicals c LEFT JOIN canonicals o ON o.resource = c.led AND c.led <> c.resource AND o.led <> o.resource
 LEFT JOIN closed x ON x.side = 'new' AND x.resource = c.led AND c.led <> c.resource
 WHERE c.claimed > 1 OR c.verdict NOT IN ('ok', 'same', 'external', 'divergent', 'fragment')
     OR o.resource IS NOT NULL OR x.resource IS NOT NULL
+    OR is_away(c.target) AND c.resource IN (SELECT h.new_resource FROM homes h JOIN resources r ON r.resource = h.resource
+        WHERE r.canonical IS NULL OR site_of(r.canonical) IN (SELECT site FROM scopes))
 QUALIFY row_number() OVER (PARTITION BY c.resource ORDER BY c.start) = 1
 UNION ALL
 SELECT url, document, 'hreflang', min(detail) FROM language_findings GROUP BY url, document

@@ -64,6 +64,7 @@ SELECT cause, verdict, CASE
     ELSE CASE verdict
         WHEN 'malformed' THEN 'This is no URL: ' || example_reference
         WHEN 'unresolved' THEN 'No base URL is known for ' || example_reference
+        WHEN 'placeholder' THEN 'No program has filled in this template: ' || example_reference
         WHEN 'divergent' THEN 'Browsers and the RFCs disagree where this leads: ' || example_reference
         WHEN 'leftover' THEN 'Still names the old site: ' || coalesce(origin, example_reference)
         WHEN 'local' THEN 'Leads to the machine that the site was made on: ' || coalesce(origin, example_reference)
