@@ -26,6 +26,13 @@ def test_what_changed_on_a_page_that_stayed_is_a_table_and_no_failure(tmp_path: 
     assert audited(tmp_path, new, "--entry", f"{NEW}c.html", "--fail-on", "changed", old=old).status == 1
 
 
+def test_a_list_of_old_urls_has_no_pages_that_could_have_changed(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text(f"{OLD}\n", "utf-8")
+    done = audited(tmp_path, {"index.html": page(TEXT)}, "--old", tmp_path / "old.txt", "--old-url", OLD)
+    assert done.url("")["verdict"] == "kept"
+    assert done.tables["changes"] == []
+
+
 def test_more_hosts_of_the_old_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = {"b.html": page(TEXT)}, {"index.html": links("http://www.old.example/b.html"), "c.html": page(TEXT)}
     written(tmp_path / "new", new)

@@ -22,9 +22,9 @@ WITH pairs AS (
         CASE WHEN nd.canonical IN (p.final, nd.url) THEN 'itself' ELSE nd.canonical END AS new_canonical,
         coalesce(ol.links, 0) AS old_links, coalesce(nl.links, 0) AS new_links
     FROM pairs p
-    JOIN resources o ON o.resource = p.old_resource
+    JOIN resources o ON o.resource = p.old_resource AND o.digest IS NOT NULL -- a list of URLs has no pages
     JOIN old_documents od ON od.document = o.document AND od.entity = o.entity
-    JOIN resources n ON n.resource = p.new_resource
+    JOIN resources n ON n.resource = p.new_resource AND n.digest IS NOT NULL
     JOIN new_documents nd ON nd.document = n.document AND nd.entity = n.entity
     LEFT JOIN links_to ol ON ol.side = 'old' AND ol.resource = p.old_resource
     LEFT JOIN links_to nl ON nl.side = 'new' AND nl.resource = p.new_resource
