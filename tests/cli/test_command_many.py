@@ -269,7 +269,8 @@ def test_a_reader_of_only_the_first_lines_causes_no_error_message(tmp_path: Path
 def test_files_of_a_folder_that_are_not_read_are_counted_by_kind(absolve: Runner, jobs: str) -> None:
     for command in (["rewrite", "-o", "out"], ["rewrite", "--dry-run"], ["links"], ["links", "-f", "csv"]):
         absolve(command[0], "site", "--url", URL, *command[1:], jobs)
-        assert absolve.summary.endswith("; 3 files not read: 1 .png, 1 .js, 1 of no known suffix")
+        are = "kept unchanged" if command[0] == "rewrite" else "not read"
+        assert absolve.summary.endswith(f"; 3 files {are}: 1 .png, 1 .js, 1 of no known suffix")
     done = absolve("rewrite", "site", "-o", "out2", "--url", URL, "--verbose", jobs)
     assert f"note: {Path('site/a/i.png')}: not-read: .png: no kind that absolve reads" in done.err.splitlines()
 

@@ -53,7 +53,7 @@ def test_every_file_gets_back_its_bytes(
     assert absolve("rewrite", "out", "--in-place", "--undo", log).status == 0
     assert captures.files_below(Path("out")) == captures.files_below(Path("site"))
     assert absolve("rewrite", "out", "--in-place", "--undo", log).status == 0  # nothing is left to undo
-    assert "no link changed" in absolve.summary
+    assert "no link restored" in absolve.summary
 
 
 def test_a_file_that_has_changed_since_stays_and_is_reported(absolve: Runner) -> None:

@@ -216,6 +216,11 @@ def test_a_file_beside_that_records_no_url_of_the_page_is_none(tmp_path: Path, n
     assert read(found(root)["p.html"]).entity.bases.own.url == ""
 
 
+def test_a_shortcut_beside_a_page_is_a_record_of_who_saved_it(tmp_path: Path) -> None:
+    files = {"p.url": "[InternetShortcut]\nURL=http://h.example/a/\n", "img/a.png": "x"}
+    assert changes(tmp_path, "<img src=img/a.png><a href=b>", files) == "<img src=img/a.png><a href=http://h.example/a/b>"
+
+
 def test_what_the_page_records_precedes_a_shortcut(tmp_path: Path) -> None:
     assert changes(tmp_path, f"{SAVED}<a href=x>", {"p.url": INI}).endswith("<a href=http://h.example/a/x>")
 

@@ -170,7 +170,7 @@ def run(
 
 def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
     """Return the line that ends a run; "" if all that there is to say is that its inputs failed."""
-    failed = f"; {progress.inputs(counts.failed)} failed" if counts.failed else ""
+    failed = f"; {progress.inputs(counts.failed)} failed{report.totals.failed_are}" if counts.failed else ""
     left_out = report.totals.left_out()
     if not report.totals.documents and failed and not left_out:
         return failed.removeprefix("; ") if counts.failed > 1 else ""

@@ -268,6 +268,7 @@ def _summary(
 ) -> None:
     if options.quiet:
         return
+    report.totals.unread_are = "held unchanged"
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
     notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
     aside = f" ({left_out:,} not listed: no public address)" if left_out else ""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from absolve.cli import failures, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import Table, of_changes, of_possible_changes
+from absolve.cli.totals import Table, of_changes, of_possible_changes, of_undone
+from absolve.core import printable
 from absolve.core.errors import DocumentError, UsageError
 from absolve.document.walk import walk
 from absolve.rewriting import rewriter
@@ -111,7 +112,12 @@ def _run(
     report: Report,
 ) -> None:
     """Run the task `work` on all jobs, with a journal and a log."""
-    summed = of_possible_changes if options.dry_run or options.diff else of_changes
+    summed = of_undone if options.undo is not None else of_changes
+    if options.dry_run or options.diff:
+        summed = of_possible_changes
+    report.totals.unread_are = "kept unchanged"
+    if options.output is not None and _are_several(options):
+        report.totals.failed_are = f" (not in {printable.printable(options.output)})"
     with (
         resuming.journal(options, several=_are_several(options)) as journal,
         closing(published(how, work, jobs, options, report, summed, journal)) as changes,

@@ -45,6 +45,8 @@ class Totals:
         self.files: Counter[str] = Counter()  # in folders, not read, by kind
         self.parts: Counter[str] = Counter()  # of messages, likewise
         self.own: Counter[str] = Counter()  # of programs that save sites, by program
+        self.unread_are = "not read"  # what became of files in folders that are no documents
+        self.failed_are = ""  # likewise of inputs that failed
         self.tables: list[Table] = []
         self.hosts: Counter[str] = Counter()  # that rules lead away from, in rewritten documents
         self.mentions: Counter[str] = Counter()  # of these hosts, by kind
@@ -85,7 +87,7 @@ class Totals:
         found = [
             f"{number(counts.total(), noun)} {what}: {_kinds(counts)}"
             for counts, noun, what in (
-                (self.files, "file", "not read"),
+                (self.files, "file", self.unread_are),
                 (self.parts, "message part", "not read"),
                 (self.own, "file", "left out"),
             )
@@ -151,6 +153,11 @@ def of_changes(totals: Totals) -> str:
     return _changes(totals, "changed", "stay")
 
 
+def of_undone(totals: Totals) -> str:
+    """Return the counts of an undo: `34 links in 1 document restored; 5 as before`."""
+    return _changes(totals, "restored", "as before")
+
+
 def of_possible_changes(totals: Totals) -> str:
     """Return the counts of a rewrite that writes nothing: `34 links in 1 document would change; 5 would stay`."""
     return _changes(totals, "would change", "would stay")
@@ -167,8 +174,7 @@ def _links(totals: Totals, change: str, stay: str) -> str:
         stay = "stays"
     stay += _companions(totals)
     if not totals.changed:
-        nothing = "no link changed" if change == "changed" else "no link would change"
-        return f"{nothing}: {stays:,} in {number(totals.documents, 'document')} {stay}"
+        return f"no link {change}: {stays:,} in {number(totals.documents, 'document')} {stay}"
     place = number(totals.changed_documents, "document")
     if totals.changed_documents < totals.documents:
         place = f"{totals.changed_documents:,} of {number(totals.documents, 'document')}"

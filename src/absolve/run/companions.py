@@ -127,8 +127,9 @@ def _is_mirror(input_: Input) -> bool:
 
 
 def _is_record(fate: ClaimOutcome) -> bool:
-    """Return whether a claim is the record of the program that saved the page: in it, or in a file of the program's."""
-    return fate.base.layer is RETRIEVAL and (fate.base.position is not None or fate.base.source == sources.SCRAPBOOK)
+    """Return whether a claim is the record of who saved the page: in it, in a shortcut, or in ScrapBook's file."""
+    is_beside = fate.base.source == sources.SCRAPBOOK or fate.base.source.endswith(sources.BESIDE)
+    return fate.base.layer is RETRIEVAL and (fate.base.position is not None or is_beside)
 
 
 class _Place(NamedTuple):

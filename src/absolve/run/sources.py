@@ -43,6 +43,7 @@ _LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are read
 # Shortcuts beside a page, and the data that ScrapBook puts beside each index.html: lines of a key, a tab, a value.
 SHORTCUTS: Final = tuple(suffix for kind in registry.SHORTCUTS for suffix in registry.WALKERS[kind].suffixes)
 SCRAPBOOK: Final = "ScrapBook's index.dat"
+BESIDE: Final = " beside it"  # ends the source of a URL in a shortcut
 _INDEX: Final = "index.dat"
 _SOURCE: Final = pattern(r"^source\t(\S+)", re.MULTILINE)
 _PAGES: Final = frozenset({registry.HTML, registry.XML})
@@ -269,7 +270,7 @@ def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]
     if registry.SUFFIXES.get(suffix.lower(), registry.HTML) not in _PAGES:
         return
     for beside in (one + end for one in (stem, file) for end in SHORTCUTS if one + end in names):
-        yield f"{beside} beside it", shortcut_url(os.path.join(folder, beside))  # noqa: PTH118
+        yield f"{beside}{BESIDE}", shortcut_url(os.path.join(folder, beside))  # noqa: PTH118
     if stem == "index" and _INDEX in names:
         found = _SOURCE.search(_ini_text(_begin(os.path.join(folder, _INDEX))))  # noqa: PTH118
         yield SCRAPBOOK, found[1] if found else None
