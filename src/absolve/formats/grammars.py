@@ -147,7 +147,7 @@ def _with_placeholders(grammar: Callable[[bytes], Iterable[Span]]) -> Callable[[
     """Return a grammar in which the blanks and commas of a template's placeholders separate nothing."""
 
     def spans(value: bytes) -> Iterable[Span]:
-        if b"{" in value or b"<" in value or b"[" in value:
+        if value.find(b"{") >= 0 or value.find(b"<") >= 0 or value.find(b"[") >= 0:  # `in` is slower: CPython 3.11
             from absolve.urls.placeholders import masked  # few values have one
 
             value = masked(value)

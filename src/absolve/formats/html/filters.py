@@ -62,7 +62,7 @@ def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_
     if first == 97:
         return second == 114 and third == 99
     if first == 101:
-        return second == 110 and third == 100
+        return second == 110 and third == 100 and i + 4 < end and p[i + 4] | 32 == 119
     if first == 109:
         return second == 105 and third == 114
     return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))

@@ -302,7 +302,7 @@ class _Walk:
         return 0
 
     def lazily(self, attribute: cython.int) -> cython.int:
-        """Count the relative references in an attribute of lazy loading, which are no links without the option."""
+        """Count an attribute of lazy loading with a relative reference, which is no link without the option."""
         p: cython.p_const_uchar = self.data
         start: cython.Py_ssize_t = self.tag.value_start[attribute]
         end: cython.Py_ssize_t = self.tag.value_end[attribute]
@@ -311,10 +311,7 @@ class _Walk:
             byte_scan.find(p, _SLASH, start, end) < 0 and byte_scan.find(p, _FULL_STOP, start, end) < 0
         ):
             return 0
-        place = self.places[self.scanner.element * _ATTRIBUTES + attribute]
-        for one, other in self.values.references(place.syntax, start, end, self.values.coding(attribute)):
-            if not _is_absolute(p, one, other):
-                self.events.lazy += 1
+        self.events.lazy += 1
         return 0
 
     def declarations(self, attribute: cython.int) -> cython.int:
