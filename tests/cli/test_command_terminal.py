@@ -112,7 +112,7 @@ def without_time(summary: str) -> str:
         (("rewrite", "p.html", URL, "--dry-run"), "1 link in 1 document would change; 2 would stay"),
         (("rewrite", "p.html", URL, "--diff"), "1 link in 1 document would change; 2 would stay"),
         (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
-        (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed"),
+        (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
         (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
         (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 other; 1 with problems"),
         (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 other; 3 with problems; 1 input failed"),

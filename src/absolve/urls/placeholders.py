@@ -86,7 +86,8 @@ def masked(value: bytes) -> bytes:
     text = value.decode("latin-1")
     pieces, at = [], 0
     for start, end in _spans(text):
-        end = len(text) if end < 0 else end  # noqa: PLW2901 - without an end it goes on to that of the value
+        if end < 0:  # without an end: what follows is read as a browser reads it
+            break
         pieces += [value[at:start], _STAND_IN.encode() * (end - start)]
         at = end
     return b"".join([*pieces, value[at:]]) if pieces else value
