@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _TIME: Final = r"/(?:(?:[^/?#]+/){0,3}?([0-9]{14})|(?:[^/?#]+/){0,2}?(?:web|wayback)/([0-9]{1,14}))([a-z]{2}_)?/"
 _URL: Final = re.compile(rf"(https?://([^/?#]+)){_TIME}(https?:/+)?(.+)", re.IGNORECASE | re.DOTALL)
 _PATH: Final = re.compile(rf"{_TIME}https?:/", re.IGNORECASE)
+_STATIC: Final = "/_static/"  # scripts and styles that the archive inserts into a page
 _HOST: Final = "web.archive.org"  # it also has URLs without a scheme
 _EXACT: Final = "id_"  # a page as it was captured; in others the archive changed the links
 _SCHEME_END: Final = 8
@@ -80,7 +81,8 @@ class Replayed:
 
     def __call__(self, reference: str) -> str | None:
         """Return the absolute URL of a reference."""
-        return self._resolve(self._origin + reference if _PATH.match(reference) else reference)
+        is_own = _PATH.match(reference) is not None or reference.startswith(_STATIC)
+        return self._resolve(self._origin + reference if is_own else reference)
 
 
 def resolver_for(base: BaseURL, resolve: Resolver) -> Resolver:
