@@ -19,6 +19,9 @@ from absolve.core.model import Layer
 from absolve.formats.html import link_tables
 from absolve.formats.registry import HTML
 from absolve.inventory.link_rows import rows
+from absolve.urls.identity import normal
+from absolve.urls.parse import NEVER_RELATIVE
+from absolve.urls.placeholders import first
 from absolve.urls.predicates import scheme
 from absolve.verifying import chromium
 from absolve.verifying.chromium import BrowserError, Chromium
@@ -46,6 +49,8 @@ _NAMESPACES: Final = {
     "http://www.w3.org/2000/svg": link_tables.SVG,
     "http://www.w3.org/1998/Math/MathML": link_tables.MATHML,
 }
+
+_LOCAL: Final = frozenset((place.element, place.attribute) for place in link_tables.SVG if place.stays == "fragment")
 
 
 class View(NamedTuple):
@@ -210,12 +215,25 @@ def _unequal(name: str, ours: list[Row], theirs: Counter[Link], view: View) -> I
 
 
 def compared(entity: Entity, ours: Counter[Link], view: View) -> tuple[Counter[Link], Counter[Link]]:
-    """Return the links that only the browser has, and those that only absolve has; clones do not count."""
-    theirs = Counter((place, name, url) for place, name, value, url in view.links if url and value.strip(_WHITE_SPACE))
+    """Return the links that only the browser has, and those that only absolve has; clones do not count.
+
+    Nor do placeholders, which absolve keeps. A fragment that SVG looks for in the document itself is of its own URL.
+    """
+    own = normal(view.url) or view.url
+    theirs = Counter(
+        (place, name, own + value if value.startswith("#") and (place, name) in _LOCAL else url)
+        for place, name, value, url in view.links
+        if url and value.strip(_WHITE_SPACE) and not _is_filled_in(value)
+    )
+    ours = Counter({link: count for link, count in ours.items() if not _is_filled_in(link[2] or "")})
     if theirs == ours:
         return Counter(), Counter()
     theirs -= _cloned(entity, view)
     return theirs - ours, ours - theirs
+
+
+def _is_filled_in(text: str) -> bool:
+    return first(text) < len(text) and scheme(text) not in NEVER_RELATIVE
 
 
 def _cloned(entity: Entity, view: View) -> Counter[Link]:
