@@ -97,7 +97,9 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
         elif isinstance(event, Part):
             number += 1
             kind = registry.kind_of(event.media_type)
-            if not (kind in registry.STEPS or (media_type in _MAIL and _is_mail(event, kind))):
+            # The body of an entry is one document: a message in it may not give its parts URLs of other hosts.
+            is_step = kind in registry.STEPS or (media_type in _MAIL and _is_mail(event, kind))
+            if not is_step or media_type == registry.HAR_ENTRY:
                 found = _url(event, url, facts)
                 stated = _dated(event.capture or facts, found)
                 is_text = not event.own_charset
