@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linear import measure
 from moving import NEW, lead, problems, rules
 
-from absolve.audit.maps import nginx
+from absolve.audit import maps
+from absolve.audit.maps import model
 from absolve.core.errors import UsageError
 
 
@@ -164,9 +167,39 @@ def test_a_rule_that_cannot_be_used_is_reported_and_the_others_count(name: str, 
 
 
 def test_a_map_that_is_used_too_often_is_reported_where_that_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nginx, "MOST_RULES", 100)
+    monkeypatch.setattr(model, "MOST_RULES", 100)
     lines = "".join(f"/p{number} /q{number};" for number in range(40))
     places = "".join(f"location /l{number} {{ return 301 $v; }}\n" for number in range(4))
     made = rules(f"map $uri $v {{ {lines} }}\nserver {{\nif ($v) {{ return 301 $v; }}\n{places}}}\n", "site.conf")
     assert made.chain(NEW + "p7").final == NEW + "q7"
     assert [(problem or "")[:22] for _, problem in problems(made)] == ["$v is used too often: "] * 3
+
+
+_RULE = '<rule name="r"><match url=".*"/><conditions><add input="{m:{REQUEST_URI}}" pattern="(.+)"/></conditions><action type="Redirect" url="{C:1}"/></rule>'
+_KEYS = "".join(f'<add key="/p{number}" value="/q{number}"/>' for number in range(40))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "table"),
+    [
+        ("web.config", f'<rewrite><rules>{_RULE * 5}</rules><rewriteMaps><rewriteMap name="m">{_KEYS}</rewriteMap></rewriteMaps></rewrite>', "the rewriteMap m"),
+        ("Caddyfile", "h.example {\n@m path" + "".join(f" /p{number}" for number in range(40)) + "\n" + "redir @m /q7\n" * 5 + "}\n", "its matcher"),
+    ],
+)  # fmt: skip
+def test_a_table_that_is_used_too_often_is_reported(name: str, text: str, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "MOST_RULES", 100)
+    made = rules(text, name)
+    assert [(problem or "").partition(" is used too often: ")[0] for _, problem in problems(made)] == [table] * 3
+    assert sum(len(one.rules) for one in made.sets) == 83
+
+
+def test_matchers_of_blocks_in_blocks_are_found_in_linear_time() -> None:
+    def read(data: bytes) -> None:
+        blocks = (f"@m{number} path /p{number}\nroute {{\nredir @m{number} /q\n}}\n" for number in range(len(data)))
+        rules(f"h.example {{\n{''.join(blocks)}}}\n", "Caddyfile")
+
+    measure(read, bytes(6000))
+
+
+def test_the_lines_of_sources_are_found_in_linear_time() -> None:
+    measure(lambda data: maps.read(Path("vercel.json"), b'{"redirects": [%b]}' % data[:-1]), rb'{"source": "/a\"", "destination": "/b"},' * 4000)

@@ -113,7 +113,7 @@ def test_a_map_is_written_for_a_host_and_what_it_cannot_have_is_named(form: str)
     assert maps.form_of(Path(FORMS[form])) == form
 
 
-@pytest.mark.parametrize(("name", "text"), [("vercel.json", '{"redirects": [' + "[" * 100_000), ("netlify.toml", "a = " + "[" * 5000), ("web.config", '<!DOCTYPE c [<!ENTITY e SYSTEM "/etc/passwd">]><configuration>&e;'), ("firebase.json", '{"hosting": /*')])
+@pytest.mark.parametrize(("name", "text"), [("vercel.json", '{"redirects": [' + "[" * 100_000), ("vercel.json", "{" + r'\"' * 100_000), ("netlify.toml", "a = " + "[" * 5000), ("web.config", '<!DOCTYPE c [<!ENTITY e SYSTEM "/etc/passwd">]><configuration>&e;'), ("firebase.json", '{"hosting": /*')])
 def test_a_file_that_its_program_could_not_read_is_an_error(name: str, text: str) -> None:
     with pytest.raises(UsageError, match="a map is"):
         rules(text, name)

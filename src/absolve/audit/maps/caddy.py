@@ -8,9 +8,10 @@ those in a `route` in their order.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.audit.maps.model import DROP, EXACT, HOST, KEEP, REGEX, SCHEME, WHOLE_PATH, Rule, RuleSet, Server
+from absolve.audit.maps.model import DROP, EXACT, HOST, KEEP, REGEX, SCHEME, WHOLE_PATH, Room, Rule, RuleSet, Server
 from absolve.audit.maps.request import check_pattern, decoded, target_fault, target_parts
 from absolve.core.errors import UsageError
 from absolve.tables.text import lines
@@ -48,11 +49,19 @@ class Matcher(NamedTuple):
     problem: str | None = None
 
 
+class _Scope(NamedTuple):
+    """What holds in a block: the name of the file, the named matchers of it and of those around, the room for rules."""
+
+    name: str
+    matchers: ChainMap[str, Matcher]
+    room: Room
+
+
 def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a Caddyfile."""
-    servers, every = [], []
+    servers, every, scope = [], [], _Scope(name, ChainMap(), Room())
     for site in _sites(_directives(data)):
-        rules = list(_ordered(_of_block(name, site.block, {})))
+        rules = list(_ordered(_of_block(scope, site.block)))
         every += rules
         names = [found for word in site.words if (found := _NAME.fullmatch(word.rstrip(","))) is not None]
         hosts = tuple(one[2].lower() for one in names if one[2])
@@ -94,18 +103,19 @@ def _sites(top: Sequence[Directive]) -> Iterator[Directive]:
         yield Directive(top[0].words if has_address else [], top[0].line, list(top[1:] if has_address else top))
 
 
-def _of_block(name: str, block: Sequence[Directive], known: dict[str, Matcher]) -> Iterator[Rule]:
-    known = {**known, **{one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}}
+def _of_block(around: _Scope, block: Sequence[Directive]) -> Iterator[Rule]:
+    own = {one.words[0]: _named(one) for one in block if "".join(one.words[:1]).startswith("@")}
+    scope = around._replace(matchers=around.matchers.new_child(own))
     for one in block:
         kind, *words = one.words or [""]
-        rule = Rule(name, one.line, " ".join(one.words), query=DROP)
+        rule = Rule(scope.name, one.line, " ".join(one.words), query=DROP)
         if kind in {"redir", "respond"}:
-            yield from _of_line(rule, kind, words, known)
+            yield from _of_line(rule, kind, words, scope)
         elif kind == "handle_path" or (kind in _NESTED and words):
             reason = f"it is in {' '.join(one.words)}"
-            yield from (made._replace(problem=reason) for made in _of_block(name, one.block, known))
+            yield from (made._replace(problem=reason) for made in _of_block(scope, one.block))
         elif kind in _NESTED:
-            yield from _of_block(name, one.block, known)
+            yield from _of_block(scope, one.block)
         elif kind in _UNREAD:
             yield rule._replace(problem="it may change the path inside the server")
 
@@ -123,15 +133,18 @@ def _named(one: Directive) -> Matcher:
     return Matcher(problem=f"it depends on more than the path: {kind}")
 
 
-def _of_line(rule: Rule, kind: str, words: list[str], known: dict[str, Matcher]) -> Iterator[Rule]:
+def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator[Rule]:
     """Yield the rules of a directive: one for each path of its matcher."""
     matcher = Matcher()
     if len(words) > 1 and words[0].startswith(("/", "*", "@")):
-        matcher = _matcher(words.pop(0), known)
+        matcher = _matcher(words.pop(0), scope)
     made = _redirected(rule, words) if kind == "redir" else _answered(rule, words)
     if made is None:
         return
-    made = made._replace(problem=matcher.problem or made.problem)
+    problem = matcher.problem or made.problem
+    if len(matcher.paths) > 1 and (lack := scope.room.lack("its matcher", len(matcher.paths))) is not None:
+        matcher, problem = Matcher(), lack
+    made = made._replace(problem=problem)
     if matcher.pattern is not None:
         yield _with_pattern(made, matcher.pattern, folds=False)
         return
@@ -142,9 +155,9 @@ def _of_line(rule: Rule, kind: str, words: list[str], known: dict[str, Matcher])
         yield found if is_exact else _with_pattern(made, f"^{pattern}$", folds=True)
 
 
-def _matcher(word: str, known: dict[str, Matcher]) -> Matcher:
+def _matcher(word: str, scope: _Scope) -> Matcher:
     if word.startswith("@"):
-        return known.get(word, Matcher(problem="its matcher is not in this file"))
+        return scope.matchers.get(word, Matcher(problem="its matcher is not in this file"))
     return Matcher((word,)) if word != "*" else Matcher()
 
 

@@ -43,6 +43,20 @@ MOST_RULES: Final = 1 << 20  # of a map, 600 bytes each
 MOST_TIMES: Final = 50  # that a rule for many URLs applies in one chain: what takes more grows without end
 
 
+class Room:
+    """The room that the rules of one map have in memory, where one line may be a rule for each entry of a table."""
+
+    def __init__(self) -> None:
+        self._left = MOST_RULES
+
+    def lack(self, name: str, count: int) -> str | None:
+        """Take the room of another use of a table, whose name and number of entries these are; return its problem."""
+        self._left -= count
+        if self._left >= 0:
+            return None
+        return f"{name} is used too often: its rules and those before are more than {MOST_RULES:,}"
+
+
 class Condition(NamedTuple):
     """What a request must have beside its path: a part in which a regular expression is found, or not (`is_negated`).
 

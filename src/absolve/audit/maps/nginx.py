@@ -18,7 +18,6 @@ from absolve.audit.maps.model import (
     EXACT,
     HOST,
     KEEP,
-    MOST_RULES,
     NONE,
     PATH,
     PREFIX,
@@ -26,6 +25,7 @@ from absolve.audit.maps.model import (
     SCHEME,
     WHOLE_PATH,
     Condition,
+    Room,
     Rule,
     RuleSet,
     Server,
@@ -68,7 +68,7 @@ class _Reader:
         self._name = name
         self._maps: dict[str, list[Rule]] = {}
         self._used: set[str] = set()  # variables
-        self._room = MOST_RULES  # each use of a variable has all rules of its map
+        self._room = Room()  # each use of a variable has all rules of its map
         self.others: list[Rule] = []  # that could not be read, and answer nothing
 
     def read(self, given: Sequence[Directive]) -> list[Server]:
@@ -140,9 +140,8 @@ class _Reader:
         if name is None or found is None or name not in self._maps:
             return None
         query = KEEP if found[3] else DROP if text.endswith("?") else query
-        self._room -= len(self._maps[name])
-        if self._room < 0:
-            raise UsageError(f"${name} is used too often: its rules and those before are more than {MOST_RULES:,}")
+        if (problem := self._room.lack(f"${name}", len(self._maps[name]))) is not None:
+            raise UsageError(problem)
         return [
             _inside_of(place, rule)._replace(
                 status=status, query=query if rule.query == DROP and rule.problem is None else rule.query

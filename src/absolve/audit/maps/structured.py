@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 32 << 20  # bytes: an object takes ten times as much memory
 # Comments, which firebase.json may have, and commas before an end.
-_NOT_JSON: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
-_TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_NOT_JSON: Final = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?)|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
+_TRAILING: Final = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?)|,(?=\s*[}\]])', re.DOTALL)
 _LONGEST: Final = 8192
 _ORIGIN: Final = re.compile(r"^(?:https?:)?//[^/]*")
 _PLAIN: Final = re.compile(r"[\w.~:-]+", re.ASCII)
@@ -382,7 +382,7 @@ def _lines(text: str, sources: Sequence[str]) -> list[int]:
     made, place, line = [], 0, 1
     for old in sources:
         escaped = json.dumps(old, ensure_ascii=False)[1:-1]
-        found = max(text.find(escaped, place), text.find(old, place)) if old else -1
+        found = _found(text, place, escaped, old) if old else -1
         if found < 0:
             break
         line += text.count("\n", place, found)
@@ -390,6 +390,14 @@ def _lines(text: str, sources: Sequence[str]) -> list[int]:
         made.append(line)
     is_apart = len(set(made)) == len(sources)
     return made if is_apart else list(range(1, len(sources) + 1))
+
+
+def _found(text: str, place: int, *spellings: str) -> int:
+    """Return the offset of the first of two spellings from a place on, -1 if neither follows."""
+    if len(set(spellings)) == 1:
+        return text.find(spellings[0], place)
+    found = re.compile("|".join(map(re.escape, spellings))).search(text, place)
+    return found.start() if found is not None else -1
 
 
 def loaded(name: str, text: str, *, is_toml: bool = False) -> Any:
@@ -431,7 +439,7 @@ def _status(value: Any, otherwise: int) -> int:
 
 
 def form_of(name: str, text: str) -> str | None:
-    """Return the form of JSON or TOML by the name of the file, or else by its names; None for any other."""
+    """Return the form of JSON or TOML by the name of the file, or by the names in it; None for any other."""
     name = name.lower()
     if name.endswith(".toml"):
         return "netlify-toml"

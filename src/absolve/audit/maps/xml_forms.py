@@ -23,6 +23,7 @@ from absolve.audit.maps.model import (
     REGEX,
     WHOLE_PATH,
     Condition,
+    Room,
     Rule,
     RuleSet,
 )
@@ -46,22 +47,27 @@ _LITERAL: Final = re.compile(r"\^((?:[\w/ -]|\\[.\-/+])*)\$", re.ASCII)
 _HOST: Final = re.compile(r"\^((?:[\w-]|\\\.)+)\$", re.ASCII)
 _ANY: Final = frozenset({"", ".*", "(.*)", "^(.*)$", "^.*$", "*", "(.+)", ".+", "^(.+)$"})
 
-Maps = dict[str, list[tuple[str, str, int]]]
+
+class Maps(NamedTuple):
+    """The pairs of each rewriteMap with their lines, by its title in lower case; the titles of those that are used."""
+
+    pairs: dict[str, list[tuple[str, str, int]]]
+    used: set[str]
+    room: Room
 
 
 def read_iis(name: str, data: bytes) -> RuleSet:
     """Return the rules of a web.config, or of the file of rewrite maps beside it."""
     root = _root(name, data)
-    maps = {one.get("name", "").lower(): list(_pairs(one)) for one in root.iter("rewriteMap")}
-    used: set[str] = set()
+    maps = Maps({one.get("name", "").lower(): list(_pairs(one)) for one in root.iter("rewriteMap")}, set(), Room())
     rules = [
         made
         for one in root.iter("rule")
         if one.find("match") is not None and not any(True for _ in one.iterancestors("outboundRules"))
-        for made in _rules(Rule(name, one.sourceline or 1, _shown(one)), one, maps, used)
+        for made in _rules(Rule(name, one.sourceline or 1, _shown(one)), one, maps)
     ]
-    for title, pairs in maps.items():
-        if title not in used:
+    for title, pairs in maps.pairs.items():
+        if title not in maps.used:
             is_alone = root.tag.lower() != "configuration"
             rules += [_unused(name, *pair, is_alone=is_alone) for pair in pairs]
     rules += [_whole(name, one) for one in root.iter("httpRedirect") if one.get("enabled", "").lower() == "true"]
@@ -114,7 +120,7 @@ def _unused(name: str, key: str, value: str, line: int, *, is_alone: bool) -> Ru
 
 
 def _whole(name: str, one: Any) -> Rule:
-    """Return the rule of an httpRedirect: of a location, else of the whole site."""
+    """Return the rule of an httpRedirect: of a location, or of the whole site."""
     place = next((above.get("path", "") for above in one.iterancestors("location")), "")
     target, is_exact = one.get("destination", ""), one.get("exactDestination", "").lower() == "true"
     status = _STATUS.get(one.get("httpResponseStatus", "").lower(), 302)
@@ -130,7 +136,7 @@ def _whole(name: str, one: Any) -> Rule:
 # --- rules ------------------------------------------------------------------------------------------------------------
 
 
-def _rules(rule: Rule, one: Any, maps: Maps, used: set[str]) -> Iterator[Rule]:
+def _rules(rule: Rule, one: Any, maps: Maps) -> Iterator[Rule]:
     """Yield the rules of one element: those of all keys of a map that it uses."""
     if one.get("enabled", "").lower() == "false":
         return
@@ -145,14 +151,25 @@ def _rules(rule: Rule, one: Any, maps: Maps, used: set[str]) -> Iterator[Rule]:
         yield _with_target(rule, action.get("url", "")) if kind in {"redirect", "rewrite"} else rule
         return
     title, subject = looked_up
-    used.add(title.lower())
-    if title.lower() not in maps or rule.problem is not None or match.get("url", "") not in _ANY:
-        reason = rule.problem or "its map is not in this file" if title.lower() not in maps else rule.problem
-        yield rule._replace(problem=reason or "it looks up a part of the path in a map")
+    maps.used.add(title.lower())
+    pairs = maps.pairs.get(title.lower())
+    problem = rule.problem or _problem(maps, title, match)
+    if pairs is None or problem is not None:
+        yield rule._replace(problem=problem)
         return
-    for key, value, line in maps[title.lower()]:
+    for key, value, line in pairs:
         made = _exact(rule._replace(line=line, text=f"{key} {value}"), key if subject != "{R:1}" else f"/{key}", value)
         yield made._replace(query=KEEP if "?" in made.source else made.query)
+
+
+def _problem(maps: Maps, title: str, match: Any) -> str | None:
+    """Return why the keys of a map are no rules, None if they are."""
+    pairs = maps.pairs.get(title.lower())
+    if pairs is None:
+        return "its map is not in this file"
+    if match.get("url", "") not in _ANY:
+        return "it looks up a part of the path in a map"
+    return maps.room.lack(f"the rewriteMap {title[:60]}", len(pairs))
 
 
 def _exact(rule: Rule, key: str, value: str) -> Rule:
