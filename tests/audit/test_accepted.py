@@ -48,8 +48,15 @@ def test_a_wrong_pattern_is_a_usage_error(tmp_path: Path, pattern: str) -> None:
         ("<img data-absolve-ignore src=x><img src=y>", ["<img data-absolve-ignore src=x>"]),
         ("<nav data-absolve-ignore><!-- </nav> --><a>", ["<nav data-absolve-ignore><!-- </nav> --><a>"]),
         ("<!-- <p data-absolve-ignore> --><p>", []),
+        ('<script>"<p data-absolve-ignore>"</script><a href=gone>', []),
+        ("<textarea><p data-absolve-ignore></textarea><a href=gone>", []),
+        ('<p title="data-absolve-ignore"><a href=gone>', []),
+        ('<p data-absolve-ignore><script>"</p>"</script></p>y', ['<p data-absolve-ignore><script>"</p>"</script></p>']),
+        ("<svg><image data-absolve-ignore href=x /><image href=y /></svg>", ["<image data-absolve-ignore href=x />"]),
+        ("<script data-absolve-ignore>x</script>y", ["<script data-absolve-ignore>x</script>"]),
+        ("<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >y", ["<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >"]),
     ],
-)
+)  # fmt: skip
 def test_an_element_with_the_attribute_is_accepted_as_a_whole(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in regions(text.encode())] == expected
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from absolve.mirror.tags import may_need_server, needs_server
+from absolve.mirror.browsers import may_need_server, needs_server
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert
 from absolve.core import patterns
 from absolve.core.errors import Diagnostic, UsageError
+from absolve.formats.html.names import HTML
+from absolve.formats.html.start_tags import Tag, attributes, start_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,9 +25,7 @@ if TYPE_CHECKING:
 
 ATTRIBUTE: Final = b"data-absolve-ignore"
 _REASON: Final = re.compile(r"\s#\s")
-_TAG: Final = re.compile(
-    rb"<(/?)([A-Za-z][^\t\n\f\r />]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>|<!--.*?(?:-->|\Z)", re.DOTALL
-)
+_END_TAG: Final = re.compile(rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|<!--.*?(?:-->|\Z)", re.DOTALL)
 _VOID: Final = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM findings)"
 _ROUTES: Final = """
@@ -121,22 +122,20 @@ def regions(page: bytes) -> Iterator[tuple[int, int]]:
 
     Elements inside such an element yield none of their own.
     """
-    start, name, depth = -1, b"", 0
-    for tag in _TAG.finditer(page):
-        if tag[2] is None:
-            continue
-        closes, own = bool(tag[1]), tag[2].lower()
-        if start < 0:
-            if closes or ATTRIBUTE not in tag[3].lower():
-                continue
-            if own in _VOID:
-                yield tag.span()
-                continue
-            start, name, depth = tag.start(), own, 1
-        elif own == name:
-            depth += -1 if closes else 1
+    start, name, depth, after = 0, b"", 0, 0
+    for tag in chain(start_tags(page), [Tag(len(page), len(page), b"", len(page), len(page))]):
+        for end in _END_TAG.finditer(page, after, tag.start) if depth else ():
+            depth -= (end[1] or b"").lower() == name
             if not depth:
-                yield start, tag.end()
-                start = -1
-    if start >= 0:
+                yield start, end.end()
+                break
+        if depth:
+            depth += tag.name == name
+        elif ATTRIBUTE in attributes(page, tag.start, tag.end):
+            if tag.name in _VOID or (tag.namespace != HTML and page.endswith(b"/>", tag.start, tag.end)):
+                yield tag.start, tag.end
+            else:
+                start, name, depth = tag.start, tag.name, 1
+        after = tag.text_end
+    if depth:
         yield start, len(page)

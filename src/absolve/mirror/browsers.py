@@ -1,7 +1,8 @@
-"""What browsers do: with a file from a disk, by its name, and with a response, by its header.
+"""What browsers do: with a file from a disk, by its name, and with a response, by its header; with scripts from a disk.
 
 In: the name of a file; the header fields of a response and the start of its body. Out: the media type of the document
-that a browser makes of it. A mirror gives a file the name of an active document only if its response was one.
+that a browser makes of it; the words in a script that work from a server only. A mirror gives a file the name of an
+active document only if its response was one.
 """
 
 from __future__ import annotations
@@ -223,3 +224,41 @@ def may_be_framed(fields: str, url: str, page: str) -> bool:
         return all(any(security_policy.matches(one, page, url) for one in sources) for sources in ancestors)
     words = {word.strip().lower() for value in field(fields, "x-frame-options") for word in value.split(",")}
     return "deny" not in words and ("sameorigin" not in words or security_policy.matches("'self'", page, url))
+
+
+# --- scripts from a disk ----------------------------------------------------------------------------------------------
+
+_WORDS: Final = (
+    *(b"fetch(", b"fetch (", b"fetch\t(", b"XMLHttpRequest", b"sendBeacon", b"EventSource", b"WebSocket", b"import("),
+    *(b"new Image", b"location.", b"location=", b"location =", b"document.domain", b"serviceWorker", b"importScripts"),
+)
+_PLACE: Final = re.compile(
+    rb"\b(?P<request>fetch[\t ]?\(|XMLHttpRequest\b|sendBeacon\b|import\(|new[\t ]+(?:EventSource|WebSocket)\b)"
+    rb"|\b(?P<image>new[\t ]+Image\b)"
+    rb"|\b(?P<origin>location\.(?:origin|protocol|host|hostname|port|pathname)\b|document\.domain\b)"
+    rb"|\b(?P<moves>location(?:\.href)?[\t ]*=(?!=|[\t ]*(?:no|yes|[01])\b)|location\.(?:assign|replace)[\t ]*\()"
+    rb"|\b(?P<worker>serviceWorker\b|importScripts\b)"
+)
+_WHY: Final = {
+    "request": "a script that makes requests of its own (%s): they are refused from file://",
+    "image": "a script that asks for an image (%s): its URL is no link, and may lead to the web",
+    "origin": "a script that reads %s, which from file:// is not that of the site",
+    "moves": "a script that goes to a page (%s): its URL is no link, and may lead to the web",
+    "worker": "a script that asks for a %s: there is none from file://",
+}
+
+
+def may_need_server(data: bytes) -> bool:
+    """Return whether the bytes of a document have a word that makes a script need a server: a fast test."""
+    return any(word in data for word in _WORDS)
+
+
+def needs_server(data: bytes, start: int = 0, end: int | None = None) -> list[tuple[int, str]]:
+    """Return the offsets in a script, and why it needs a server there: the first place of each reason."""
+    found: dict[str, tuple[int, str]] = {}
+    for one in _PLACE.finditer(data, start, len(data) if end is None else end):
+        kind = one.lastgroup or ""
+        found.setdefault(kind, (one.start(), _WHY[kind] % one[0].decode().rstrip("(= \t")))
+        if len(found) == len(_WHY):
+            break
+    return list(found.values())

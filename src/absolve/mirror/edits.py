@@ -13,9 +13,10 @@ from absolve.core.model import Edit
 from absolve.document.walk import inners
 from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
+from absolve.formats.html.start_tags import attributes, every_attribute, start_tags
 from absolve.mirror import browsers, security_policy
+from absolve.mirror.browsers import may_need_server, needs_server
 from absolve.mirror.policy import Note
-from absolve.mirror.tags import attributes, every_attribute, may_need_server, needs_server, start_tags
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import lower, splice
 
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.encodings.charsets import Charset
+    from absolve.formats.html.start_tags import Tag
     from absolve.mirror.policy import MirrorPolicy
     from absolve.mirror.security_policy import Directives
-    from absolve.mirror.tags import Tag
 
 _CORS: Final = (b"integrity", b"crossorigin")
 _SCRIPT: Final = frozenset({b"script"})

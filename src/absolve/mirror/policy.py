@@ -15,8 +15,8 @@ from absolve.core.model import IGNORED_BASE
 from absolve.encodings.charsets import lookup
 from absolve.formats import registry
 from absolve.formats.html import link_tables
+from absolve.formats.html.start_tags import attributes
 from absolve.mirror import browsers, security_policy
-from absolve.mirror.tags import attributes
 from absolve.rewriting.policy import absolute_of, rules
 from absolve.urls import whatwg
 from absolve.urls.identity import percent_decoded

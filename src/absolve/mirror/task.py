@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
-from absolve.mirror import browsers, edits, paths, security_policy, tags
+from absolve.mirror import browsers, edits, paths, security_policy
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
@@ -281,7 +281,7 @@ def _of_name(item: Item) -> Iterator[tuple[None, None, str, str]]:
 def _of_script(payload: Payload) -> Iterator[tuple[int, int, str, str]]:
     """Yield the notes for a script file that needs a server."""
     essence, data = registry.essence_of(payload.media_type)[0], payload.data
-    for at, why in tags.needs_server(data) if essence in browsers.JAVASCRIPT else ():
+    for at, why in browsers.needs_server(data) if essence in browsers.JAVASCRIPT else ():
         yield data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at), "needs-server", why
 
 

@@ -1,8 +1,7 @@
 """Read the start tags of HTML and XML: their attributes by name, with the spans of names and values.
 
 In: the bytes of a document in an ASCII-compatible charset, and the span of a tag. Out: `Attribute`s (HTML Standard
-13.2.5.32 to 13.2.5.40), or every start tag of a document with the contents of scripts; and what in
-a script works from a server only. Scripts are searched for words, not parsed.
+13.2.5.32 to 13.2.5.40), or every start tag of a document with the span of its raw text.
 """
 
 from __future__ import annotations
@@ -36,13 +35,14 @@ class Attribute(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A start tag: its span, its name in lower case, and the span of its text if that is raw text."""
+    """A start tag: its span, its name in lower case, the span of its text if that is raw text, and its namespace."""
 
     start: int
     end: int
     name: bytes
     text_start: int
     text_end: int
+    namespace: int = names.HTML
 
 
 def attributes(data: bytes, start: int, end: int) -> dict[bytes, Attribute]:
@@ -76,42 +76,4 @@ def start_tags(data: bytes, wanted: frozenset[bytes] | None = None) -> Iterator[
                 continue
             is_raw = tokenizer.namespace == names.HTML and tokenizer.fate >= names.RCDATA
             text = (tokenizer.text_start, tokenizer.text_end) if is_raw else (tokenizer.end, tokenizer.end)
-            yield Tag(tokenizer.start, tokenizer.end, name, *text)
-
-
-# --- scripts ----------------------------------------------------------------------------------------------------------
-
-_WORDS: Final = (
-    *(b"fetch(", b"fetch (", b"fetch\t(", b"XMLHttpRequest", b"sendBeacon", b"EventSource", b"WebSocket", b"import("),
-    *(b"new Image", b"location.", b"location=", b"location =", b"document.domain", b"serviceWorker", b"importScripts"),
-)
-_PLACE: Final = re.compile(
-    rb"\b(?P<request>fetch[\t ]?\(|XMLHttpRequest\b|sendBeacon\b|import\(|new[\t ]+(?:EventSource|WebSocket)\b)"
-    rb"|\b(?P<image>new[\t ]+Image\b)"
-    rb"|\b(?P<origin>location\.(?:origin|protocol|host|hostname|port|pathname)\b|document\.domain\b)"
-    rb"|\b(?P<moves>location(?:\.href)?[\t ]*=(?!=|[\t ]*(?:no|yes|[01])\b)|location\.(?:assign|replace)[\t ]*\()"
-    rb"|\b(?P<worker>serviceWorker\b|importScripts\b)"
-)
-_WHY: Final = {
-    "request": "a script that makes requests of its own (%s): they are refused from file://",
-    "image": "a script that asks for an image (%s): its URL is no link, and may lead to the web",
-    "origin": "a script that reads %s, which from file:// is not that of the site",
-    "moves": "a script that goes to a page (%s): its URL is no link, and may lead to the web",
-    "worker": "a script that asks for a %s: there is none from file://",
-}
-
-
-def may_need_server(data: bytes) -> bool:
-    """Return whether the bytes of a document have a word that makes a script need a server: a fast test."""
-    return any(word in data for word in _WORDS)
-
-
-def needs_server(data: bytes, start: int = 0, end: int | None = None) -> list[tuple[int, str]]:
-    """Return the offsets in a script, and why it needs a server there: the first place of each reason."""
-    found: dict[str, tuple[int, str]] = {}
-    for one in _PLACE.finditer(data, start, len(data) if end is None else end):
-        kind = one.lastgroup or ""
-        found.setdefault(kind, (one.start(), _WHY[kind] % one[0].decode().rstrip("(= \t")))
-        if len(found) == len(_WHY):
-            break
-    return list(found.values())
+            yield Tag(tokenizer.start, tokenizer.end, name, *text, tokenizer.namespace)

@@ -3,7 +3,7 @@
 import pytest
 
 from absolve.encodings.charsets import Charset, lookup
-from absolve.mirror.tags import attributes, start_tags
+from absolve.formats.html.start_tags import attributes, start_tags
 
 
 def charset(label: str) -> Charset:
