@@ -262,3 +262,11 @@ def test_plistlib_finds_what_changed_in_a_web_archive(form: Any, path: tuple[str
         inside = inside[step]
     inside[path[-1]] = new
     assert expected in seen(before, plistlib.dumps(found, fmt=form), "application/x-webarchive")
+
+
+@pytest.mark.parametrize(("value", "codes"), [("<real>nan</real>", []), ("<date>x</date>", ["unjudged"])])
+def test_a_shortcut_with_other_values_is_compared_or_cannot_be_judged(value: str, codes: list[str]) -> None:
+    before = f"<plist><dict><key>URL</key><string>x</string><key>d</key>{value}</dict></plist>".encode()
+    after = absolve.rewrite(before, media_type="application/x-webloc", url=URL)
+    assert b"<string>http://w.example/d/x</string>" in after
+    assert seen(before, after, "application/x-webloc") == codes

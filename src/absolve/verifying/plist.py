@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from absolve.verifying.meant import Meant
 
 _CONTENT: Final = "WebResourceData"
-_UNREADABLE: Final = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
+UNREADABLE: Final = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 
 
 def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     """Yield the differences between the objects of the property lists."""
     try:
         old, new = (plistlib.loads(entity.data) for entity in (before, after))
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         yield Fault("unjudged", f"plistlib cannot read this: {str(error) or type(error).__name__}")
         return
     walked = {

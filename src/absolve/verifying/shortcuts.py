@@ -13,6 +13,7 @@ from xml.parsers.expat import ExpatError
 from absolve.formats import registry
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.meant import decoded
+from absolve.verifying.plist import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,15 +27,17 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     read = _of_list if before.media_type == registry.WEBLOC else _of_sections
     try:
         old, new = read(before), read(after)
-    except (Error, ExpatError, KeyError, ValueError, plistlib.InvalidFileException) as error:
-        yield Fault("unjudged", f"this shortcut cannot be read: {error}")
+    except (Error, ExpatError, *UNREADABLE) as error:
+        why = f": {error}" if isinstance(error, (Error, ExpatError, ValueError)) else ", a value in it is none of its type"
+        yield Fault("unjudged", f"this shortcut cannot be read{why}")
         return
     if list(old) != list(new):
         yield Fault("tree", "shortcut: the keys differ")
         return
     wanted = meant.by_reference()
     for key, one in old.items():
-        if new[key] != one and new[key] not in wanted.get(one, ()):
+        is_meant = isinstance(one, str) and new[key] in wanted.get(one, ())
+        if repr(new[key]) != repr(one) and not is_meant:  # NaN equals NaN
             yield Fault("target", f"shortcut: {key}: {shown(str(one))} became {shown(str(new[key]))}")
 
 
