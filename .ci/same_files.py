@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 SOURCE: Final = Path(__file__).resolve().parent.parent / "src"
-KINDS: Final = (".py", ".pxd", ".js", ".css", ".jinja", ".sql", ".txt", ".typed", EXTENSION_SUFFIXES[0])
+BUILT: Final = (".c", ".pyc", ".so", ".pyd")
 
 
 def main() -> int:
@@ -21,7 +21,7 @@ def main() -> int:
     found = {
         path.relative_to(SOURCE).as_posix(): path.read_bytes()
         for path in (SOURCE / "absolve").rglob("*")
-        if path.name.endswith(KINDS)
+        if path.is_file() and (path.name.endswith(EXTENSION_SUFFIXES[0]) or not path.name.endswith(BUILT))
     }
     differing = sorted(name for name in built.keys() | found.keys() if built.get(name) != found.get(name))
     for name in differing:

@@ -166,7 +166,7 @@ def test_a_link_leads_to_the_copy_closest_to_the_date_of_its_page(text: str, dat
     assert rules("http://h.o/z", Facts(date=date)) is None
 
 
-@pytest.mark.parametrize("text", ["", "[[", "[[1, 2]]", "<x", "a b c", "o,h)/x 2005 http://h.o/x text/html 404", 'x 2005 {"url": 1}', "[" * 99_999])
+@pytest.mark.parametrize("text", ["", "[[", "[[1, 2]]", "<x", "a b c", "o,h)/x 2005 http://h.o/x text/html 404", "o,h)/x 2005 http://h.o/x - 404 A - - 1", 'x 2005 {"url": 1}', "[" * 99_999])
 def test_an_index_without_a_copy_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Captures(text)

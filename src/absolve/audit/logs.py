@@ -12,6 +12,8 @@ import json
 import re
 from typing import Any, Final
 
+from absolve.rewriting import captures
+
 LONGEST: Final = 1 << 16  # bytes of a line
 MOST: Final = 1 << 22  # distinct URLs of a log
 KINDS: Final = {
@@ -28,7 +30,6 @@ _IS_COMMON: Final = re.compile(
     rb'[^\n"]{0,400}\[(?:\d{1,2}/\w{3}/\d{4}|\d{4}-\d\d-\d\d)[: T]'
     rb'[^\]\n]{0,40}\] "[^"\n]*" \d{3}\b'
 )
-_CDX: Final = re.compile(rb"(?:\S+\)\S*|\S+) \d{4,17} (\{.*\}|\S+)(?: \S+ (\S+))?")
 _IS_CDX: Final = re.compile(rb"[\w,.:%-]+\)\S* \d{4,17} (?:\{|https?:)")
 _FIELDS: Final = ("cs-uri-stem", "cs-uri-query", "sc-status", "cs-method")
 _REQUEST: Final = re.compile(r"(?:GET|HEAD) (\S+)")
@@ -53,7 +54,7 @@ def kind_of(head: bytes) -> str | None:
 
 
 class Log:
-    """Finds URLs in the lines of one log, of one of KINDS. `base`: the site of its paths, else the host of each line.
+    """Finds URLs in the lines of one log, of one of KINDS. `base`: the site of its paths; None: the host of each line.
 
     `#Fields:` of the extended format names the columns of the lines that follow.
     """
@@ -124,14 +125,7 @@ def _field(fields: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 def _of_cdx(line: bytes) -> str | None:
     """Return the URL of a line of an index, None for a capture with another status than 2xx and 3xx."""
-    found = _CDX.match(line)
-    if found is None:
+    found = captures.entry(line.decode("utf-8", "replace"))
+    if found is None or found.status[:1] not in {"", "2", "3", "-"}:
         return None
-    url, status = found[1].decode("utf-8", "replace"), (found[2] or b"-").decode("ascii", "replace")
-    if url.startswith("{"):
-        try:
-            record = json.loads(url)
-        except (ValueError, RecursionError):
-            return None
-        url, status = str(record.get("url", "")), str(record.get("status", "-"))
-    return url if status[:1] in {"2", "3", "-"} and url.startswith(("http:", "https:")) else None
+    return found.url if found.url.startswith(("http:", "https:")) else None

@@ -80,7 +80,7 @@ def _fits(pattern: str, path: str) -> bool:
 
 
 def of_robots(data: bytes) -> Rules:
-    """Return the rules of a robots.txt file for Googlebot, or else for all robots."""
+    """Return the rules of a robots.txt file for Googlebot, or for all robots if it names none."""
     groups: dict[str, list[tuple[str, Rule]]] = {}
     agents: list[str] = []
     has_rules = False

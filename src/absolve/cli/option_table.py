@@ -299,7 +299,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless(
             "--form",
             "rewrite verify",
-            "links within the site (the folder of --url, else the page's host): absolute (default), from its root"
+            "links within the site (the folder of --url, or the page's host): absolute (default), from its root"
             " (/x/y), relative (../y), or keep; feeds, sitemaps, mail, Open Graph and canonical links stay absolute",
             choices=FORMS,
             default="absolute",

@@ -66,7 +66,7 @@ def _link(place: LinkSite, found: re.Match[bytes], group: int, coding: Any) -> I
 
 
 def url_in(data: bytes) -> str | None:
-    """Return the URL of a shortcut of any of these kinds, from its UTF-8 text, or from a property list; else None."""
+    """Return the URL in the UTF-8 text, or the property list, of a shortcut of any of these kinds; None without one."""
     if data.startswith(binary.MAGIC) or b"<plist" in data:
         return _url_in(data) or None
     found = [entry[2] for entry in _ENTRY.finditer(data) if entry[1].lower() == b"url"]

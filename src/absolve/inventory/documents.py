@@ -57,7 +57,7 @@ class DocumentRow(NamedTuple):
     digest: str | None  # of these bytes: sha256:...
     title: str | None  # white space folded, at most 200 characters
     lang: str | None  # of the root element
-    canonical: str | None  # the URL of the first link element with rel=canonical, else of such a header field Link
+    canonical: str | None  # the URL of the first link element with rel=canonical, or of such a header field Link
     robots: str | None  # the content of meta elements with this name, and of X-Robots-Tag
     base: str
     base_layer: Layer

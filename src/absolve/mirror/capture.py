@@ -44,9 +44,9 @@ class Captured(NamedTuple):
     sniffed one. `location` is the absolute URL of a redirect. `digest` identifies the payload, if that is known.
     `refers_to` and `refers_date` name the capture whose payload a revisit has; `is_revisit` marks one. `place` is the
     path of a file in its folder or package (`place_of`), b"" for any other capture. `lack` is what there is of a body
-    that is not whole: PIECE or CUT; JOINED for a whole of several responses, else "". `shown`, `looks` and `fields` are
-    those of `browsers`: the media type for its name, how its content begins, and the fields of its header that limit
-    it.
+    that is not whole: PIECE or CUT; JOINED for a whole of several responses; "" for others. `shown`, `looks` and
+    `fields` are those of `browsers`: the media type for its name, how its content begins, and the fields of its header
+    that limit it.
     """
 
     url: str

@@ -255,7 +255,7 @@ _THIS: Final = "http://this.message/"  # in place of thismessage:/, which no par
 
 
 def _location(one: Entry, reference: str = "") -> str:
-    """Return a reference in a part, else its own location, below thismessage:/ (RFC 2557 5); "" for an absolute one."""
+    """Return a reference in a part, or its own location, below thismessage:/ (RFC 2557 5); "" for an absolute one."""
     found = whatwg.parse(escaped(one.url), _THIS)
     if reference and found is not None:
         found = whatwg.parse(escaped(reference), found)

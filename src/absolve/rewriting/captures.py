@@ -35,6 +35,17 @@ class _Copy(NamedTuple):
     url: str
 
 
+class Entry(NamedTuple):
+    """A line of a CDX or CDXJ index: the original URL, the time of the capture, the status of the response.
+
+    The time has up to 14 digits; the URL and the status are "" where the line has none.
+    """
+
+    url: str
+    time: str
+    status: str
+
+
 class Captures:
     """The copies of an index; callable with a URL and a date."""
 
@@ -86,14 +97,19 @@ def _time(digits: str) -> float:
 
 def _cdx(text: str) -> Iterator[tuple[str, _Copy]]:
     """Yield the original URL and the copy of each line with a status of success."""
-    for line in _lines(text):
-        found = _LINE.match(line)
-        if found is None:
-            continue
-        time, rest = found[1][:_LONGEST], found[2]
-        original, status = _of_json(rest) if rest.startswith("{") else _of_fields(rest.split(" "))
-        if original and status in _FOUND:
-            yield original, _Copy(time, f"{_ARCHIVE}{time}/{original}")
+    for found in filter(None, map(entry, _lines(text))):
+        if found.url and found.status in _FOUND:
+            yield found.url, _Copy(found.time, f"{_ARCHIVE}{found.time}/{found.url}")
+
+
+def entry(line: str) -> Entry | None:
+    """Return what a line of an index has, None for any other line."""
+    found = _LINE.match(line)
+    if found is None:
+        return None
+    time, rest = found[1][:_LONGEST], found[2]
+    url, status = _of_json(rest) if rest.startswith("{") else _of_fields(rest.split(" "))
+    return Entry(url, time, status)
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -109,7 +125,8 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _of_fields(fields: list[str]) -> tuple[str, str]:
-    status = next((field for field in fields[1:] if _STATUS.fullmatch(field)), "")
+    near, far = (list(filter(_STATUS.fullmatch, some)) for some in (fields[1:3], fields[3:]))
+    status = max(near, default="") or next(iter(far), "")  # a media type may be -, too
     return fields[0] if has_scheme(fields[0]) else "", status
 
 

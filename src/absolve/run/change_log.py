@@ -39,8 +39,8 @@ _BLANKS: Final = WHITE_SPACE.decode()
 class Change(NamedTuple):
     """One change; the fields are the columns.
 
-    `rule`: the remapping rules that changed the link, as FROM=TO, separated by commas; else "absolute", or "base-empty"
-    for `--base empty`, or the word of `--form` for a reference that it made relative.
+    `rule`: the remapping rules that changed the link, as FROM=TO, separated by commas; without one "absolute",
+    "base-empty" for `--base empty`, or the word of `--form` for a reference that it made relative.
     `base` and `base_layer` are those of the row of the link in the inventory.
 
     The first row of a file has the SHA-256 of its bytes `before` the rewrite and `after` it. `undo` has edits of the

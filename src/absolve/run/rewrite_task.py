@@ -116,7 +116,7 @@ def _stayed(policy: Policy, name: str) -> Iterator[Diagnostic]:
 
 
 def date(policy: Policy, entity: Entity, name: str) -> None:
-    """Give the rules of a policy the date of a document, if they need it: that of its capture, else of its file."""
+    """Give the rules of a policy the date of a document, if they need it: that of its capture, or of its file."""
     if policy is absolute:
         return
     from absolve.rewriting.remap import remapping_of

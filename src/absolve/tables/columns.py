@@ -111,7 +111,7 @@ def words_of(cell: str) -> tuple[str, ...]:
 
 
 def _means(role: Role, cell: str) -> int:
-    """Return 2 if a header is the name of a role, 1 if it has a word of it, else 0."""
+    """Return 2 if a header is the name of a role, 1 if it has a word of it, 0 otherwise."""
     words = words_of(cell)
     if " ".join(words) in role.names:
         return 2

@@ -67,7 +67,7 @@ def is_workbook(data: bytes) -> bool:
 
 
 def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
-    """Return the table of a file; bytes that are no UTF-8 may be windows-1252 if `legacy`, else are surrogates.
+    """Return the table of a file. Bytes that are no UTF-8 are windows-1252 if `legacy`, otherwise surrogates.
 
     Raise UsageError for a workbook that cannot be read, or without openpyxl.
     """

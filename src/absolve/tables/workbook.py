@@ -2,7 +2,7 @@
 
 In: the bytes of the file. Out: the rows of the first sheet that is shown and has a URL, and its name. openpyxl reads
 it: the package that writes workbooks already; it reads row by row, where python-calamine, which also reads .ods and
-.xls, makes a grid as large as the last cell says. What the file declares beyond `MOST` bytes, columns and rows is not
+.xls, makes a grid that reaches to the last cell. What the file declares beyond `MOST` bytes, columns and rows is not
 decompressed.
 """
 

@@ -28,8 +28,8 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     try:
         old, new = read(before), read(after)
     except (Error, ExpatError, *UNREADABLE) as error:
-        why = f": {error}" if isinstance(error, (Error, ExpatError, ValueError)) else ", a value in it is none of its type"
-        yield Fault("unjudged", f"this shortcut cannot be read{why}")
+        why = error if isinstance(error, (Error, ExpatError, ValueError)) else "a value in it is none of its type"
+        yield Fault("unjudged", f"this shortcut cannot be read: {why}")
         return
     if list(old) != list(new):
         yield Fault("tree", "shortcut: the keys differ")
