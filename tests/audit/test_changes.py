@@ -13,11 +13,14 @@ TEXT = "<h1>Prices</h1><p>apples pears plums cherries are sold here by the pound
 def test_what_changed_on_a_page_that_stayed_is_a_table_and_no_failure(tmp_path: Path) -> None:
     head = '<meta name=robots content=noarchive><link rel=canonical href="./">'
     old = {"index.html": page(TEXT + '<a href="b.html">t</a>', title="Prices - Old"), "b.html": page(title="B")}
-    new = {"index.html": page(TEXT, head, title="Prices"), "c.html": page(title="B")}
+    text = f"{TEXT}<h1>and<br>more</h1>"
+    new = {"index.html": page(text, head, title="Prices"), "c.html": page(title="B")}
     done = audited(tmp_path, new, "--entry", f"{NEW}c.html", old=old, maps={"m.csv": "/b.html,/c.html\n"})
     rows = {(row["url"].removeprefix(OLD), row["what"], row["old"], row["new"]) for row in done.tables["changes"]}
     assert rows == {
         ("", "title", "Prices - Old", "Prices"),
+        ("", "h1", "Prices", "Prices / and more"),
+        ("", "text in common", "100 %", "95 %"),
         ("", "robots", None, "noarchive"),
         ("", "canonical", None, "itself"),
         ("b.html", "links to it", "1", "0"),
@@ -82,6 +85,22 @@ def test_a_canonical_link_that_leads_away_is_a_finding_if_the_old_one_did_not(tm
     new = {"index.html": head("https://elsewhere.example/")}
     assert ("canonical", "") in audited(tmp_path, new, old={"index.html": page(TEXT)}).pages
     assert ("canonical", "") not in audited(tmp_path, new, old={"index.html": head("https://elsewhere.example/")}).pages
+
+
+@pytest.mark.parametrize(
+    ("urls", "is_right"),
+    [
+        (("/a.html", "/a.html"), True),
+        (("/d/", "/d/index.html"), True),
+        (("/a.html", "/"), False),
+        (("/", "https://elsewhere.example/"), False),
+    ],
+)
+def test_an_og_url_is_the_canonical_url(tmp_path: Path, urls: tuple[str, str], *, is_right: bool) -> None:
+    head = '<meta name=twitter:url content="/d/"><link rel=canonical href="{}"><meta property="OG:url" content="{}">'
+    files = {"index.html": page("", head.format(*urls)), "a.html": page("a"), "d/index.html": page("d")}
+    found = [row for row in audited(tmp_path, files).tables["pages"] if "og:url" in row["detail"]]
+    assert [(row["verdict"], row["url"]) for row in found] == ([] if is_right else [("canonical", NEW)])
 
 
 def test_a_rule_that_leads_to_the_own_site_by_http_is_wrong(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from absolve.audit.ignoring import Ignore
     from absolve.audit.maps import RuleSet
 
-    Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair]]]
+    Headings = list[tuple[int, str | None]]  # of resources: the text of their h1 elements
+    Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair], Headings]]
 
 # Statements of files of queries: none that writes a file, loads an extension or changes a setting.
 _HARMLESS: Final = frozenset({"CREATE", "CREATE_FUNC", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "SELECT"})
@@ -304,15 +305,17 @@ def compare(connection: Any, compared: Compare | None) -> None:
     connection.execute(
         "CREATE OR REPLACE TABLE pair_scores (old_resource BIGINT, new_resource BIGINT, score DOUBLE, names BIGINT)"
     )
+    connection.execute("CREATE OR REPLACE TABLE headings (resource BIGINT, h1 VARCHAR)")
     connection.execute(
         "CREATE OR REPLACE TABLE home AS SELECT resource FROM answers a JOIN scopes s ON s.side = 'new' AND s.is_main"
         " AND a.side = 'new' AND a.site = s.site AND a.key = s.prefix"
     )
     if compared is None or not one(connection, _UNDECIDED)[0]:
         return
-    matches, scores = compared(connection.execute(_PAIRS).fetchall())
+    matches, scores, headings = compared(connection.execute(_PAIRS).fetchall())
     insert(connection, "content_matches", matches)
     insert(connection, "pair_scores", scores)
+    insert(connection, "headings", headings)
 
 
 # --- all --------------------------------------------------------------------------------------------------------------

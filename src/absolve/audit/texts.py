@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import content
-from absolve.audit.judge import each
-from absolve.core.errors import Diagnostic, DocumentError
+from absolve.audit.judge import each, insert
+from absolve.core.errors import Diagnostic, DocumentError, in_short
+from absolve.formats.html.start_tags import attributes, start_tags
 from absolve.inventory import documents
 from absolve.run.inputs import Input
 from absolve.run.load import each as segments
@@ -23,13 +24,19 @@ from absolve.run.load import each as segments
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from absolve.audit.judge import Compare
+    from absolve.audit.judge import Compare, Headings
     from absolve.run.load import ReadOptions
 
 _ROWS: Final = """
 SELECT document, entity, resource, digest, title, media_type, charset, size, url,
     document IN (SELECT document FROM {side}_foreign) AS is_foreign
 FROM resources WHERE side = ? AND digest IS NOT NULL AND ({condition}) ORDER BY document, entity, resource
+"""
+
+_OTHER_URLS: Final = """
+CREATE OR REPLACE TABLE other_urls AS SELECT r.resource, l.id, l.start, l.target
+FROM links_in l JOIN resources r ON r.side = 'new' AND r.document = l.document AND r.entity = l.entity
+WHERE l.element = 'meta' AND l.kind = 'metadata' AND r.canonical IS NOT NULL AND l.target <> r.canonical
 """
 
 
@@ -88,17 +95,38 @@ class Reader:
 def comparing(reader: Reader, threshold: float) -> Compare:
     """Return the function that `judge.judge` calls for the contents."""
 
-    def compared(pairs: Sequence[tuple[int, int]]) -> tuple[list[content.Match], list[content.Pair]]:
-        return content.match(pages(reader, "old"), pages(reader, "new"), threshold=threshold, pairs=pairs)
+    def compared(pairs: Sequence[tuple[int, int]]) -> tuple[list[content.Match], list[content.Pair], Headings]:
+        headings: Headings = []
+        old, new = (pages(reader, side, headings) for side in ("old", "new"))
+        return *content.match(old, new, threshold=threshold, pairs=pairs), headings
 
     return compared
 
 
-def pages(reader: Reader, side: str) -> Iterator[content.PageText]:
-    """Yield the pages of a site with their texts."""
+def pages(reader: Reader, side: str, headings: Headings) -> Iterator[content.PageText]:
+    """Yield the pages of a site with their texts; add the headings of each."""
     for found in reader(side, "is_page"):
         texts = content.blocks(found.data, found.media_type, found.charset)
+        own = " / ".join(text[1:] for text in texts if text.startswith(content.HEADING))
+        headings.append((found.resource, in_short(own) or None))
         yield content.PageText(found.resource, found.digest, found.title, texts)
+
+
+def og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
+    """Create the table `og_urls`: the og:url elements that name another URL than the page's canonical link."""
+    connection.execute(_OTHER_URLS)
+    connection.execute("CREATE OR REPLACE TABLE og_urls (resource BIGINT, id BIGINT, target VARCHAR)")
+    insert(connection, "og_urls", _og_urls(connection, read))
+
+
+def _og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iterator[tuple[int, int, str]]:
+    for page in read("new", "media_type = 'text/html' AND resource IN (SELECT resource FROM other_urls)"):
+        query = "SELECT start, id, target FROM other_urls WHERE resource = ?"
+        others = {start: (number, target) for start, number, target in each(connection, query, [page.resource])}
+        for tag in start_tags(page.data, frozenset({b"meta"})):
+            found = attributes(page.data, tag.start, tag.end)
+            if any(name in found and found[name].raw.strip().lower() == b"og:url" for name in (b"property", b"name")):
+                yield from ((page.resource, *others[at]) for at in others if tag.start <= at < tag.end)
 
 
 def _is_below(name: str, roots: tuple[str, ...], size: int | None) -> bool:

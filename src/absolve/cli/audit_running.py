@@ -90,6 +90,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
         changed_since.links(connection, changes, question.new_url)
         robots.find(connection, read)
+        texts.og_urls(connection, read)
         mentions.find(connection, question, read)
         conclude.conclude(connection, question, rules, failing)
         for diagnostic in chain(checks.wrong_rules(connection), ignoring.unused(connection, question.ignores)):

@@ -5,6 +5,6 @@ It knows no URLs, no maps and no links.
 """
 
 from absolve.audit.content.matching import Match, PageText, Pair, match
-from absolve.audit.content.text_blocks import blocks
+from absolve.audit.content.text_blocks import HEADING, blocks
 
-__all__ = ["Match", "PageText", "Pair", "blocks", "match"]
+__all__ = ["HEADING", "Match", "PageText", "Pair", "blocks", "match"]

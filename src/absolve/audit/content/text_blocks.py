@@ -84,6 +84,8 @@ def _texts(root: etree._Element) -> Iterator[str]:
         text = element.text if event == "start" else element.tail
         if tag == "a":
             depth += 1 if event == "start" else -1
+        elif tag == "br" and element.getparent().tag == "h1":
+            held.append(" ")
         elif held and tag not in inline:
             mark = HEADING if tag == "h1" and event == "end" else "" if is_plain else LINKS
             yield mark + "".join(held)

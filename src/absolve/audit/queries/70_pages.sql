@@ -48,6 +48,14 @@ SELECT *, count(DISTINCT coalesce(led::VARCHAR, target, reference)) OVER (PARTIT
 FROM claims
 QUALIFY row_number() OVER (PARTITION BY resource, coalesce(target, reference) ORDER BY start) = 1;
 
+-- Pages whose og:url leads elsewhere than their canonical link, and is no finding of its own.
+CREATE OR REPLACE TABLE contradictions AS
+SELECT c.resource, min(o.target) AS target FROM canonicals c JOIN og_urls o ON o.resource = c.resource
+LEFT JOIN led_targets t ON t.target = o.target
+WHERE c.claimed = 1 AND coalesce(t.resource::VARCHAR, bare(o.target)) <> coalesce(c.led::VARCHAR, bare(c.target))
+AND o.id NOT IN (SELECT id FROM findings WHERE verdict NOT IN ('ok', 'external', 'divergent'))
+GROUP BY c.resource;
+
 -- The languages of each page, and where their links lead (HTML 4.6.7.1; LANGUAGE=URL).
 CREATE OR REPLACE TABLE alternates AS
 WITH listed AS (
@@ -109,11 +117,13 @@ SELECT c.url, c.document, 'canonical', CASE
     WHEN is_away(c.target) THEN 'its canonical link leads to another site, and that of the old page did not: ' || c.target
     WHEN c.verdict IN ('malformed', 'unresolved', 'placeholder') THEN 'its canonical link is no URL: ' || c.reference
     WHEN x.resource IS NOT NULL THEN 'its canonical link leads to a page that search engines may not index: ' || c.target
+    WHEN g.resource IS NOT NULL THEN 'its og:url is another URL than its canonical link: ' || g.target
     ELSE 'a chain of canonical links: ' || c.target || ' has another one: ' || o.target END
 FROM canonicals c LEFT JOIN canonicals o ON o.resource = c.led AND c.led <> c.resource AND o.led <> o.resource
 LEFT JOIN closed x ON x.side = 'new' AND x.resource = c.led AND c.led <> c.resource
+LEFT JOIN contradictions g ON g.resource = c.resource
 WHERE c.claimed > 1 OR c.verdict NOT IN ('ok', 'same', 'external', 'divergent', 'fragment')
-    OR o.resource IS NOT NULL OR x.resource IS NOT NULL
+    OR o.resource IS NOT NULL OR x.resource IS NOT NULL OR g.resource IS NOT NULL
     OR is_away(c.target) AND c.resource IN (SELECT h.new_resource FROM homes h JOIN resources r ON r.resource = h.resource
         WHERE r.canonical IS NULL OR site_of(r.canonical) IN (SELECT site FROM scopes))
 QUALIFY row_number() OVER (PARTITION BY c.resource ORDER BY c.start) = 1
