@@ -56,6 +56,16 @@ NAMES = ["page.html", "dir/My page.HTM", "C:\\a\\page.xhtml", "crawl.warc.gz", "
 TEXTS = ["", ".", "page", "a.example", "<a>page.html", "see\npage.html", '@import "s.css', "a{b:url(s.css", "From: page.html", "x" * 1020 + ".html"]
 
 
+@pytest.mark.parametrize("title", ["Index of /pub/a b", "Index of /pub/a b/", "Directory listing for /pub/a b/", "h.example - /pub/a b/", "/pub/a b/"])
+def test_the_listing_of_a_folder_has_a_base_url_with_a_slash(title: str) -> None:
+    page = f"<html><head><TITLE>{title}</TITLE></head><a href=x.ps>x</a>"
+    for url, code in (("http://h/pub/a%20b", "folder-url"), ("http://h/pub/a%20b/", ""), ("http://h/pub/a%20b?C=M", ""), ("http://h/a%20b", "")):
+        found: list[Diagnostic] = []
+        absolve.rewrite(page, url=url, on_diagnostic=found.append)
+        assert "".join(one.code for one in found) == code, url
+    assert recorded(absolve.rewrite, "<title>Index of /pub</title><a href=/x>", url="http://h/pub") == []
+
+
 @pytest.mark.parametrize("call", [*CALLS, absolve.base, lambda *args, **options: list(absolve.documents(*args, **options))])
 @pytest.mark.parametrize("url", [None, URL])
 def test_the_name_of_a_file_as_a_document_is_reported(call: Any, url: str | None) -> None:

@@ -7,9 +7,11 @@ documents inside documents.
 
 from __future__ import annotations
 
+import re
 import sys
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from absolve.core import byte_scan
 from absolve.core.byte_scan import cut
@@ -50,7 +52,10 @@ _NOTHING: Final = ("", True, _NO_BASES)
 _NO_EVENTS: Final = EventList()  # of an entity that is not walked yet
 _MOST_SCOPED = 1 << 20  # bytes of cached scoped contexts: most feeds need less
 _SCOPED = 200  # bytes of one without its URL (estimate): some thousands fit
-FOLDER: Final = ";type=d"  # the end of an FTP URL of a folder (RFC 1738 3.2.2)
+_FOLDER: Final = ";type=d"  # the end of an FTP URL of a folder (RFC 1738 3.2.2)
+_HEAD: Final = 2048  # bytes in which the title of a listing is
+# "Index of /pub/x" by Apache and nginx, "Directory listing for /pub/x/" by Python, "host - /pub/x/" by IIS.
+_LISTING: Final = re.compile(rb"(?i)<title>[^</]*?(?:(?:of|for|:) \[?(/[^<\]]*?)/?|(/[^<\]]*)/)\]?\s*</title>")
 AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
 
 
@@ -269,11 +274,24 @@ class Entity:
         A short document without any markup may be the name of a file, passed by mistake.
         """
         chain = self.bases.base.chain
-        is_folder: cython.bint = self.bases.base.url.endswith(FOLDER)
+        is_folder: cython.bint = self.bases.base.url[-1:] != "/" and self.folder() is not None
         is_plain: cython.bint = not is_folder and len(chain) == 1 and chain[0].verdict == "won"
         if self.findings or self.has_useless or not is_plain:
             return True
         return self._size < _SHORT and byte_scan.find(self.own_data, 60, 0, len(self.own_data)) < 0
+
+    def folder(self) -> str | None:
+        """Return why the base URL is that of a folder although no slash ends it (RFC 1808 5.3), None if it is not."""
+        url = self.bases.base.url
+        if url.endswith(_FOLDER):
+            return "its type"
+        head = self.own_data[:_HEAD]
+        if b"<title>" not in head and b"<TITLE>" not in head:
+            return None
+        found = _LISTING.search(head)
+        path = b"" if found is None else (found[1] or found[2]).replace(b"&amp;", b"&")
+        is_listed = path and unquote(url).endswith(path.decode("utf-8", "replace"))
+        return "the title of the page, a listing" if is_listed else None
 
     @property
     def positions(self) -> LineIndex:

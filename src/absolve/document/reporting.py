@@ -14,7 +14,6 @@ from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
 from absolve.core.model import REDIRECTED, RETRIEVAL
 from absolve.document.base_layers import DEFAULT_URL
 from absolve.document.diagnostics import base_too_long
-from absolve.document.entity import FOLDER
 from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
 from absolve.urls.base import PLACEHOLDER, TOO_LONG, found_as, is_useless
@@ -72,8 +71,9 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
     if not is_known(base) and any(with_relative(entity, lambda base: not is_known(base))):
         text = f"no base URL is known: relative links are left unchanged ({advice})"
         yield Diagnostic("no-base", text, entity.name)
-    if base.url.endswith(FOLDER) and any(with_relative(entity, lambda one: one.url.endswith(FOLDER))):
-        text = f"{in_short(base.url)!r} is a folder: relative links lead beside it, not into it (a slash is missing)"
+    reason = entity.folder() if not base.url.endswith("/") else None
+    if reason is not None and any(with_relative(entity, lambda one: one is base, "#/?")):
+        text = f"{in_short(base.url)!r} is a folder by {reason}: relative links lead beside it (a slash is missing)"
         yield Diagnostic("folder-url", f"{base.source}: {text}", entity.name)
     for useless in dict.fromkeys(with_relative(entity, _is_useless) if entity.has_useless else ()):
         text = f"{useless.source}: {in_short(useless.url)!r} resolves no relative link: they are left unchanged"

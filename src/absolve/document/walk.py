@@ -496,21 +496,22 @@ def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) ->
         return None
 
 
-def with_relative(entity: Entity, wanted: Callable[[BaseURL], bool]) -> Iterator[BaseURL]:
+def with_relative(entity: Entity, wanted: Callable[[BaseURL], bool], fine: str = "#") -> Iterator[BaseURL]:
     """Yield the `wanted` bases under which an entity, and those inside it, have relative links that need a base.
 
-    A fragment alone needs none, nor does a link to a part of the same message, or to a file beside the document.
+    A link to a part of the same message, or to a file beside the document, needs none, nor does a reference that begins
+    with a character of `fine`.
     """
     base = entity.bases.base
-    if wanted(base) and any(type(event) is Link and _needs_base(entity, event) for event in entity.events):
+    if wanted(base) and any(type(event) is Link and _needs_base(entity, event, fine) for event in entity.events):
         yield base
     for inner in inners(entity):
-        yield from with_relative(inner.entity, wanted)
+        yield from with_relative(inner.entity, wanted, fine)
 
 
-def _needs_base(entity: Entity, link: Link) -> bool:
+def _needs_base(entity: Entity, link: Link, fine: str) -> bool:
     reference = text(link.coding.decode(entity.cut(link.start, link.end)))
-    if link.place.stays == "always" or not reference or reference[0] == "#" or has_scheme(reference):
+    if link.place.stays == "always" or not reference or reference[0] in fine or has_scheme(reference):
         return False
     context = LinkContext(entity, link)
     if context.file_url(reference) is not None:
