@@ -325,6 +325,9 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
         ("--remap-file", r"http://h/(.*),/new/\1,regex"),
         ("--remap-file", r"http://h/(.*),//n/\1,regex"),
         ("--remap-file", "http://h/,/new/"),
+        ("--remap-file", "PK\x03\x04 of a workbook of another kind"),
+        ("--remap-file", ""),
+        ("--url-map", "SQLite format 3\0"),
     ],
 )
 def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, option: str, row: str) -> None:

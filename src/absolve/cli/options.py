@@ -327,6 +327,7 @@ def _read(name: str, url: str | None) -> dict[int, Change]:
     from absolve.tables import reading, redirects
 
     found = {}
+    row = None
     try:
         table = redirects.read(reading.table(name, inputs.read_table(name)))
     except DocumentError as error:
@@ -341,6 +342,8 @@ def _read(name: str, url: str | None) -> dict[int, Change]:
             old, new = (_placed(one, url) if how in _URLS else one for one in (row.old, row.new))
             found[row.line] = Change(old, new, how)
             _checked(found[row.line], name, row.line)
+    if row is None:
+        raise UsageError(f"{name}:1: no rule is in this file")
     return found
 
 

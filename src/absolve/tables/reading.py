@@ -13,6 +13,7 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.core.errors import UsageError
 from absolve.tables.text import Charset, charset_of, cut, decoded
 
 if TYPE_CHECKING:
@@ -61,6 +62,17 @@ class Table(NamedTuple):
     delimiter: str = ","
 
 
+# What people have in place of a table, by its first bytes.
+_BINARY: Final = (
+    (b"PK\x03\x04", "a ZIP archive, and no .xlsx"),
+    (b"\xd0\xcf\x11\xe0", "an old workbook, or one with a password: save it as .xlsx"),
+    (b"%PDF", "a PDF"),
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"(\xb5/\xfd", "compressed by zstd"),
+    (b"SQLite format 3\0", "a database"),
+    (b"WARC/", "a WARC archive"),
+)
+
 def is_workbook(data: bytes) -> bool:
     """Return whether a file is a workbook, by its first bytes and the names of its members."""
     return data.startswith(b"PK\x03\x04") and b"xl/workbook" in data
@@ -69,7 +81,7 @@ def is_workbook(data: bytes) -> bool:
 def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
     """Return the table of a file. Bytes that are no UTF-8 are windows-1252 if `legacy`, otherwise surrogates.
 
-    Raise UsageError for a workbook that cannot be read, or without openpyxl.
+    Raise UsageError for a file that is no text, for a workbook that cannot be read, or without openpyxl.
     """
     if is_workbook(data):
         from absolve.tables import workbook
@@ -79,8 +91,16 @@ def table(name: str, data: bytes, *, legacy: bool = True) -> Table:
         return of_json
     charset = charset_of(data, legacy=legacy)
     text = decoded(data, legacy=legacy)
+    if (binary := binary_form(data, text[:_SNIFFED])) is not None:
+        raise UsageError(f"{name}:1: this is {binary}")
     delimiter = delimiter_of(text)
     return Table(rows(text, delimiter), f"CSV with {_NAMES[delimiter]}{_in_words(charset)}", delimiter)
+
+
+def binary_form(data: bytes, text: str) -> str | None:
+    """Return what a file is, in words, if it is no text; `text` is its beginning, decoded."""
+    binary = "binary data" if "\0" in text else None
+    return next((words for start, words in _BINARY if data.startswith(start)), binary)
 
 
 def _of_json(data: bytes) -> Table | None:

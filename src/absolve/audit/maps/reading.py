@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps import apache, caddy, nginx, redirects, spreadsheet, structured, xml_forms
 from absolve.audit.maps.model import MOST_RULES
 from absolve.core.errors import UsageError
-from absolve.tables.reading import is_workbook
+from absolve.tables.reading import binary_form, is_workbook
 from absolve.tables.text import decoded
 
 if TYPE_CHECKING:
@@ -75,21 +75,13 @@ def read(
         raise UsageError(f"{path}: this map has more than {MOST_RULES:,} lines: one prefix may be many rules")
     form = format or recognised(path.name, data)
     if form == "csv":
+        _refuse(path, binary_form(data, decoded(data[:_LOOKED_AT])) if not is_workbook(data) else None)
         found = spreadsheet.read(str(path), data, hosts)
         return found._replace(data=b"" if is_workbook(data) else data)  # a workbook is written as CSV
     return _READERS[form](str(path), data)._replace(data=data)
 
 
-# What people keep redirects in that is no map: by its first bytes, by its first characters, by its name.
-_BINARY: Final = (
-    (b"PK\x03\x04", "a ZIP archive, and no .xlsx"),
-    (b"\xd0\xcf\x11\xe0", "an old workbook, or one with a password: save it as .xlsx"),
-    (b"%PDF", "a PDF"),
-    (b"\x1f\x8b", "compressed by gzip"),
-    (b"(\xb5/\xfd", "compressed by zstd"),
-    (b"SQLite format 3\0", "a database"),
-    (b"WARC/", "a WARC archive"),
-)
+# What people keep redirects in that is no map: by its first characters, by its name.
 _TEXT: Final = (
     (re.compile(r"<!DOCTYPE\s+html|<html\b", re.IGNORECASE), "HTML"),
     (re.compile(rf"<(?!{_SECTION[1:]}|/)", re.IGNORECASE), "XML"),
@@ -125,12 +117,15 @@ def check(found: RuleSet) -> None:
     is_known = found.format in _STRUCTURED
     is_known = is_known or (found.format == "csv" and found.words.startswith("rows of JSON"))
     other = _other_form(Path(found.file).name.lower(), found.data, text) if not is_known else None
-    if other is not None:
-        line = text[: len(text) - len(text.lstrip())].count("\n") + 1
-        raise UsageError(f"{found.file}:{line}: this is {other}: a map is {_IN_WORDS}")
+    _refuse(found.file, other, text[: len(text) - len(text.lstrip())].count("\n") + 1)
     if not any(_is_like(rule, found.format) for rule in found.rules):
         line, problem = next(((rule.line, f": {rule.problem}") for rule in found.rules), (1, ""))
         raise UsageError(f"{found.file}:{line}: no rule is in this map{problem}: a map is {_IN_WORDS}")
+
+
+def _refuse(file: str | Path, other: str | None, line: int = 1) -> None:
+    if other is not None:
+        raise UsageError(f"{file}:{line}: this is {other}: a map is {_IN_WORDS}")
 
 
 def _is_like(rule: Rule, form: str) -> bool:
@@ -141,11 +136,8 @@ def _is_like(rule: Rule, form: str) -> bool:
 
 def _other_form(name: str, data: bytes, text: str) -> str | None:
     """Return what a file is that is no map, in words; None for what may be one."""
-    for start, words in _BINARY:
-        if data.startswith(start):
-            return words
-    if "\0" in text:
-        return "binary data"
+    if (binary := binary_form(data, text)) is not None:
+        return binary
     bare = text.lstrip()
     for pattern, words in _TEXT:
         if pattern.match(bare):
