@@ -286,11 +286,11 @@ class Entity:
         if url.endswith(_FOLDER):
             return "its type"
         head = self.own_data[:_HEAD]
-        if b"<title>" not in head and b"<TITLE>" not in head:
-            return None
+        written = unquote(url)
+        if not url or written.rpartition("/")[2].encode("utf-8", "surrogatepass") not in head:
+            return None  # nearly always, and soon
         found = _LISTING.search(head)
-        path = b"" if found is None else (found[1] or found[2]).replace(b"&amp;", b"&")
-        is_listed = path and unquote(url).endswith(path.decode("utf-8", "replace"))
+        is_listed = found is not None and written.endswith((found[1] or found[2]).decode("utf-8", "replace"))
         return "the title of the page, a listing" if is_listed else None
 
     @property
