@@ -169,7 +169,7 @@ def delimiter_of(text: str) -> str:
     if (named := _SEPARATOR.match(text)) is not None:
         return named[1]
     head = _NO_SEPARATORS.sub("", text[:_SNIFFED])
-    lines = [line for line in islice(re.split("[\r\n]+", head), 2 * _ROWS) if line.strip()][:_ROWS]
+    lines = [line for line in islice(re.split("[\r\n]+", head), 2 * _ROWS) if line.strip(" ")][:_ROWS]
     return max(_NAMES, key=lambda one: _regularity(one, lines))
 
 
