@@ -98,13 +98,18 @@ def test_a_file_that_is_too_large_is_reported_and_the_others_are_held(
     assert "a.html" in capsys.readouterr().err
 
 
-def test_of_two_files_with_one_url_the_newer_is_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = write(tmp_path, {"a.html": b"<meta charset=utf-8>old", "b.html": b"<meta charset=utf-8>new"})
+def test_of_two_files_with_one_url_links_lead_to_the_newer_and_both_are_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = (b"<meta charset=utf-8><img src='%b.gif'><a href=y>" % name for name in (b"a", b"b"))
+    folder = write(tmp_path, {"a.html": old, "a.gif": b"GIF89a", "b.html": new, "b.gif": b"GIF89a", "c.html": b"<a href=x>"})
     os.utime(folder / "a.html", (1e9, 1e9))
-    rows = "".join(f"{folder / name},http://h/x\n" for name in ("b.html", "a.html"))
+    rows = "".join(f"{folder / name},http://h/{'y' if name[0] == 'c' else 'x'}\n" for name in ("b.html", "a.html", "c.html"))
     (tmp_path / "map.csv").write_text(rows)
     main(["mirror", str(folder), "-o", str(tmp_path / "m"), "--url-map", str(tmp_path / "map.csv")])
-    assert tree(tmp_path / "m") == {"h/x.html": b"<meta charset=utf-8>new"}
+    assert {name: data for name, data in tree(tmp_path / "m").items() if name.endswith(".html")} == {
+        "h/x.html": b"<meta charset=utf-8><img src='../_/b.gif'><a href=y.html>",
+        "_/a.html": b"<meta charset=utf-8><img src='a.gif'><a href=../h/y.html>",
+        "h/y.html": b"<a href=x.html>",
+    }
     assert "a.html: same-url: b.html has the same URL" in capsys.readouterr().err
 
 

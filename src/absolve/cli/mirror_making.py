@@ -108,7 +108,7 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
         path = Path(temporary) / maps.WORKING
         with closing(maps.Working(path)) as working:
             working.create({})
-            _plan_in_place(working, FilesReader(source.inputs, 0, reading, every=True), found, same, report)
+            _plan_in_place(working, FilesReader(source.inputs, 0, reading), found, same, report)
             how = MirrorOptions(
                 reading,
                 (source,),

@@ -41,15 +41,14 @@ _TWIN: Final = 1
 class FilesReader:
     """The captures in files; the place of each is its number among the inputs.
 
-    Of several files with one URL the newest is held. With `every` the others get a URL of their own, too, and _TWIN as
-    the number in their place.
+    Of several files with one URL the newest has it. The others, older saves of a page, get a URL of their own, as files
+    without a URL do, and _TWIN as the number in their place.
     """
 
-    def __init__(self, inputs: Sequence[Input], number: int, how: ReadOptions, *, every: bool = False) -> None:
+    def __init__(self, inputs: Sequence[Input], number: int, how: ReadOptions) -> None:
         self._inputs = inputs
         self._number = number
         self._how = how
-        self._every = every
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each file with its URL."""
@@ -73,10 +72,9 @@ class FilesReader:
             number = 0
             if url is not None and newest[url] != index:
                 other = self._inputs[newest[url]].place
-                number, url = _TWIN, None if self._every else url
-                if not self._every:
-                    text = f"{other} has the same URL ({in_short(url or '')}) and is newer: it is held instead"
-                    yield Broken(Diagnostic("same-url", text, input_.name))
+                text = f"{other} has the same URL ({in_short(url)}) and is newer: links to the URL lead to it"
+                yield Broken(Diagnostic("same-url", text, input_.name))
+                number, url = _TWIN, None
             sent = normal(url or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}")
             if sent is not None:
                 where = Where(self._number, index, number)
