@@ -328,11 +328,12 @@ def test_rows_of_tables_that_meet_nothing_are_counted(absolve: Runner, tmp_path:
         ("--remap-file", "PK\x03\x04 of a workbook of another kind"),
         ("--remap-file", ""),
         ("--url-map", "SQLite format 3\0"),
+        ("--url-map", "a.html,http://h/2\n./a.html,http://h/1"),
     ],
 )
 def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, option: str, row: str) -> None:
     (tmp_path / "a.html").write_bytes(b"<a href=x>")
     table = tmp_path / "t.csv"
-    table.write_text(f"{row}\n")
+    table.write_text(row)
     done = absolve("rewrite", tmp_path / "a.html", option, table)
-    assert (done.status, done.err.startswith(f"error: usage: {table}:1: ")) == (2, True)
+    assert (done.status, done.err.startswith(f"error: usage: {table}:{row.count(chr(10)) + 1}: ")) == (2, True)

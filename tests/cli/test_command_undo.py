@@ -56,10 +56,22 @@ def test_every_file_gets_back_its_bytes(
     assert "no link restored" in absolve.summary
 
 
+def test_pages_that_became_equal_get_back_their_bytes_by_their_paths(absolve: Runner) -> None:
+    pages = {"a.html": b"<a href=x>", "b.html": b"<a href=http://h/d/x>", "c.html": b"<a href=/d/x>", "d.html": b"<a href=/d/x>"}
+    for name, data in pages.items():
+        Path("equal").mkdir(exist_ok=True)
+        Path("equal", name).write_bytes(data)
+    absolve("rewrite", "equal", "--url", "http://h/d/", "-o", "out", "--log", "c.csv")
+    assert absolve("rewrite", "out", "--undo", "c.csv", "-o", "back").status == 0
+    assert captures.files_below(Path("back")) == pages
+    assert "rows of" not in absolve.summary
+
+
 def test_a_file_that_has_changed_since_stays_and_is_reported(absolve: Runner) -> None:
     absolve("rewrite", "site", *URL, "-o", "out", "--log", "c.csv")
     Path("out/sub/a.html").write_bytes(b"new")
     assert "error: out/sub/a.html: not-undone: it has changed" in absolve("rewrite", "out", "--in-place", "--undo", "c.csv").err
+    assert "rows of" not in absolve.summary
     assert Path("out/sub/a.html").read_bytes() == b"new"
     assert Path("out/sub/a.css").read_bytes() == FILES["a.css"]
 

@@ -190,7 +190,7 @@ def test_a_dry_run_prints_the_paths_and_writes_nothing(tmp_path: Path, capsys: p
     assert main(["mirror", str(tmp_path / "c.har"), "--dry-run"]) == 0
     out = capsys.readouterr()
     assert "http://h/a/b\th/a/b.html\n" in out.out
-    assert "3 documents, 1 other URLs" in out.err
+    assert "3 documents, 1 other URL" in out.err
     assert [path.name for path in tmp_path.iterdir()] == ["c.har"]
 
 

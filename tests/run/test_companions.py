@@ -216,6 +216,20 @@ def test_a_file_beside_that_records_no_url_of_the_page_is_none(tmp_path: Path, n
     assert read(found(root)["p.html"]).entity.bases.own.url == ""
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("name", ["p.url", "p.html.webloc", "p.html:Zone.Identifier", "index.dat"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_records_a_url_is_a_file_of_the_folder(tmp_path: Path, name: str, kind: str) -> None:
+    page = "index.html" if name == "index.dat" else "p.html"
+    root = written(tmp_path, {page: "<a href=x>"})
+    written(tmp_path / "outside", {"secret": f"[remote]\nurl = {URL}\nHostUrl={URL}\nsource\t{URL}\n"})
+    if kind == "link":
+        (root / name).symlink_to(tmp_path / "outside" / "secret")
+    else:
+        os.mkfifo(root / name)
+    assert read(found(root)[page]).entity.bases.own.url == ""
+
+
 def test_a_shortcut_beside_a_page_is_a_record_of_who_saved_it(tmp_path: Path) -> None:
     files = {"p.url": "[InternetShortcut]\nURL=http://h.example/a/\n", "img/a.png": "x"}
     assert changes(tmp_path, "<img src=img/a.png><a href=b>", files) == "<img src=img/a.png><a href=http://h.example/a/b>"

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import failures, many, mirror_making
+from absolve.cli import failures, many, mirror_making, totals
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
@@ -272,8 +272,8 @@ def _summary(
     missing = next(working.rows("SELECT count(*) FROM missing"))[0]
     notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
     aside = f" ({left_out:,} not listed: no public address)" if left_out else ""
-    words = [f"{number:,} documents", f"{missing:,} URLs missing{aside}"]
-    words += [f"{number:,} {code}" for code, number in notes.items()]
+    words = [totals.number(number, "document"), f"{totals.number(missing, 'URL')} missing{aside}"]
+    words += [f"{count:,} {code}" for code, count in notes.items()]
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
     print("; ".join([f"absolve: {name}: {', '.join(words)} ({MAP})", *report.totals.left_out()]), file=sys.stderr)
@@ -294,7 +294,7 @@ def _dry(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report
         if not held:
             _finish_run(working, options, report)
             return
-    print(f"{held:,} documents, {others:,} other URLs", file=sys.stderr)
+    print(f"{totals.number(held, 'document')}, {totals.number(others, 'other URL')}", file=sys.stderr)
 
 
 def _look(options: argparse.Namespace, report: Report) -> None:
@@ -337,4 +337,5 @@ def _check(options: argparse.Namespace, report: Report) -> None:
     if not options.quiet:
         found = ", ".join(f"{number:,} {code}" for code, number in sorted(counts.items())) or "nothing is wrong"
         name = printable.printable(options.check)
-        print(f"absolve: {name}: {checker.files:,} files, {checker.links:,} links: {found}", file=sys.stderr)
+        looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
+        print(f"absolve: {name}: {looked_at}: {found}", file=sys.stderr)

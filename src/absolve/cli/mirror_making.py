@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve.cli import many
+from absolve.cli import many, totals
 from absolve.cli import options as shared
 from absolve.cli.rewrite import diff_lines
 from absolve.cli.terminal import colours, is_terminal
@@ -140,7 +140,8 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
             number = working.documents()[0]
     if not options.quiet and not shows:
         name = printable.printable(options.output)
-        print(f"absolve: {name}: {number:,} files, {changed:,} {'written' if copies else 'changed'}", file=sys.stderr)
+        done = f"{totals.number(number, 'file')}, {changed:,} {'written' if copies else 'changed'}"
+        print(f"absolve: {name}: {done}", file=sys.stderr)
 
 
 def _with_text_names(options: argparse.Namespace, report: Report) -> tuple[list[Input], list[Input]]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _SCOPES = ("internal", "external", "same-document", "other")
 
 
-_MOST: Final = 5  # kinds, or lines of a table, in the line that ends a run
+_MOST: Final = 5  # lines of a table in the line that ends a run
+_KINDS: Final = 12
 
 
 class Table(NamedTuple):
@@ -122,8 +123,8 @@ def _lines(numbers: Sequence[int]) -> str:
 
 
 def _kinds(counts: Counter[str]) -> str:
-    kinds = [f"{count:,} {printable.printable(kind)}" for kind, count in counts.most_common(_MOST)]
-    others = counts.total() - sum(count for _, count in counts.most_common(_MOST))
+    kinds = [f"{count:,} {printable.printable(kind)}" for kind, count in counts.most_common(_KINDS)]
+    others = counts.total() - sum(count for _, count in counts.most_common(_KINDS))
     return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
 
 

@@ -411,6 +411,9 @@ def read_url_map(name: str) -> UrlMap:
             raise UsageError(f"{name}:{row.first}: {text}")
         path, url = (row.cell(places[role]) for role in _URL_MAP)
         _check_url(url, f"{name}:{row.first}")
+        if found.urls.get(key(path), url) != url:
+            text = f"line {found.lines[key(path)]} has another URL for {in_short(path)!r}"
+            raise UsageError(f"{name}:{row.first}: {text}")
         found.urls[key(path)] = url
         found.lines[key(path)] = row.first
     return found

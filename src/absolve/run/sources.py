@@ -285,11 +285,16 @@ def shortcut_url(path: str) -> str | None:
 
 
 def _begin(path: str) -> bytes:
+    """Return the first bytes of a file that records a URL: no pipe, and no link, which may lead out of the folder."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - faster, for very many
-            return file.read(_LONGEST)
+        with open(path, "rb", opener=_no_link) as file:
+            return file.read(_LONGEST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except (OSError, ValueError):
         return b""
+
+
+def _no_link(name: str, flags: int) -> int:
+    return _at_once(name, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _origin(name: str) -> str | None:

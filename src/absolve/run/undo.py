@@ -83,7 +83,10 @@ class Recording:
             if known is not None and known.before != file.before:
                 self._made[file.after] = None
         self._originals = {file.before: file for file in self.files}
-        self._ends = sorted(file.document[::-1] for file in self.files)
+        self._ends = sorted(self.files, key=_end)
+        self._numbers: dict[str, set[int]] = {}  # by the digest after the rewrite
+        for file in self.files:
+            self._numbers.setdefault(file.after, set()).add(file.number)
 
     def of(self, input_: Input, data: bytes) -> Recorded | None:
         """Return what the log has of an input with these bytes, before or after the rewrite.
@@ -91,24 +94,32 @@ class Recording:
         None for a file found in a folder that the log does not name. Raise DocumentError for any other one.
         """
         digest = sha256(data).hexdigest()
-        named = self._named.get(shown(input_.name))
-        if named is not None and named.after == digest:
-            return named
+        named = self._of_name(input_)
+        if len(named) == 1 and named[0].after == digest:
+            return named[0]
+        if not named and input_.found:
+            return None  # also if it is equal to a file that was rewritten: it was so before
         if digest in self._made:
             if (made := self._made[digest]) is None:
                 raise _not_undone(input_, _SEVERAL)
             return made
         if digest in self._originals:
             return self._originals[digest]
-        if named is None and input_.found and not self._ends_with(input_.place):
-            return None
-        raise _not_undone(input_, _NO_BYTES if named is not None and not named.before else _CHANGED)
+        raise _not_undone(input_, _NO_BYTES if named and not named[0].before else _CHANGED)
 
-    def _ends_with(self, place: str) -> bool:
-        """Return whether a file of the log has this path below some folder."""
-        end = f"/{shown(place)}"[::-1]
-        at = bisect_left(self._ends, end)
-        return at < len(self._ends) and self._ends[at].startswith(end)
+    def met(self, input_: Input, found: Recorded | None = None) -> frozenset[int]:
+        """Return the rows that an input met: those of its name or path, and those of files equal to it."""
+        equal = self._numbers[found.after] if found is not None else set()
+        return frozenset(equal.union(file.number for file in self._of_name(input_)))
+
+    def _of_name(self, input_: Input) -> list[Recorded]:
+        """Return the file of the log with the name of an input, else two at most with its path below some folder."""
+        named = self._named.get(shown(input_.name))
+        if named is not None:
+            return [named]
+        end = f"/{shown(input_.place)}"[::-1]
+        at = bisect_left(self._ends, end, key=_end)
+        return [file for file in self._ends[at : at + 2] if _end(file).startswith(end)]
 
     def undone(self, input_: Input, data: bytes, most: int) -> tuple[list[Edit], bytes, Recorded | None]:
         """Return the edits that undo the rewrite of an input, and its bytes before. Raise DocumentError."""
@@ -126,6 +137,10 @@ class Recording:
         if not fits or sha256(made := splicer.finish()).hexdigest() != found.before:
             raise _not_undone(input_, _WRONG)
         return edits, made, found
+
+
+def _end(file: Recorded) -> str:
+    return file.document[::-1]
 
 
 def _not_undone(input_: Input, text: str) -> DocumentError:
@@ -190,6 +205,7 @@ def undone(recording: Recording, how: RewriteOptions, job: Job) -> Iterator[Task
 
 
 def _undone(recording: Recording, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
+    yield ChangeCounts(0, 0, 0, recording.met(job.input))  # also if it cannot be undone
     data = _data(how, job)
     edits, made, found = recording.undone(job.input, data, how.reading.settings.max_size)
     if found is None and job.target is not None and job.input.found:
@@ -199,7 +215,7 @@ def _undone(recording: Recording, how: RewriteOptions, job: Job) -> Iterator[Tas
         with output.written():
             yield from output.end(made)
         yield from output.ready()
-    yield from _counts(found, data, is_changed=bool(edits))
+    yield from _counts(recording, job, found, data, is_changed=bool(edits))
 
 
 def counted_only(recording: Recording, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
@@ -210,7 +226,7 @@ def counted_only(recording: Recording, how: RewriteOptions, job: Job) -> Iterato
 def _counted(recording: Recording, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     edits, _, found = recording.undone(job.input, _data(how, job), how.reading.settings.max_size)
     links = found.links if found is not None else 0
-    counts = ChangeCounts(links, links if edits else 0, int(bool(edits)), _met(found))
+    counts = ChangeCounts(links, links if edits else 0, int(bool(edits)), recording.met(job.input, found))
     yield from counted(job.input.name, counts)
 
 
@@ -226,7 +242,7 @@ def _compared(
 ) -> Iterator[TaskResult]:
     data = _data(how, job)
     edits, _, found = recording.undone(job.input, data, how.reading.settings.max_size)
-    yield from _counts(found, data, is_changed=bool(edits))
+    yield from _counts(recording, job, found, data, is_changed=bool(edits))
     yield StdoutBytes(b"".join(show(job.input.name, data, edits)))
 
 
@@ -234,11 +250,9 @@ def _data(how: RewriteOptions, job: Job) -> bytes:
     return sources.read(job.input.name, max_size=how.reading.settings.max_size).data
 
 
-def _counts(found: Recorded | None, data: bytes, *, is_changed: bool) -> Iterator[TaskResult]:
+def _counts(
+    recording: Recording, job: Job, found: Recorded | None, data: bytes, *, is_changed: bool
+) -> Iterator[TaskResult]:
     links = found.links if found is not None else 0
-    yield ChangeCounts(links, links if is_changed else 0, int(is_changed), _met(found))
+    yield ChangeCounts(links, links if is_changed else 0, int(is_changed), recording.met(job.input, found))
     yield BytesRead(len(data), 1)
-
-
-def _met(found: Recorded | None) -> frozenset[int]:
-    return frozenset() if found is None else frozenset({found.number})
