@@ -248,6 +248,25 @@ def test_a_path_outside_of_the_site_is_not_judged(tmp_path: Path) -> None:
     assert done.found == {"no.html": "broken"}
 
 
+def test_links_that_forgot_the_folder_of_the_site_are_one_cause_with_repairs(tmp_path: Path) -> None:
+    site = {"index.html": links("/a.html", "b.html#x", "/b.html#x", "/other.html", "../a.html"), "a.html": page(), "b.html": page("<p id=x>")}
+    done = audited(tmp_path, site, url="https://new.example/docs/")
+    assert {row["reference"]: (row["verdict"], row["fix"]) for row in done.tables["links"] if row["verdict"] != "ok"} == {
+        "/a.html": ("broken", "/docs/a.html"),
+        "/b.html#x": ("broken", "/docs/b.html#x"),
+        "/other.html": ("external", None),
+        "../a.html": ("external", None),
+    }
+    assert [(row["links"], row["title"]) for row in done.tables["causes"]] == [(2, "Lacks the folder of the site: /a.html")]
+
+
+def test_a_base_element_that_leads_out_of_the_folder_of_the_site_is_one_cause(tmp_path: Path) -> None:
+    site = {"index.html": links("a.html", "b.html"), "a.html": page(), "b.html": page('<a href="a.html">a</a> <a href="./">home</a> <a href="c/">c</a>', "<base href=/>")}
+    done = audited(tmp_path, site, url="https://new.example/docs/")
+    assert [(row["links"], row["example_document"]) for row in done.tables["causes"]] == [(2, str(tmp_path / "new/b.html"))]
+    assert {row["fix"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"docs/a.html", "./docs/"}
+
+
 def test_a_folder_without_a_url_has_an_assumed_one(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("/a.html", "no.html"), "a.html": page()}, url=None)
     assert done.found == {"no.html": "broken"}

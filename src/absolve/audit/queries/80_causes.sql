@@ -19,7 +19,7 @@ WITH loud AS (
     FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
 )
 SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS suggestion,
-    CASE WHEN cause = 'base' THEN 'base'
+    CASE WHEN cause IN ('base', 'folder') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
             OR verdict = 'fragment' AND NOT contains(target, '#')) THEN verdict || ':' || rule
