@@ -290,8 +290,24 @@ def test_one_relative_reference_in_many_folders_is_one_cause(tmp_path: Path) -> 
     assert {row["cause"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"broken:img[src]:img/logo.png"}
 
 
+def test_one_meta_element_of_a_template_is_one_cause_whatever_its_pages(tmp_path: Path) -> None:
+    head = '<meta property="og:url" content="{0}/p.html"><meta property="og:image" content="img/logo.png">'
+    pages = {f"{folder}/{name}.html": page(head=head.format(folder)) for folder in "abc" for name in "pqr"}
+    done = audited(tmp_path, {"index.html": links(*pages), **pages})
+    assert {row["cause"]: row["links"] for row in done.tables["causes"]} == {
+        "broken:meta[content]:metadata:new.example": 9,
+        "broken:meta[content]:img/logo.png": 9,
+    }
+
+
+def test_different_parts_that_a_page_lacks_are_different_causes(tmp_path: Path) -> None:
+    head = '<link rel=stylesheet href="a.css"><link rel=stylesheet href="b.css">'
+    done = audited(tmp_path, {"index.html": page('<a href="p.html">p</a>', head), "p.html": page(head=head)})
+    assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}a.css", f"broken:{NEW}b.css"}
+
+
 def test_a_folder_that_is_missing_is_one_cause(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt", "gone.html")})
+    done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt?v=1/2", "gone.html")})
     assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
 
 
