@@ -96,6 +96,16 @@ A, B, OTHER = text(1), text(2), text(3)
         pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Prices", "See the new page"), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="a stub of its name"),
         pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("We moved", "We moved", "See the new page")}, "replaced", None, id="a stub"),
         pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B)}, "replaced", None, id="gone"),
+        pytest.param(
+            {"a": titled("Porting Python 2 code to Python 3 | Shop", "x", A), "b": titled("Sums | Shop", "x", OTHER)},
+            {"a": titled("How to port Python 2 code to Python 3 | Shop", "y", B), "b": titled("Sums | Shop", "y", OTHER)},
+            "kept", None, id="another title with the same words",
+        ),
+        pytest.param(
+            {"a": titled("Prices of all boats | Shop of the bay", "x", A), "b": titled("Sums | Shop of the bay", "x", OTHER)},
+            {"a": titled("Jobs of all kinds | Shop of our bay", "y", B), "b": titled("Sums | Shop of our bay", "y", OTHER)},
+            "replaced", None, id="another title with the same words of the site",
+        ),
         pytest.param({"a": titled("Prices", "Prices", A, B)}, {"a": titled("Costs", "Costs", A, B[:-90], OTHER)}, "kept", None, id="most of its text"),
         pytest.param({"index": titled("Shop", "Spring", A)}, {"index": titled("The shop", "Summer", B)}, "kept", None, id="home"),
     ],
