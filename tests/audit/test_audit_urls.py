@@ -117,6 +117,23 @@ def test_an_updated_page_is_kept_and_another_one_is_replaced(tmp_path: Path, old
     assert (row["verdict"], row["suggestion"]) == (verdict, suggestion and f"{NEW}{suggestion}.html")
 
 
+@pytest.mark.parametrize(
+    ("new", "verdict", "final"),
+    [
+        pytest.param({"b": titled("Jobs", "Jobs", B), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="content elsewhere"),
+        pytest.param({"b": titled("Jobs", "Jobs", B)}, "mapped", "b", id="content nowhere"),
+        pytest.param({"b": titled("Jobs", "Jobs", B, A), "c": titled("Prices", "Prices", A)}, "mapped", "b", id="content in both"),
+        pytest.param({"b": titled("Prices", "Prices", "New ones"), "c": titled("Old", "Old", A)}, "mapped", "b", id="a page of its name"),
+    ],
+)
+def test_a_rule_to_another_page_than_the_content_is_found(tmp_path: Path, new: dict[str, str], verdict: str, final: str) -> None:
+    old = {"a.html": titled("Prices", "Prices", A), "b.html": titled("Jobs", "Jobs", B)}
+    done = audited(tmp_path, {f"{name}.html": data for name, data in new.items()}, old=old, maps={"map.csv": "/a.html,/b.html\n"})
+    assert (done.url("a.html")["verdict"], done.url("a.html")["final"]) == (verdict, f"{NEW}{final}.html")
+    titles = [row["title"] for row in done.tables["causes"] if row["title"].startswith("A rule ")]
+    assert titles == [f"A rule leads to another page: {done.url('a.html')['rule']}"] * (verdict == "replaced")
+
+
 def test_a_swapped_image_is_replaced(tmp_path: Path) -> None:
     done = audited(tmp_path, {"a.png": b"2", "c.png": b"1"}, old={"a.png": b"1"})
     assert (done.url("a.png")["verdict"], done.url("a.png")["final"]) == ("replaced", f"{NEW}c.png")

@@ -43,6 +43,7 @@ SELECT j.*, CASE
     WHEN verdict = 'lost' AND is_ruled THEN 'rule-to-nothing:' || j.rule
     WHEN verdict = 'lost' THEN 'lost:' || folder_of(path_of(j.url))
     WHEN verdict = 'moved' THEN f.cause
+    WHEN verdict = 'replaced' AND is_ruled THEN 'wrong-page:' || j.rule
     WHEN verdict = 'replaced' THEN 'replaced:' || path_of(j.url) END AS cause,
     f.rule AS folder_rule, f.own AS own_rule, n.suggestion AS near
 FROM judged_urls j LEFT JOIN folders f ON f.url = j.url LEFT JOIN near_urls n ON n.url = j.url;
