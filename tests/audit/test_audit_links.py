@@ -316,3 +316,15 @@ def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> N
     written(tmp_path / "b", {"x.html": links("no2")})
     done = run(tmp_path, tmp_path / "a", tmp_path / "b", "--url", NEW)
     assert set(done.found) == {"no1", "no2"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("From: a@h.example\nSubject: how\nContent-Type: text/asciidoc\n\nBody\n", id="message"),
+        pytest.param("From a@h.example Mon Nov 19 2007\nFrom: a@h.example\n\nBody\n\nFrom b@h.example Mon Nov 19 2007\nFrom: b@h.example\n\nBody\n", id="mailbox"),
+    ],
+)
+def test_a_text_file_with_the_header_of_a_message_is_a_file_of_the_site(tmp_path: Path, text: str) -> None:
+    done = audited(tmp_path, {"index.html": links("how.txt"), "how.txt": text})
+    assert done.link("how.txt")["verdict"] == "ok"
