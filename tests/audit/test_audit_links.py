@@ -248,6 +248,25 @@ def test_a_path_outside_of_the_site_is_not_judged(tmp_path: Path) -> None:
     assert done.found == {"no.html": "broken"}
 
 
+def test_links_that_forgot_the_folder_of_the_site_are_one_cause_with_repairs(tmp_path: Path) -> None:
+    site = {"index.html": links("/a.html", "b.html#x", "/b.html#x", "/other.html", "../a.html"), "a.html": page(), "b.html": page("<p id=x>")}
+    done = audited(tmp_path, site, url="https://new.example/docs/")
+    assert {row["reference"]: (row["verdict"], row["fix"]) for row in done.tables["links"] if row["verdict"] != "ok"} == {
+        "/a.html": ("broken", "/docs/a.html"),
+        "/b.html#x": ("broken", "/docs/b.html#x"),
+        "/other.html": ("external", None),
+        "../a.html": ("external", None),
+    }
+    assert [(row["links"], row["title"]) for row in done.tables["causes"]] == [(2, "Lacks the folder of the site: /a.html")]
+
+
+def test_a_base_element_that_leads_out_of_the_folder_of_the_site_is_one_cause(tmp_path: Path) -> None:
+    site = {"index.html": links("a.html", "b.html"), "a.html": page(), "b.html": page('<a href="a.html">a</a> <a href="./">home</a> <a href="c/">c</a>', "<base href=/>")}
+    done = audited(tmp_path, site, url="https://new.example/docs/")
+    assert [(row["links"], row["example_document"]) for row in done.tables["causes"]] == [(2, str(tmp_path / "new/b.html"))]
+    assert {row["fix"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"docs/a.html", "./docs/"}
+
+
 def test_a_folder_without_a_url_has_an_assumed_one(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("/a.html", "no.html"), "a.html": page()}, url=None)
     assert done.found == {"no.html": "broken"}
@@ -271,8 +290,24 @@ def test_one_relative_reference_in_many_folders_is_one_cause(tmp_path: Path) -> 
     assert {row["cause"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"broken:img[src]:img/logo.png"}
 
 
+def test_one_meta_element_of_a_template_is_one_cause_whatever_its_pages(tmp_path: Path) -> None:
+    head = '<meta property="og:url" content="{0}/p.html"><meta property="og:image" content="img/logo.png">'
+    pages = {f"{folder}/{name}.html": page(head=head.format(folder)) for folder in "abc" for name in "pqr"}
+    done = audited(tmp_path, {"index.html": links(*pages), **pages})
+    assert {row["cause"]: row["links"] for row in done.tables["causes"]} == {
+        "broken:meta[content]:metadata:new.example": 9,
+        "broken:meta[content]:img/logo.png": 9,
+    }
+
+
+def test_different_parts_that_a_page_lacks_are_different_causes(tmp_path: Path) -> None:
+    head = '<link rel=stylesheet href="a.css"><link rel=stylesheet href="b.css">'
+    done = audited(tmp_path, {"index.html": page('<a href="p.html">p</a>', head), "p.html": page(head=head)})
+    assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}a.css", f"broken:{NEW}b.css"}
+
+
 def test_a_folder_that_is_missing_is_one_cause(tmp_path: Path) -> None:
-    done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt", "gone.html")})
+    done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt?v=1/2", "gone.html")})
     assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
 
 
@@ -281,3 +316,15 @@ def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> N
     written(tmp_path / "b", {"x.html": links("no2")})
     done = run(tmp_path, tmp_path / "a", tmp_path / "b", "--url", NEW)
     assert set(done.found) == {"no1", "no2"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("From: a@h.example\nSubject: how\nContent-Type: text/asciidoc\n\nBody\n", id="message"),
+        pytest.param("From a@h.example Mon Nov 19 2007\nFrom: a@h.example\n\nBody\n\nFrom b@h.example Mon Nov 19 2007\nFrom: b@h.example\n\nBody\n", id="mailbox"),
+    ],
+)
+def test_a_text_file_with_the_header_of_a_message_is_a_file_of_the_site(tmp_path: Path, text: str) -> None:
+    done = audited(tmp_path, {"index.html": links("how.txt"), "how.txt": text})
+    assert done.link("how.txt")["verdict"] == "ok"

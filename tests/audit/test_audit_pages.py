@@ -33,6 +33,21 @@ def test_canonical_links_that_contradict(tmp_path: Path) -> None:
     assert {url for verdict, url in done.pages if verdict == "canonical"} == {f"{name}.html" for name in "abcdfgh"}
 
 
+def test_the_machine_that_the_site_was_made_on_is_named_in_findings_of_pages(tmp_path: Path) -> None:
+    local = "http://localhost:8000/a.html"
+    files = {
+        "index.html": links("a.html"),
+        "a.html": page("a", f'<link rel=canonical href="{local}"><link rel=alternate hreflang=en href="{local}">'),
+        "sitemap.xml": f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{NEW}</loc></url><url><loc>{local}</loc></url></urlset>',
+    }
+    done = audited(tmp_path, files)
+    assert {(row["verdict"], row["detail"]) for row in done.tables["pages"] if "machine" in (row["detail"] or "machine")} == {
+        ("canonical", f"its canonical link leads to the machine that the site was made on: {local}"),
+        ("hreflang", f"its link for en leads to the machine that the site was made on: {local}"),
+        ("sitemap", "the sitemap lists a URL of the machine that the site was made on"),
+    }
+
+
 def alternates(*pairs: str) -> str:
     return page(" ".join(pairs), "".join(f'<link rel=alternate hreflang={pair.partition("=")[0]} href="{pair.partition("=")[2]}">' for pair in pairs))
 

@@ -96,6 +96,16 @@ A, B, OTHER = text(1), text(2), text(3)
         pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Prices", "Prices", "See the new page"), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="a stub of its name"),
         pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("We moved", "We moved", "See the new page")}, "replaced", None, id="a stub"),
         pytest.param({"a": titled("Prices", "Prices", A)}, {"a": titled("Jobs", "Jobs", B)}, "replaced", None, id="gone"),
+        pytest.param(
+            {"a": titled("Porting Python 2 code to Python 3 | Shop", "x", A), "b": titled("Sums | Shop", "x", OTHER)},
+            {"a": titled("How to port Python 2 code to Python 3 | Shop", "y", B), "b": titled("Sums | Shop", "y", OTHER)},
+            "kept", None, id="another title with the same words",
+        ),
+        pytest.param(
+            {"a": titled("Prices of all boats | Shop of the bay", "x", A), "b": titled("Sums | Shop of the bay", "x", OTHER)},
+            {"a": titled("Jobs of all kinds | Shop of our bay", "y", B), "b": titled("Sums | Shop of our bay", "y", OTHER)},
+            "replaced", None, id="another title with the same words of the site",
+        ),
         pytest.param({"a": titled("Prices", "Prices", A, B)}, {"a": titled("Costs", "Costs", A, B[:-90], OTHER)}, "kept", None, id="most of its text"),
         pytest.param({"index": titled("Shop", "Spring", A)}, {"index": titled("The shop", "Summer", B)}, "kept", None, id="home"),
     ],
@@ -105,6 +115,23 @@ def test_an_updated_page_is_kept_and_another_one_is_replaced(tmp_path: Path, old
     (name, *_) = old
     row = done.url(f"{name}.html" if name != "index" else "")
     assert (row["verdict"], row["suggestion"]) == (verdict, suggestion and f"{NEW}{suggestion}.html")
+
+
+@pytest.mark.parametrize(
+    ("new", "verdict", "final"),
+    [
+        pytest.param({"b": titled("Jobs", "Jobs", B), "c": titled("Prices", "Prices", A)}, "replaced", "c", id="content elsewhere"),
+        pytest.param({"b": titled("Jobs", "Jobs", B)}, "mapped", "b", id="content nowhere"),
+        pytest.param({"b": titled("Jobs", "Jobs", B, A), "c": titled("Prices", "Prices", A)}, "mapped", "b", id="content in both"),
+        pytest.param({"b": titled("Prices", "Prices", "New ones"), "c": titled("Old", "Old", A)}, "mapped", "b", id="a page of its name"),
+    ],
+)
+def test_a_rule_to_another_page_than_the_content_is_found(tmp_path: Path, new: dict[str, str], verdict: str, final: str) -> None:
+    old = {"a.html": titled("Prices", "Prices", A), "b.html": titled("Jobs", "Jobs", B)}
+    done = audited(tmp_path, {f"{name}.html": data for name, data in new.items()}, old=old, maps={"map.csv": "/a.html,/b.html\n"})
+    assert (done.url("a.html")["verdict"], done.url("a.html")["final"]) == (verdict, f"{NEW}{final}.html")
+    titles = [row["title"] for row in done.tables["causes"] if row["title"].startswith("A rule ")]
+    assert titles == [f"A rule leads to another page: {done.url('a.html')['rule']}"] * (verdict == "replaced")
 
 
 def test_a_swapped_image_is_replaced(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
 """
 _BROKEN: Final = """
 SELECT DISTINCT bare(url) FROM findings
-WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL AND NOT contains(url, '?')
+WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
 """
 _DEEPEST: Final = 100  # folders in each other: with more, the work would be quadratic
 _ENTRIES: Final = """
@@ -122,6 +122,7 @@ def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
 
 def _folders_above(url: str) -> Iterator[str]:
     """Yield the folders that a URL is in below the root, the topmost first: not all where these are very many."""
+    url = url.partition("?")[0]
     at = url.find("/", url.find("//") + 2)
     for _ in range(_DEEPEST):
         at = url.find("/", at + 1)

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 PLACE: Final = "http://localhost/"  # the root of a folder without --url
 # Files whose first bytes are not looked at for a container: most files of a site.
-_PLAIN: Final = tuple(".html .htm .xhtml .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split())
+_PLAIN: Final = tuple(
+    ".html .htm .xhtml .txt .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split()
+)
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _FEWEST: Final = 3  # pages that must have a block before it is taken for a part of the template
 _SHARE: Final = 0.5
+_ALIKE: Final = 0.7  # of the words of two titles: one was edited
 _OF_MANY: Final = 0.25  # of the pages: a title or heading that more of them have names none of them
 _SEPARATOR: Final = re.compile(r" [|\-\u2013\u2014\u00b7\u2022\u00bb\u00ab~/]+ ")  # before the name of the site
 _LINK: Final = 0.2  # how much text in links counts: menus, and links to the previous and next page
@@ -59,7 +60,8 @@ class Match(NamedTuple):
 class Pair(NamedTuple):
     """The score of a pair that the caller asked for, and whether both have a title or heading in common.
 
-    `names`: 2 for one that no other page has, 1 for one that few other pages have, 0 for none.
+    `names`: 2 for one that no other page has, 1 for one that few other pages have, or for titles of nearly the same
+    words, 0 for none.
     """
 
     old: Key
@@ -207,7 +209,16 @@ class _Matching:
         common = page.names & other.names
         if any(self.old.names[name] == self.new.names[name] == 1 for name in common):
             return 2
-        return int(any(self.old.names_few(name) and self.new.names_few(name) for name in common))
+        few = any(self.old.names_few(name) and self.new.names_few(name) for name in common)
+        return int(few or self._alike(page, other))
+
+    def _alike(self, page: Page, other: Page) -> bool:
+        """Return whether a part of both titles has nearly the same words: a title that was edited."""
+        olds, news = (
+            [{*part.split()} for part in _SEPARATOR.split(one.title) if site.names_few(part)]
+            for one, site in ((page, self.old), (other, self.new))
+        )
+        return any(2 * len(old & new) >= _ALIKE * (len(old) + len(new)) for old in olds for new in news if old)
 
     # --- equal text ---------------------------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ VERDICTS: Final = {
     "moved": Words(
         "Moved", "The content of the old URL is elsewhere, and no rule leads to it.", "{url} has no rule"
     ),
-    "replaced": Words("Replaced", "The old URL is there, its content is not.", "{url} has other content now"),
+    "replaced": Words("Replaced", "The old URL leads to a page with other content.", "{url} has other content now"),
     "gone": Words("Gone", "The map states that the old URL is gone.", "{url}"),
     "lost": Words("Lost", "The old URL leads nowhere.", "{url} leads nowhere"),
     "noindex": Words(

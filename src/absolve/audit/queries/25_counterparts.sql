@@ -15,7 +15,7 @@ CREATE OR REPLACE TABLE strays AS
 SELECT DISTINCT l.url, s.base || substr(l.path, 2) || coalesce('?' || query_of(l.url), '') AS inner_url
 FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
 JOIN scopes s ON s.side = 'new' AND s.is_main AND s.site = l.site AND NOT starts_with(l.path || '/', s.prefix)
-WHERE a.is_rooted AND l.resource IS NULL;
+WHERE a.is_placed AND l.resource IS NULL;
 
 CREATE OR REPLACE TABLE wanted AS
     SELECT 'new' AS side, new_url AS url FROM counterparts UNION ALL SELECT 'new', inner_url FROM strays;

@@ -8,7 +8,7 @@ WITH joined AS (
     SELECT l.id, l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.attribute, l.kind, l.rel,
         l.reference, l.base, l.target, l.scope, l.problems, l.is_insecure,
         t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure, t.url,
-        t.is_inside, t.is_stray AND is_rooted(l.reference) AS is_stray, t.stray_there,
+        t.is_inside, t.is_stray AND is_placed(l.reference, l.base_layer) AS is_stray, t.stray_there,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
         -- no fragments that lead to a place; hints that fetch nothing
@@ -41,14 +41,13 @@ WITH joined AS (
 SELECT id, document, entity, line, "column", start, "end", element, attribute, kind, rel, reference, base, target, url,
     scope, verdict,
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure
-        WHEN is_stray THEN stray_there
         WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'case', 'slash', 'encoding', 'fragment', 'broken')
         THEN final END AS final,
     CASE WHEN verdict IN ('leftover', 'loop', 'chain', 'redirected', 'fragment', 'broken') THEN hops ELSE 0 END AS hops,
     CASE WHEN verdict IN ('mixed', 'insecure') THEN secure IS NOT NULL AND of_target IS DISTINCT FROM 'fragment'
         WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
-        ELSE coalesce(is_stray, false) END AND coalesce(final, secure) IS NOT NULL AS is_sure,
+        ELSE false END AND coalesce(final, secure) IS NOT NULL AS is_sure,
     CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved', 'placeholder') THEN suggestion END AS suggestion,
-    rule, is_gone, NULL::VARCHAR AS cause
+    rule, is_gone, is_stray, NULL::VARCHAR AS cause
 FROM judged
 WHERE verdict <> quiet_verdict(scope);

@@ -1,4 +1,5 @@
--- relocated: broken links whose reference was right in the old site, or whose target has moved: its new place.
+-- relocated: broken links that lack the folder of the site, whose reference was right in the old site, or whose target has
+-- moved: its new place.
 
 CREATE OR REPLACE TABLE old_references AS -- the same reference in the document that this one was
 SELECT f.id, f.url, o.new_url, fragment_of(l.target) AS fragment, h2.final, h2.new_resource, o.url AS old_url
@@ -15,14 +16,20 @@ WHERE f.verdict = 'broken'
 QUALIFY row_number() OVER (PARTITION BY f.id ORDER BY l.start, h.url) = 1;
 
 CREATE OR REPLACE TABLE relocated AS
-WITH by_path AS (
+WITH in_folder AS (
+    SELECT f.id, with_fragment(k.there, fragment_of(f.target)) AS final, coalesce(k.resource, k.variant_resource) AS new_resource
+    FROM findings f JOIN strays y ON y.url = f.url JOIN located k ON k.side = 'new' AND k.url = y.inner_url
+    WHERE f.verdict = 'broken' AND f.is_stray AND k.there IS NOT NULL
+), by_path AS (
     SELECT f.id, h.final, h.new_resource, h.url AS old_url, fragment_of(f.target) AS fragment
     FROM findings f JOIN olds o ON o.url = f.url JOIN homes h ON h.url = o.old_url AND h.new_resource IS NOT NULL
     WHERE f.verdict = 'broken' AND f.final IS NULL AND h.verdict IN ('moved', 'mapped')
     AND NOT EXISTS (SELECT 1 FROM led d WHERE d.url = f.url) -- else a rule has moved the link itself
 )
-SELECT id, with_fragment(final, fragment) AS final, new_resource, 'base' AS cause, old_url
-FROM old_references WHERE url <> new_url
+SELECT id, final, new_resource, 'folder' AS cause, NULL::VARCHAR AS old_url FROM in_folder
+UNION ALL
+SELECT id, with_fragment(final, fragment), new_resource, 'base', old_url
+FROM old_references ANTI JOIN in_folder USING (id) WHERE url <> new_url
 UNION ALL
 SELECT b.id, with_fragment(b.final, b.fragment), b.new_resource, 'moved', b.old_url
 FROM by_path b ANTI JOIN (SELECT id FROM old_references WHERE url <> new_url) r ON r.id = b.id;

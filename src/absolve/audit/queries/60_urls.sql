@@ -33,7 +33,7 @@ WITH ruled AS (
     FROM ruled r LEFT JOIN located l ON l.side = 'new' AND l.url = r.new_url
 ), known AS (
     SELECT p.*, t.digest AS there_digest, t.is_page AS there_is_page,
-        s.score AS there_score, s.names AS there_names, ls.score AS led_score,
+        s.score AS there_score, s.names AS there_names, ls.score AS led_score, ls.names AS led_names,
         d.new_resource AS digest_resource, dn.url AS digest_url,
         m.new_resource AS content_resource, mn.url AS content_url, m.score AS content_score,
         sn.url AS second_url,
@@ -70,6 +70,8 @@ SELECT *, CASE
     WHEN is_ruled AND led_resource IS NULL AND NOT is_outside THEN 'lost'
     WHEN leads_home AND NOT coalesce(led_score >= threshold, false) AND (of_rule >= 2 OR of_all >= 5)
         THEN 'lost'
+    WHEN is_ruled AND led_score < threshold AND led_names = 0 AND NOT is_held_twice
+        AND coalesce(digest_resource, content_resource) <> led_resource THEN 'replaced'
     WHEN is_ruled THEN 'mapped'
     WHEN digest_resource IS NOT NULL OR content_resource IS NOT NULL THEN 'moved'
     ELSE 'lost' END AS verdict,

@@ -74,6 +74,7 @@ CREATE OR REPLACE TABLE language_findings AS
 SELECT url, document, CASE verdict
     WHEN 'leftover' THEN 'its link for ' || language || ' names the old site: ' || target
     WHEN 'broken' THEN 'its link for ' || language || ' leads nowhere: ' || target
+    WHEN 'local' THEN 'its link for ' || language || ' leads to the machine that the site was made on: ' || target
     WHEN 'external' THEN NULL
     ELSE 'its link for ' || language || ' is redirected or spelled otherwise (' || verdict || '): ' || target END AS detail
 FROM alternates WHERE verdict NOT IN ('ok', 'external', 'fragment')
@@ -111,6 +112,7 @@ SELECT c.url, c.document, 'canonical', CASE
     WHEN c.claimed > 1 THEN 'two canonical links that differ: ' || coalesce(c.target, c.reference)
     WHEN c.verdict = 'leftover' THEN 'its canonical link names the old site: ' || c.target
     WHEN c.verdict = 'broken' THEN 'its canonical link leads nowhere: ' || c.target
+    WHEN c.verdict = 'local' THEN 'its canonical link leads to the machine that the site was made on: ' || c.target
     WHEN c.verdict IN ('loop', 'chain', 'redirected') THEN 'its canonical link is redirected: ' || c.target
     WHEN c.verdict IN ('case', 'slash', 'encoding', 'insecure', 'mixed')
         THEN 'its canonical link is spelled otherwise (' || c.verdict || '): ' || c.target
@@ -133,6 +135,7 @@ UNION ALL
 SELECT url, document, 'sitemap', CASE verdict
     WHEN 'leftover' THEN 'the sitemap lists a URL of the old site'
     WHEN 'broken' THEN 'the sitemap lists a URL that is not there'
+    WHEN 'local' THEN 'the sitemap lists a URL of the machine that the site was made on'
     WHEN 'loop' THEN 'the sitemap lists a URL that is redirected in a circle'
     WHEN 'chain' THEN 'the sitemap lists a URL that is redirected to ' || coalesce(final, 'nothing')
     WHEN 'redirected' THEN 'the sitemap lists a URL that is redirected to ' || coalesce(final, 'nothing')

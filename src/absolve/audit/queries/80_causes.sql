@@ -10,22 +10,23 @@ WITH loud AS (
 ), located_origins AS ( -- a page that is not there is one origin, whatever the fragments and elements
     SELECT l.*, CASE WHEN l.verdict = 'broken' THEN coalesce(m.folder, l.url) WHEN l.verdict = 'fragment' THEN l.target
         ELSE l.url END AS origin,
-        CASE WHEN l.element IN ('link', 'meta') THEN coalesce(l.rel || ':', '') || site_of(l.url) END AS template
+        CASE WHEN l.element IN ('link', 'meta') THEN coalesce(nullif(l.rel, ''), l.kind) || ':' || site_of(l.url) END AS template
     FROM loud l LEFT JOIN missing_folders m ON m.url = l.url AND l.verdict = 'broken' AND l.final IS NULL
 ), counted AS (
     SELECT *, count(*) OVER (PARTITION BY verdict, place, reference) AS same_reference,
         count(*) OVER (PARTITION BY verdict, origin) AS same_origin,
-        CASE WHEN template IS NOT NULL THEN count(*) OVER (PARTITION BY verdict, place, template) ELSE 0 END AS same_template
+        CASE WHEN template IS NOT NULL THEN count(*) OVER (PARTITION BY verdict, place, template) ELSE 0 END AS same_template,
+        -- one in each page, such as og:url: several style sheets of a page are several causes
+        template IS NOT NULL AND count(*) OVER (PARTITION BY verdict, place, template, document) = 1 AS is_alone
     FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
 )
 SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS suggestion,
-    CASE WHEN cause = 'base' THEN 'base'
+    CASE WHEN cause IN ('base', 'folder') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
             OR verdict = 'fragment' AND NOT contains(target, '#')) THEN verdict || ':' || rule
-        WHEN same_reference > same_origin AND same_reference >= same_template OR target IS NULL
-            THEN verdict || ':' || place || ':' || reference
-        WHEN verdict IN ('leftover', 'local', 'insecure') AND same_template > same_origin
+        WHEN same_reference > same_origin OR target IS NULL THEN verdict || ':' || place || ':' || reference
+        WHEN same_template > same_origin AND (verdict IN ('leftover', 'local', 'insecure') OR is_alone)
             THEN verdict || ':' || place || ':' || template
         ELSE verdict || ':' || origin END AS cause,
     CASE WHEN folder_rule IS NOT NULL THEN folder_rule ELSE rule END AS rule,
@@ -42,6 +43,7 @@ SELECT j.*, CASE
     WHEN verdict = 'lost' AND is_ruled THEN 'rule-to-nothing:' || j.rule
     WHEN verdict = 'lost' THEN 'lost:' || folder_of(path_of(j.url))
     WHEN verdict = 'moved' THEN f.cause
+    WHEN verdict = 'replaced' AND is_ruled THEN 'wrong-page:' || j.rule
     WHEN verdict = 'replaced' THEN 'replaced:' || path_of(j.url) END AS cause,
     f.rule AS folder_rule, f.own AS own_rule, n.suggestion AS near
 FROM judged_urls j LEFT JOIN folders f ON f.url = j.url LEFT JOIN near_urls n ON n.url = j.url;

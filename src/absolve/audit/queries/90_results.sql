@@ -60,6 +60,7 @@ WITH of_links AS (
 )
 SELECT cause, verdict, CASE
     WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
+    WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example_reference
     WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)
     ELSE CASE verdict
         WHEN 'malformed' THEN 'This is no URL: ' || example_reference
@@ -89,6 +90,7 @@ SELECT cause, verdict, CASE
     WHEN cause = 'all-to-home' THEN 'A rule leads many pages to the home page: search engines take that for lost'
     WHEN cause LIKE 'loop:%' THEN 'A rule leads in a circle: ' || rule
     WHEN cause LIKE 'rule-to-nothing:%' THEN 'A rule leads to nothing: ' || rule
+    WHEN cause LIKE 'wrong-page:%' THEN 'A rule leads to another page: ' || rule
     WHEN verdict = 'moved' THEN 'Moved, without a rule: ' || substr(cause, 7)
     WHEN verdict = 'replaced' THEN 'The URL is there, but holds something else: ' || url
     ELSE 'Lost: ' || pages || CASE pages WHEN 1 THEN ' URL of ' ELSE ' URLs of ' END || substr(cause, 6) END,

@@ -1,0 +1,30 @@
+"""A documentation site that was moved with faults of many kinds: each is found, no other is, and few causes explain them."""
+
+from pathlib import Path
+
+import pytest
+from audited import Audit, run
+from planted_faults import NEW, OLD, Site, findings, planted
+
+
+def audited(folder: Path, site: Site) -> Audit:
+    site.write(folder)
+    maps = ["--map", folder / "_redirects"] if site.rules else []
+    return run(folder, folder / "new", "--url", NEW, "--old", folder / "old", "--old-url", OLD, *maps)
+
+
+@pytest.mark.slow
+def test_each_planted_fault_is_found_and_no_other(shared: Path, tmp_path: Path) -> None:
+    root = shared / "sites/git-doc/doc/git-doc"
+    pages = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*.html"))}
+    before = audited(tmp_path / "before", Site(pages, pages))
+    site = planted(Site(pages, pages))
+    after = audited(tmp_path / "after", site)
+
+    known = {(table, *(row.get(column) for column in ("verdict", "reference", "url"))) for table, row in findings(before.tables)}
+    found = [(table, row) for table, row in findings(after.tables) if (table, *(row.get(column) for column in ("verdict", "reference", "url"))) not in known]
+    assert [(name, one) for name, every in site.faults.items() for one in every if not any(one.fits(*row) for row in found)] == []
+    assert [row for row in found if not any(one.fits(*row) for every in site.faults.values() for one in every)] == []
+    old = {row["cause"] for row in before.tables["causes"]}
+    assert len(site.faults) == 36
+    assert sum(row["cause"] not in old for row in after.tables["causes"]) <= 41
