@@ -340,6 +340,7 @@ def test_what_decodes_of_a_damaged_body_is_listed_and_stays(data: bytes) -> None
 LIES = {
     "a length that is too large": (["wrong-length"], message("Content-Length: 18")),
     "a length that is too small": (["wrong-length"], message("Content-Length: 16")),
+    "a length of too many digits": ([], message(f"Content-Length: {'1' * 5000}")),
     "the length of an encoded body": (["not-encoded", "wrong-length"], message("Content-Encoding: gzip", "Content-Length: 9")),
     "no chunks": (["not-encoded"], message("Transfer-Encoding: chunked")),
     "no brotli": (["not-encoded"], message("Content-Encoding: br")),
