@@ -222,9 +222,9 @@ def may_be_framed(fields: str, url: str, page: str) -> bool:
     limits = [security_policy.directives(one).get("frame-ancestors") for one in security_policy.of_header(fields)]
     ancestors = [sources for sources in limits if sources is not None]
     if ancestors:
-        return all(any(security_policy.matches(one, page, url) for one in sources) for sources in ancestors)
+        return all(security_policy.matches(sources, page, url) for sources in ancestors)
     words = {word.strip().lower() for value in field(fields, "x-frame-options") for word in value.split(",")}
-    return "deny" not in words and ("sameorigin" not in words or security_policy.matches("'self'", page, url))
+    return "deny" not in words and ("sameorigin" not in words or security_policy.matches(["'self'"], page, url))
 
 
 # --- scripts from a disk ----------------------------------------------------------------------------------------------
