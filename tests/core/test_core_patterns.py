@@ -50,7 +50,7 @@ def test_a_pattern_that_cannot_be_linear_is_rejected_with_the_reason(pattern: st
         Substitution(pattern, "x")
 
 
-@pytest.mark.parametrize("new", [r"\2", r"\g<y>", r"\x"])
+@pytest.mark.parametrize("new", [r"\2", r"\g<y>", r"\x", r"\g<²>", rf"\g<{'1' * 5000}>"])
 def test_a_template_that_names_no_group_is_rejected(new: str) -> None:
     with pytest.raises(UsageError, match="the target"):
         template(new, "(x)")

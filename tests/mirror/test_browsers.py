@@ -1,6 +1,9 @@
 """What browsers do with a file from a disk, by its name, and what a response allowed."""
 
+from collections.abc import Callable
+
 import pytest
+from linear import measure
 
 from absolve.mirror import browsers
 from absolve.mirror.browsers import ACTED_ON, DEMOTED, HARMLESS, SNIFFED
@@ -74,6 +77,8 @@ def test_a_response_is_a_document_only_as_its_header_allows(
         (["text/html, text/plain"], "text/plain"),
         (["text/html, */*", "nothing"], "text/html"),
         (['text/html; charset="a,b"'], 'text/html; charset="a,b"'),
+        ([r'text/html; charset="a\",b"'], r'text/html; charset="a\",b"'),
+        (['text/html, text/plain; charset="a,b'], 'text/plain; charset="a,b'),
         (["nothing"], "nothing"),
     ],
 )
@@ -134,3 +139,15 @@ def test_only_fields_that_limit_a_response_are_kept_each_in_one_line() -> None:
         ("X-Frame-Options", "deny"),
     ]
     assert browsers.kept_fields(header) == f"{CSP}img-src a; font-src b\nx-frame-options: deny"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda text: browsers.stated_type(["text/html" + "," * len(text)]),
+        lambda text: browsers.allowed("application/rss+xml", "", b"<title>=" + text),
+    ],
+    ids=["commas in a media type", "blanks behind an equals sign"],
+)
+def test_time_grows_linearly_with_the_length_of_a_response(work: Callable[[bytes], object]) -> None:
+    measure(work, b" " * 10_000)

@@ -156,7 +156,9 @@ def test_a_file_is_no_folder(site: Path) -> None:
     assert main(["mirror", "--relative-only", str(site / "index.html"), "-q"]) == 2
 
 
-def test_a_name_that_is_no_text_is_reported_and_the_file_stays(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_is_no_text_is_reported_and_the_file_stays(
+    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     odd = os.fsencode(site) + b"/\xff.html"
     with open(odd, "wb") as file:  # noqa: PTH123 - a name of bytes
         file.write(b"<a href=http://h/>")
@@ -164,6 +166,10 @@ def test_a_name_that_is_no_text_is_reported_and_the_file_stays(site: Path, capsy
     with open(odd, "rb") as file:  # noqa: PTH123
         assert file.read() == b"<a href=http://h/>"
     assert "not UTF-8" in capsys.readouterr().err
+    copy = tmp_path / "copy"
+    assert main(["mirror", "--relative-only", str(site), "-o", str(copy)]) == 1
+    with open(os.fsencode(copy) + b"/\xff.html", "rb") as file:  # noqa: PTH123
+        assert file.read() == b"<a href=http://h/>"
 
 
 def test_a_folder_that_cannot_be_written_leaves_every_file_as_it_was(

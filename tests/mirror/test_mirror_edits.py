@@ -203,6 +203,8 @@ def test_a_page_that_the_header_gives_charset_and_policies_has_the_charset_first
     [
         ("<script src=//o/s.js></script>", f"{CSP}script-src 'self'", "data:,"),
         ("<script src=s.js></script>", f"{CSP}script-src 'self'", "s.js"),
+        ("<script src=s.js></script>", f"{CSP}{'default-src *, ' * 16}", "s.js"),
+        ("<script src=s.js></script>", f"{CSP}{'default-src *, ' * 17}", "data:,"),
         ("<script nonce=a src=//o/s.js></script>", f"{CSP}script-src 'nonce-a'", "../o/s.js"),
         ("<script src=i.png></script>", "", "data:,"),
         ("<script integrity=sha256-x src=//o/s.js></script>", "", "data:,"),

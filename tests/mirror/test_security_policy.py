@@ -9,7 +9,7 @@ PAGE = "http://h/a/b"
 
 
 def holds(source: str) -> bool:
-    return matches(source, "http://h/", PAGE, by_path=False)
+    return matches([source], "http://h/", PAGE, by_path=False)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,9 @@ def test_a_policy_limits_scripts_unless_every_inline_one_may_run(policy: str, *,
         ("default-src 'self'", "frame", "http://o/", False),
         ("child-src o; default-src 'self'", "frame", "http://o/", True),
         ("object-src 'none'", "object", "http://h/", False),
+        (f"script-src o:{'1' * 5000}", "script", "http://o/s.js", False),
+        (f"script-src {'x ' * 499}o", "script", "http://o/s.js", True),
+        (f"script-src {'x ' * 500}o", "script", "http://o/s.js", False),
     ],
 )
 def test_a_policy_allows_the_urls_of_its_sources(policy: str, kind: str, url: str, *, allowed: bool) -> None:

@@ -203,6 +203,7 @@ def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: 
         parts.append(f"{number(mentions, 'mention')} of the old host outside links (table mentions)")
     if report.failures:
         parts.append(f"{number(len(report.failures), 'input')} failed")
+    report.totals.files.update(report.skipped)
     parts += report.totals.left_out()
     if wrote:
         names = [printable.message(str(path), credentials=options.show_credentials) for path in wrote]

@@ -135,8 +135,8 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
             with write.swept(root, how.token):
                 make(working, how, put, options, report, of_possible_changes if shows else None)
                 if copies:
-                    rest = (one for one in (*found, *odd) if not working.is_planned(one.place))
-                    changed += sum(_copied(one, root, report) for one in rest)
+                    rest = (one for one in found if not working.is_planned(one.place))
+                    changed += sum(_copied(one, root, report) for one in (*rest, *odd))
             number = working.documents()[0]
     if not options.quiet and not shows:
         name = printable.printable(options.output)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -37,6 +38,8 @@ WARNING: Final = "warning"
 NOTE: Final = "note"
 _STYLE_OF: Final = {ERROR: "red", WARNING: "yellow", NOTE: "cyan"}
 _UNREAD: Final = frozenset({NOT_READ, OF_SAVER, UNREAD_PART, "unknown-encoding"})  # counted in the line that ends a run
+# Codes of what a folder has that is neither a file nor a folder: pipes, links out of it, links to nothing or in a loop.
+_SKIPPED: Final = frozenset({"special-file", "outside", "not-found", "unreadable"})
 _IN_TOTALS: Final = _UNREAD | {"old-host"}
 # Codes of what absolve did or passed over by design, and that need no action.
 _NOTES: Final = frozenset(
@@ -109,6 +112,7 @@ class Report:
         self._is_advised = self._is_full = False
         self._end: tuple[Callable[[], str], bool] | None = None
         self.totals = Totals()
+        self.skipped: Counter[str] = Counter()  # by code
         self.read: set[Path] = set()  # files that are read as something else, such as the map of an audit in its site
         self._hinted: set[str] = set()
 
@@ -122,6 +126,8 @@ class Report:
             if Path(diagnostic.name).absolute() in self.read:
                 return
             self.totals.add_unread(diagnostic)
+        if diagnostic.code in _SKIPPED and not diagnostic.failed:
+            self.skipped[diagnostic.code] += 1
         if diagnostic.failed:
             if self._fail(self.input or diagnostic.name, diagnostic):
                 self._print(self._printed(diagnostic), diagnostic.code, ERROR)

@@ -10,7 +10,7 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from absolve.core.errors import MissingPackageError, UsageError
+from absolve.core.errors import MissingPackageError, UsageError, in_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,6 +30,7 @@ _NAMES: Final = {
     "(?P=": "a back-reference",
 }
 _GROUP: Final = re.compile(r"\\(?:g<(\w+)>|(\d{1,2})|(.))", re.DOTALL)
+_DIGITS: Final = 2  # of the number of a group, of which there are 99 at most
 # For `backtracks`, in a pattern whose escapes and classes are one letter.
 _ONE_CHARACTER: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _OPENING: Final = re.compile(r"\(\?(?:P?<\w+>|[a-zA-Z-]*:)")
@@ -115,9 +116,9 @@ def template(text: str, pattern: str) -> tuple[str | int, ...]:
             parts.append(found[3])
             continue
         name = found[1] or found[2]
-        number = int(name) if name.isdigit() else names(pattern).get(name, -1)
+        number = int(name) if name.isdecimal() and len(name) <= _DIGITS else names(pattern).get(name, -1)
         if not 0 <= number <= groups(pattern):
-            raise UsageError(f"the target names a group that is not there: {found[0]}")
+            raise UsageError(f"the target names a group that is not there: {in_short(found[0])}")
         parts.append(number)
     parts.append(text[place:])
     return tuple(part for part in parts if part != "")

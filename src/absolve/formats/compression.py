@@ -286,6 +286,16 @@ class Unread(Compressed):
         raise CodingError("unknown-coding", f"absolve does not read the coding {in_short(self._name)!r}")
 
 
+def listed(value: str) -> list[str]:
+    """Return the codings that a field names, in lower case; after the first `MOST_CODINGS` the rest is one text."""
+    return [name.strip().lower() for name in value.split(",", MOST_CODINGS)] if value else []
+
+
+def too_many(first: str) -> Unread:
+    """Return the coding of a body that has more than `MOST_CODINGS`, of which this is the first."""
+    return Unread(f"{first} and at least {MOST_CODINGS} more")
+
+
 # Content codings by their names (RFC 9110 8.4.1 and 18.6), and the signatures of those that have one.
 CODINGS: Final[dict[str, Callable[[int], Compressed]]] = {
     "gzip": Gzip,
@@ -294,4 +304,5 @@ CODINGS: Final[dict[str, Callable[[int], Compressed]]] = {
     "br": Brotli,
     "zstd": Zstandard,
 }
+MOST_CODINGS: Final = 16  # of one body; servers apply one or two
 SIGNATURES: Final = {"gzip": b"\x1f\x8b", "x-gzip": b"\x1f\x8b", "zstd": ZSTD_FRAME}

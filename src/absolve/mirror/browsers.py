@@ -73,7 +73,7 @@ _FIELDS: Final = frozenset(
 _FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})  # which Chromium shows as text
 _REPLACED: Final = frozenset("replacement csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr".split())
 _SCRIPTED: Final = re.compile(
-    r"<(?:[^\s<>]*:)?script|javascript|srcdoc|[\s\"'/]on[a-z]+\s*=|<!entity|<\?xml-stylesheet|=\s*[\"']?\s*data:"
+    r"<(?:[^\s<>]*:)?script|javascript|srcdoc|[\s\"'/]on[a-z]+\s*=|<!entity|<\?xml-stylesheet|=\s*+(?:[\"']\s*+)?data:"
 )
 
 
@@ -121,14 +121,15 @@ def stated_type(values: Iterable[str]) -> str:
     """Return the Content-Type of a response: of several values the last one that is a media type (Fetch 2.2.2)."""
     found = ""
     for value in values:
-        for one in _COMMA.split(value):
+        for one in _MEDIA_TYPE.findall(value):
             essence = registry.essence_of(one)[0]
             if (registry.is_media_type(essence) and essence != "*/*") or not found:
                 found = one.strip()
     return found
 
 
-_COMMA: Final = re.compile(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)")
+# A value of a list: a comma in a quoted string is no separator.
+_MEDIA_TYPE: Final = re.compile(r'(?>(?:[^",]++|"(?>(?:[^"\\]++|\\.)*)"?)+)', re.DOTALL)
 
 
 def kept_fields(fields: Iterable[tuple[str, str]]) -> str:
@@ -221,9 +222,9 @@ def may_be_framed(fields: str, url: str, page: str) -> bool:
     limits = [security_policy.directives(one).get("frame-ancestors") for one in security_policy.of_header(fields)]
     ancestors = [sources for sources in limits if sources is not None]
     if ancestors:
-        return all(any(security_policy.matches(one, page, url) for one in sources) for sources in ancestors)
+        return all(security_policy.matches(sources, page, url) for sources in ancestors)
     words = {word.strip().lower() for value in field(fields, "x-frame-options") for word in value.split(",")}
-    return "deny" not in words and ("sameorigin" not in words or security_policy.matches("'self'", page, url))
+    return "deny" not in words and ("sameorigin" not in words or security_policy.matches(["'self'"], page, url))
 
 
 # --- scripts from a disk ----------------------------------------------------------------------------------------------

@@ -151,6 +151,8 @@ def _limit(
     One that forbids local copies is replaced, in its place, by one with the sources that they need.
     """
     in_force = [*in_force, *_policies(own, entity, policy)]
+    if len(in_force) > security_policy.MOST_POLICIES:
+        in_force = [(-1, security_policy.NOTHING)]
     if in_force:
         policy.limits[id(entity)] = in_force
     for inner in inners(entity):

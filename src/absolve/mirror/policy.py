@@ -212,6 +212,7 @@ class MirrorPolicy:
         self._local_answers = self._relatives.local(path)
         self._absent_answers = self._relatives.absent
         self._cors: tuple[int, bool] = (0, False)
+        self._reasons: dict[tuple[object, ...], str | None] = {}
         self._written = 0
 
     def is_held(self, target: str) -> bool:
@@ -221,7 +222,7 @@ class MirrorPolicy:
     def holds(self, source: str) -> bool:
         """Return whether the mirror has a file that a source expression of the document's policy allows."""
         origins = self._responses.origins if self._responses is not None else ()
-        return any(security_policy.matches(source, origin, self.url, by_path=False) for origin in origins)
+        return any(security_policy.matches([source], origin, self.url, by_path=False) for origin in origins)
 
     def __call__(self, resolved: Resolved) -> str | None:
         """Return the new reference of a link; None where it stays. Raise DocumentError if all are too long together."""
@@ -384,15 +385,32 @@ class MirrorPolicy:
     ) -> str | None:
         """Return why a browser did not run a response at `end`, to which `url` led; None if it did."""
         kind = _RUN[resolved.element, resolved.attribute]
-        if kind == "script" and not browsers.may_be_script(media_type, fields):
-            return f"browsers run no {media_type[:60]} as a script"
-        if kind != "script" and not browsers.may_be_framed(fields, end, self.url):
-            return "its header allows no frame in this page"
         link, data = resolved.link, resolved.entity.own_data
         in_force = [found for at, found in self.limits.get(id(resolved.entity), ()) if at <= link.start]
         is_tag = kind == "script" and link.tag_start >= 0
         own = attributes(data, link.tag_start, link.tag_end) if is_tag else {}
-        words = {name: own[name].text(resolved.entity.charset) for name in (b"nonce", b"integrity") if name in own}
+        names = {b"nonce", b"integrity"} & own.keys()
+        words = {name: own[name].text(resolved.entity.charset) for name in sorted(names)}
+        key = (id(resolved.entity), len(in_force), kind, url, path, end, *words.items())
+        if key not in self._reasons:  # a page may have one script thousands of times
+            self._reasons[key] = self._reason(kind, in_force, words, url, path, end, media_type, fields)
+        return self._reasons[key]
+
+    def _reason(
+        self,
+        kind: str,
+        in_force: list[Directives],
+        words: Mapping[bytes, str],
+        url: str,
+        path: str,
+        end: str,
+        media_type: str,
+        fields: str,
+    ) -> str | None:
+        if kind == "script" and not browsers.may_be_script(media_type, fields):
+            return f"browsers run no {media_type[:60]} as a script"
+        if kind != "script" and not browsers.may_be_framed(fields, end, self.url):
+            return "its header allows no frame in this page"
         stated = words.get(b"integrity")
         if stated and self._responses and not browsers.has_integrity(stated, self._responses.digests(path)):
             return "its integrity is another"

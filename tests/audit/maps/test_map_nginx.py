@@ -155,6 +155,7 @@ INTERNAL = "it changes the path inside the server, which is not followed"
         ("return;", 2, "return has a status, a URL, or both"),
         ("return 200 ok;", 2, "return with status 200 sends a text, not a file"),
         ("return 301 /$cookie_x;", 2, "the value of $cookie_x cannot be known"),
+        (f"location ~ ^/a(b)$ {{ return 301 /${{{'1' * 5000}}}; }}", 2, f"the value of ${'1' * 60} cannot be known"),
         ("rewrite ^/a;", 2, "rewrite has a regular expression, a replacement, and perhaps a flag"),
         ("rewrite ^/(a /b permanent;", 2, "the regular expression cannot be used: missing ): ^/(a"),
         ("rewrite ^/a /b soon;", 2, "'soon' is no flag of rewrite"),

@@ -298,6 +298,7 @@ BROKEN = {
     "a truncated chunk": ("wrong-chunk", message("Transfer-Encoding: chunked", body=b"ff\r\n" + PAGE)),
     "truncated gzip": ("truncated", message("Content-Encoding: gzip", body=gzip.compress(PAGE)[:-9])),
     "broken gzip": ("broken", message("Content-Encoding: gzip", body=gzip.compress(PAGE)[:10] + b"\xff" * 30)),
+    "more than 16 codings": ("unknown-coding", message(f"Content-Encoding: {'gzip,' * 17}", body=gzip.compress(PAGE))),
     "an unknown coding": ("unknown-coding", message("Content-Encoding: sdch", body=b"\xd6\xc3\xc4\0" + PAGE)),
 }
 
@@ -340,10 +341,12 @@ def test_what_decodes_of_a_damaged_body_is_listed_and_stays(data: bytes) -> None
 LIES = {
     "a length that is too large": (["wrong-length"], message("Content-Length: 18")),
     "a length that is too small": (["wrong-length"], message("Content-Length: 16")),
+    "a length of too many digits": ([], message(f"Content-Length: {'1' * 5000}")),
     "the length of an encoded body": (["not-encoded", "wrong-length"], message("Content-Encoding: gzip", "Content-Length: 9")),
     "no chunks": (["not-encoded"], message("Transfer-Encoding: chunked")),
     "no brotli": (["not-encoded"], message("Content-Encoding: br")),
     "no deflate": (["not-encoded"], message("Content-Encoding: deflate")),
+    "16 codings": (["not-encoded"] * 16, message(f"Content-Encoding: {', '.join(['br', 'gzip'] * 8)}")),
     "a charset as coding": (["not-encoded"], message("Content-Encoding: UTF-8")),
 }
 

@@ -168,6 +168,12 @@ def test_compressed_bytes_that_were_lost_in_text_are_reported() -> None:
     assert (rewritten(data), reported(data)) == (data, [("broken", True)])
 
 
+def test_a_body_with_more_than_16_codings_stays() -> None:
+    packed = base64.b64encode(gzip.compress(PAGE.encode())).decode()
+    data = har(entry(packed, headers=[("Content-Encoding", "gzip," * 17)], content={"encoding": "base64"}))
+    assert (rewritten(data), reported(data)) == (data, [("unknown-coding", True)])
+
+
 def test_the_charset_declared_in_a_text_body_is_ignored() -> None:
     data = har(entry('<meta charset=koi8-r><a href="я">Я</a>'))
     assert read(rewritten(data))["content"]["text"] == '<meta charset=koi8-r><a href="http://h.example/d/я">Я</a>'

@@ -4,7 +4,9 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zipfile
+from itertools import product
 from typing import Any
 
 import pytest
@@ -246,6 +248,13 @@ def test_wrong_index_entries_stay_unchanged() -> None:
     wrong = {name: content.replace(sha256(PAGE)[7:].encode(), b"0" * 64) for name, content in opened(data).items()}
     index = opened(rewritten(zipped(wrong, stored=True)))["indexes/index.cdx"]
     assert [entry["digest"] for entry in entries(index)] == ["sha-256:" + "0" * 64] * 3
+    for field, value in product(("offset", "length"), ("²", "1" * 5000)):
+        files = opened(wacz(texts=True))
+        name = "indexes/index.cdx"
+        files[name] = re.sub(rf'("{field}": ")[0-9]+'.encode(), rf"\g<1>{value}".encode(), files[name], count=1)
+        index = opened(rewritten(zipped(files, stored=True)))[name]
+        assert entries(index)[0][field] == value
+        assert index != files[name]
 
 
 def test_verify_finds_wrong_fields_in_a_rewritten_package() -> None:

@@ -44,6 +44,7 @@ _REWRITING: Final = frozenset({"return", "rewrite", "if", "set", "break"})
 _ANSWERS: Final = frozenset({*_REWRITING, "include", "try_files", "error_page", ""})
 _USING: Final = frozenset({"return", "rewrite", "if", "try_files", "error_page", "map"})  # variables, that is
 _FLAGS: Final = frozenset({"last", "break", "redirect", "permanent", ""})
+_DIGITS: Final = 2  # of the number of a group
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\d|\w+))", re.ASCII)
 _REQUEST_URI: Final = re.compile(r"\$(?:\{request_uri\}|request_uri(?!\w))", re.ASCII)
 _PARTS: Final = {
@@ -414,7 +415,7 @@ def _target(text: str, place: Rule, query: str) -> tuple[tuple[str | int, ...], 
 
 
 def _part(name: str, names: Mapping[str, int], place: Rule) -> int:
-    if name.isdigit() and place.how == REGEX:
+    if name.isdigit() and len(name) <= _DIGITS and place.how == REGEX:
         return int(name)
     if name in names:
         return names[name]

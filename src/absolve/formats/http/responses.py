@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import CodingError, WalkError, in_short
 from absolve.core.model import Finding, new
 from absolve.formats import headers, registry
-from absolve.formats.compression import CODINGS, SIGNATURES, Unread
+from absolve.formats.compression import CODINGS, MOST_CODINGS, SIGNATURES, Unread, listed, too_many
 from absolve.formats.http.codings import CHUNK, Chunked
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ MOST_REDIRECTS: Final = 50  # as curl has it
 NO_BODY: Final = frozenset({b"204", b"304"})
 _HEAD: Final = 1 << 16  # bytes; most headers are shorter
 _LOOKED_AT: Final = 2048  # bytes that show whether a body is text
+_TRIED: Final = 1 << 16  # bytes that show whether it is in a coding without a signature
 
 
 class Response(NamedTuple):
@@ -94,11 +95,13 @@ def codings_of(data: bytes, response: Response, options: WalkOptions) -> tuple[l
     """Return the codings of the body, the outermost first, and a finding for each that is named but not applied.
 
     Archives store decoded bodies under a header that still names the coding. So a coding is skipped where the body, or
-    its first chunk, lacks it.
+    its first chunk, lacks it. A body with more codings than `MOST_CODINGS` cannot be read.
     """
     codings: list[Coding] = []
     findings: list[Finding] = []
     names = [*_names(data, response.fields, "transfer-encoding"), *_names(data, response.fields, "content-encoding")]
+    if len(names) > MOST_CODINGS:
+        return [too_many(names[-1])], []
     start: int | None = response.body  # of what is in the next coding, None if that is unknown
     for name in names:
         if name in {"identity", "none", ""}:
@@ -120,8 +123,7 @@ def _coding(name: str, options: WalkOptions) -> Coding:
 
 def _names(data: bytes, found: Sequence[Field], name: str) -> list[str]:
     """Return the codings in all fields of a name, in lower case, the one that was applied last first."""
-    values = [headers.value(data, field) for field in headers.named(found, name)]
-    return [coding.strip().lower() for value in values for coding in value.split(",")][::-1]
+    return listed(",".join(headers.value(data, field) for field in headers.named(found, name)))[::-1]
 
 
 def _lacks(name: str, coding: Coding, data: bytes, start: int) -> bool:
@@ -134,7 +136,7 @@ def _lacks(name: str, coding: Coding, data: bytes, start: int) -> bool:
     if start == len(data) or registry.looks_binary(data[start : start + _LOOKED_AT]):
         return False
     try:
-        coding.decode(data[start:])
+        coding.decode(data[start : start + _TRIED])
     except CodingError as error:
         return error.code in {"broken", "unknown-coding", "not-installed"}
     return False

@@ -33,6 +33,7 @@ _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++ [^\n]*?(?: HTT
 _BASES: Final = ("base", "content-base")  # not Content-Location: since RFC 7231 it sets no base in HTTP
 _PARTIAL: Final = b"206"
 _NOT_MODIFIED: Final = b"304"
+_DIGITS: Final = 18  # maximum digits of a Content-Length
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
@@ -133,6 +134,7 @@ def _in_digits(raw: bytes) -> bytes:
 def _length(data: bytes, response: Response) -> tuple[Field, int] | None:
     """Return the Content-Length field and its value; None unless there is exactly one, all digits (RFC 9112 6.3)."""
     found = headers.named(response.fields, "content-length")
-    if len(found) != 1 or not data[found[0].start : found[0].end].isdigit():
+    if len(found) != 1 or found[0].end - found[0].start > _DIGITS:
         return None
-    return found[0], int(data[found[0].start : found[0].end])
+    digits = data[found[0].start : found[0].end]
+    return (found[0], int(digits)) if digits.isdigit() else None

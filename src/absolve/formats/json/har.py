@@ -15,7 +15,7 @@ from absolve.core.errors import WalkError
 from absolve.core.model import BaseClaim, Derived, Finding, Layer, Link, LinkSite, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
-from absolve.formats.compression import Unread
+from absolve.formats.compression import Unread, listed
 from absolve.formats.events import EventList
 from absolve.formats.http.codings import Stack
 from absolve.formats.http.responses import sniffed
@@ -116,7 +116,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
         elif len(path) == 3:
             name = _text(data, field.get("name")).lower()
             if name == "content-encoding":
-                names += [one.strip().lower() for one in _text(data, field.get("value")).split(",")]
+                names += listed(_text(data, field.get("value")))
             if options.captures:
                 if not field.keys() >= {"name", "value"}:
                     raise WalkError("broken-entry", "a header field lacks its name or its value", found.start)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import CodingError
 from absolve.formats import registry
-from absolve.formats.compression import CODINGS, SIGNATURES
+from absolve.formats.compression import CODINGS, MOST_CODINGS, SIGNATURES, too_many
 from absolve.formats.json.tokens import JSONString
 from absolve.formats.mail.codings import Base64, LooseBase64
 
@@ -77,6 +77,8 @@ def left_in(raw: bytes, names: Sequence[str], options: WalkOptions, *, is_text: 
     signed = [name for name, magic in SIGNATURES.items() if head.startswith(magic)]
     if not head or not (names or signed):
         return []
+    if len(names) > MOST_CODINGS:
+        return [too_many(names[0])]
     found: list[Coding] = []
     for name in reversed(names or signed[:1]):
         coding = CODINGS[name](options.max_decompressed) if name in CODINGS else None

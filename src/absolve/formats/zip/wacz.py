@@ -38,6 +38,7 @@ _INDEX: Final = re.compile(r"indexes/.+")
 _TABLE: Final = re.compile(r".+\.cdxj?(?:\.gz)?")  # CDXJ lines: a key, a time, a JSON object
 _TABLE_OF_BLOCKS: Final = re.compile(r".+\.idx")  # the same for the blocks of a compressed table
 _GZIP: Final = 31  # zlib's wbits for a header and a trailer of gzip
+_DIGITS: Final = 18  # maximum digits of an offset or a length
 _ANY_SIZE: Final = 1 << 62
 _START: Final = attrgetter("start")
 _STRING: Final = JSONString()
@@ -232,7 +233,7 @@ class Package:
     def _line(self, line: bytes, entry: Mapping[tuple[str | int, ...], Value], moves: Moves | None) -> bytes:
         """Return an index entry with the offset, length and digests of its segment updated."""
         offset = _text(line, entry.get(("offset",)))
-        moved = moves.at(int(offset)) if moves is not None and offset.isdigit() else None
+        moved = moves.at(int(offset)) if moves is not None and _is_number(offset) else None
         if moved is None:
             return line
         old, new = moved
@@ -243,7 +244,7 @@ class Package:
             text = line[found.start : found.end]
             if path == ("offset",):
                 new_value = b"%d" % new.start
-            elif path == ("length",) and text.isdigit():  # some writers count the line ends after a record, some do not
+            elif path == ("length",) and _is_number(text):  # some writers count the line ends after a record
                 new_value = b"%d" % (int(text) + len(new.raw) - len(old.raw))
             elif path in {("digest",), ("recordDigest",)}:
                 new_value = self._digest(text, old, new)
@@ -273,6 +274,10 @@ class Package:
             value = next((piece.records for piece in found), None)
         record = record_at(value, 0) if value is not None else None
         return value[record.block : record.end] if value is not None and record is not None else None
+
+
+def _is_number(text: str | bytes) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _DIGITS
 
 
 def _file_name(path: str) -> str:
