@@ -105,6 +105,13 @@ def test_old_urls_of_another_host_are_counted(tmp_path: Path, capsys: pytest.Cap
 ERRORS = ("#N/A", "#NV", "#REF!", "#BEZUG!", "#VALUE!", "#WERT!", "#NAME?", "#DIV/0!", "#ERROR!", "#FIELD!", "TBD", "n/a", "-", "?", "", "#x")
 
 
+@pytest.mark.parametrize(("header", "is_used"), [("X;Y", True), ("Old;New", False)])
+def test_files_and_old_urls_choose_columns_that_no_word_names(tmp_path: Path, header: str, is_used: bool) -> None:
+    written(tmp_path, {**{f"new/{path}": text for path, text in SITE.items()}, "m.csv": f"{header}\n/about/;/a.html\n", "l.txt": f"{OLD}a.html\n"})
+    done = run(tmp_path, tmp_path / "new", "--url", NEW, "--map", tmp_path / "m.csv", "--old", tmp_path / "l.txt", "--old-url", OLD)
+    assert [row["verdict"] for row in done.tables["urls"]] == ["mapped" if is_used else "lost"]
+
+
 def test_what_a_spreadsheet_leaves_without_a_target_is_an_unread_rule(tmp_path: Path) -> None:
     rows = [f"/a{number},{error}" for number, error in enumerate(ERRORS)]
     done = audited(tmp_path, SITE, maps={"m.csv": "\n".join(["old,new", *rows, "#N/A,/about/", "# note, with a comma", "/z,/about/", ""])})

@@ -74,6 +74,20 @@ def test_the_header_and_the_cells_choose_the_columns(data: str | bytes, expected
     assert found(data) == expected
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        *"Новый адрес;Старый адрес|Куда;Откуда|Нова адреса;Стара адреса|Nová URL;Původní URL|Yeni URL;Eski URL".split("|"),
+        *"新网址;旧网址|目标URL;源URL|새 URL;기존URL|Új cím;Régi cím|Νέος σύνδεσμος;Παλιός σύνδεσμος|URL nou;URL vechi".split("|"),
+        *"Uusi osoite;Vanha osoite|כתובת חדשה;כתובת ישנה|الرابط الجديد;الرابط القديم|Til;Fra|Nuova pagina;Vecchia pagina".split("|"),
+        *"URL de destino;URL de origen|URL de destino;Página|リダイレクト先;リダイレクト元|新しいURL;旧ページURL|Para;De|Na;Z".split("|"),
+        *"No\u0301vy\u0301, nova\u0301;Stara\u0301|URL de destination;URL de la source".split("|"),
+    ],
+)  # fmt: skip
+def test_words_of_many_languages_choose_in_any_order(header: str) -> None:
+    assert found(f"{header}\n/b;/a\n".encode()) == [(2, "/a", "/b", None, None)]
+
+
 def test_the_choice_is_named() -> None:
     made = redirects.read(reading.table("m", book(("M", [["Ziel", "Quelle"], ["/b", "/a"]]), ("X", [["/c", "/d"]]))))
     assert made.words == 'the sheet "M" of a workbook (not read: "X"); old: "Quelle" (column 2), new: "Ziel" (column 1)'

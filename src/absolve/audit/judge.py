@@ -37,6 +37,7 @@ _NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
 _SLASHES: Final = re.compile("/{2,}")
 _LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
 _FETCHED: Final = 10_000  # rows at once
+_COMPARED: Final = 1000  # rules of a table whose direction is in question
 HTML: Final = ("text/html", "application/xhtml+xml")
 
 
@@ -209,6 +210,33 @@ WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target I
 UNION ALL SELECT a.url, s.target, 302, s.document, s.line FROM stubs s
 JOIN answers a ON a.side = 'new' AND a.resource = s.resource
 """
+
+
+_KEYS: Final = "SELECT DISTINCT side, key FROM answers WHERE key IN (SELECT unnest(?::VARCHAR[]))"
+
+
+def is_reversed(connection: Any, question: Question, found: RuleSet) -> bool:
+    """Return whether a table leads from the new site to the old one, by paths in columns that no word names."""
+    columns = found.columns
+    if columns is None or columns.header is None or not columns.by_words.isdisjoint({"old", "new"}):
+        return False
+    pairs = [(rule.source, rule.target[0]) for rule in islice(found.rules, _COMPARED) if rule.target]
+    folds = question.server.case == "ignore"
+    paths = [tuple(_path_of(str(one), folds=folds) for one in pair) for pair in pairs]
+    rows = connection.execute(_KEYS, [[one for pair in paths for one in pair]]).fetchall()
+    of_one = {key: side for side, key in rows if (OLD if side == NEW else NEW, key) not in rows}
+    sides = [(of_one.get(first), of_one.get(second)) for first, second in paths]
+    return sum(_direction(*pair) for pair in sides) < 0
+
+
+def _direction(source: str | None, target: str | None) -> int:
+    """Return 1 for a source of the old site or a target of the new one, -1 for the reverse."""
+    return {None: 0, OLD: 1, NEW: -1}[source] + {None: 0, OLD: -1, NEW: 1}[target]
+
+
+def _path_of(text: str, *, folds: bool) -> str:
+    path = identity.decoded(text.partition("?")[0])
+    return path.lower() if folds else path
 
 
 def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> maps.Rules:

@@ -81,6 +81,9 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             text = f"the site is taken to be {question.new_url} (--url gives another)"
             report.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
         judge.prepare(connection, question)
+        for place, one in enumerate(sets):
+            if judge.is_reversed(connection, question, one):
+                sets[place] = _read_map(one.file, options, report, new_first=True)
         roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
         read = texts.Reader(connection, shared.reading(options), roots, report.aside)
         compared = texts.comparing(read, question.threshold)
@@ -249,7 +252,7 @@ def _of_folder(path: Path, options: argparse.Namespace, report: Report) -> RuleS
     return found
 
 
-def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet:
+def _read_map(name: str, options: argparse.Namespace, report: Report, *, new_first: bool = False) -> RuleSet:
     path = Path(name)
     form = options.map_format
     if form is None and path.name.endswith("_redirects") and options.server.startswith("cloudflare"):
@@ -266,7 +269,7 @@ def _read_map(name: str, options: argparse.Namespace, report: Report) -> RuleSet
     hosts = [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
     found = answers.read(name, data, shared.reading(options).settings) if form is None else None
     if found is None:
-        found = maps.read(path, data, format=form, hosts=hosts)
+        found = maps.read(path, data, format=form, hosts=hosts, new_first=new_first)
         maps.check(found)
     if found.words and options.verbose:
         report.note("table", f"{name}: {found.words}")

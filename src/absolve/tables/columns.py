@@ -7,6 +7,7 @@ that is the header, and a sentence that names the choice.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -39,13 +40,15 @@ _FILES: Final = frozenset(
     "html htm xhtml shtml php php3 asp aspx jsp jspx cfm cgi pl txt pdf xml json css js md doc jpg png gif zip".split()
 )
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+# A word of a header: no white space separates words in Chinese and Japanese, nor a name such as URL from them.
+_WORD: Final = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\W_\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 class Role(NamedTuple):
     """What a column may be: words of its header that mean it, and the cells that it may have.
 
     A header has the role if it is one of `names`, which are preferred, or has one of `words` and none of `others`.
-    Without such a word a column has it if all its cells are `sure`.
+    Prepositions (`weak`) mean it where no word does. Without any a column has it if all its cells are `sure`.
     """
 
     words: frozenset[str]
@@ -53,6 +56,7 @@ class Role(NamedTuple):
     names: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
     sure: Callable[[str], bool] | None = None
+    weak: frozenset[str] = frozenset()
 
 
 class Columns(NamedTuple):
@@ -107,15 +111,17 @@ def count(cell: str) -> int | None:
 
 @lru_cache(1024)
 def words_of(cell: str) -> tuple[str, ...]:
-    return tuple(word for word in _SEPARATORS.split(cell.casefold()) if word)
+    return tuple(_WORD.findall(unicodedata.normalize("NFC", cell).casefold()))
 
 
 def _means(role: Role, cell: str) -> int:
-    """Return 2 if a header is the name of a role, 1 if it has a word of it, 0 otherwise."""
+    """Return 3 if a header is the name of a role, 2 if it has a word of it, 1 for a weak one, 0 otherwise."""
     words = words_of(cell)
     if " ".join(words) in role.names:
-        return 2
-    return int(bool(role.words.intersection(words)) and not role.others.intersection(words))
+        return 3
+    if not role.others.isdisjoint(words):
+        return 0
+    return 2 if not role.words.isdisjoint(words) else int(not role.weak.isdisjoint(words))
 
 
 def chosen(
@@ -130,8 +136,9 @@ def chosen(
     sample = [row for row in lines if header is None or row.first > header.first]
     places: dict[str, int] = {}
     if header is not None:
-        for name, role in roles.items():
-            _by_words(name, role, header, sample, places)
+        for least in (2, 1):
+            for name, role in roles.items():
+                _by_words(name, role, header, sample, places, least)
     by_words = frozenset(places)
     _by_cells(sample, roles, needed, places, hosts, has_header=header is not None)
     return Columns(places, header, _in_words(places, header), by_words)
@@ -150,12 +157,14 @@ def _header(lines: Sequence[Row], roles: Mapping[str, Role], needed: Sequence[st
     return next((row for row in above[-1:] if len(above) < len(lines) or len(lines) == 1), None)
 
 
-def _by_words(name: str, role: Role, header: Row, sample: Sequence[Row], places: dict[str, int]) -> None:
+def _by_words(
+    name: str, role: Role, header: Row, sample: Sequence[Row], places: dict[str, int], least: int
+) -> None:
     """Add the place of a role: of the columns that words give to it, the one in which most cells fit."""
     taken = set(places.values())
     every = ((place, _means(role, cell)) for place, cell in enumerate(header.cells) if place not in taken)
-    found = {place: means for place, means in every if means}
-    if found:
+    found = {place: means for place, means in every if means >= least}
+    if found and name not in places:
         fits = {place: _fitting(role.fits, place, sample) for place in found}
         best = max(found, key=lambda place: (fits[place] >= 0.5, found[place], fits[place], -place))
         if fits[best] > 0 or not any(row.cell(best) for row in sample):

@@ -28,19 +28,33 @@ _NO_PATHS: Final = frozenset({REGEX, SEARCH, QUERY, PRESET})
 
 
 def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+    return frozenset(words.casefold().split())
 
 
 _OLD: Final = _set(
     "old from source src origin original orig quelle alt alte alter altes von ancien ancienne origine origen"
-    " antigua antiguo vecchio vecchia oude oud van bron gammal gamla från stara stary starego antiga antigo velha"
-    " legacy former previous incoming requested de da 旧 旧url 源 转送元 転送元"
+    " antigua antiguo vecchio vecchia oude oud van bron gammal gamla från stara stary stare starego antiga antigo velha"
+    " legacy former previous incoming requested źródło starý stará staré původní pôvodná odkud zdroj zdrojová stari"
+    " staro izvor vechi veche sursă sursa vanha lähde alkuperäinen eski kaynak régi forrás eredeti honnan fra gammel"
+    " gamle kilde cũ nguồn lama asal παλιό παλιά παλιός παλαιό παλαιά πηγή προέλευση αρχικό старый старая старое старые"
+    " прежний исходный исходная откуда источник старий стара старе звідки джерело стар ישן ישנה מקור القديم القديمة"
+    " قديم قديمة المصدر قدیم قدیمی 旧 旧地址 旧网址 旧链接 旧路径 原 原网址 原地址 原链接 源 源地址 源网址 来源 舊"
+    " 舊網址 原始 來源 古い 旧ページ 旧アドレス 転送元 リダイレクト元 移行前 変更前 移転元"
+    " 기존 이전 원본 구 전 출발지 소스"
 )
 _NEW: Final = _set(
     "new to target destination dest redirect redirects redirected redirecturl redirectto final ziel neu neue"
     " neuer neues nach location goto nouveau nouvelle vers cible destino nuevo nueva nuovo nuova nieuw nieuwe naar doel"
-    " ny nya till nowa nowy cel novo nova replacement a para 新 新url 目标 転送先"
+    " ny nya till nowa nowy nowe cel docelowy docelowa novo nova replacement para nový nová nové cíl cílová cieľ"
+    " cieľová kam novi cilj nou nouă noua destinație destinația destinatie țintă uusi kohde yeni hedef új cél hová hova"
+    " til nye mål mới đích baru tujuan νέο νέα νέος στόχος προορισμός προορισμού новый новая новое новые куда целевой"
+    " целевая цель назначение назначения новий нова нове куди ціль призначення цільовий нов חדש חדשה יעד الجديد"
+    " الجديدة جديد جديدة الوجهة الهدف جدید مقصد 新 新地址 新网址 新链接 新路径 目标 目标地址 目标网址 目的 目的地"
+    " 重定向到 跳转到 新網址 目標 新しい 新ページ 新アドレス 転送先 リダイレクト先 移行後 変更後 移転先 새 신규"
+    " 새로운 대상 후 목적지 도착지"
 )
+_FROM: Final = _set("de da od iz z с из з")  # noqa: RUF001
+_TO: Final = _set("a na do на в")
 _KINDS: Final = _set("status statuscode code type typ style http responsecode redirecttype tipo estado statut")
 _NOT_URLS: Final = _set(
     "type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability regex date"
@@ -68,8 +82,8 @@ def _is_place(cell: str) -> bool:
 
 
 ROLES: Final = {
-    "old": Role(_OLD, _is_place, _set("address adresse"), _NOT_URLS),
-    "new": Role(_NEW, _is_place, others=_NOT_URLS | (_OLD - {"a", "de", "da"})),
+    "old": Role(_OLD, _is_place, _set("address adresse"), _NOT_URLS, weak=_FROM),
+    "new": Role(_NEW, _is_place, others=_NOT_URLS | _OLD, weak=_TO),
     "status": Role(_KINDS, _is_status, others=_set("content indexability match matching url"), sure=_is_sure_status),
     "how": Role(
         _set("how match matching regex regexp format muster"),
@@ -115,10 +129,13 @@ class Redirects(NamedTuple):
     delimiter: str
 
 
-def read(table: Table, hosts: Sequence[str] = ()) -> Redirects:
-    """Return the redirects of a table. `hosts`: those of the old and the new site, if both are known."""
+def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) -> Redirects:
+    """Return the redirects of a table. `hosts`: those of the old and the new site, if both are known.
+
+    `new_first`: of two columns that no word names, the first is the new one.
+    """
     head, every = looked_at(table.rows)
-    columns = chosen(head, ROLES, ("old", "new"), hosts)
+    columns = chosen(head, ROLES, ("new", "old") if new_first else ("old", "new"), hosts[::-1] if new_first else hosts)
     columns = columns._replace(places=_complete(columns.places))
     found = _of_rows(every, columns, table.delimiter)
     words = f"{table.words}; {columns.words}" if columns.words else table.words
@@ -149,7 +166,7 @@ def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[
 def _names_old(columns: Columns) -> bool:
     """Return whether a word of the header means the old URL: a crawl has the address of whatever it met."""
     title = columns.header.cell(columns.places["old"]) if columns.header is not None else ""
-    return not _OLD.isdisjoint(words_of(title))
+    return not (_OLD | _FROM).isdisjoint(words_of(title))
 
 
 def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:

@@ -44,7 +44,7 @@ def edited(
         return text if text.endswith("\n") else text + _line_end(text).removesuffix("\n") + "\n"
     line_end = _line_end(text)
     if found.format == "csv":
-        layout = Layout(text)
+        layout = Layout(text, found.columns)
         text = _changed(text, flat, lambda one: _rows(layout, lines_of(one.rule)), layout.ends)
         text = _inserted_at(text, _offset(text, layout.lines_before_rules), _rows(layout, added) or ())
         return recognisable(_ended(text, line_end), layout.delimiter, line_end)

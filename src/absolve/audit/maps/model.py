@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from absolve.audit.maps.request import Request
+    from absolve.tables.columns import Columns
 
 EXACT: Final = "exact"
 PREFIX: Final = "prefix"
@@ -154,7 +155,7 @@ class RuleSet(NamedTuple):
     """One map: its rules in the order in which they apply, also those that could not be read.
 
     `servers`: the rules of each virtual host, if the form has them. `data` are the bytes of the file. `words`: how it
-    was read, if that was a choice: the columns of a table.
+    was read, if that was a choice: the `columns` of a table.
     """
 
     file: str
@@ -164,6 +165,7 @@ class RuleSet(NamedTuple):
     is_slash_ignored: bool = False
     data: bytes = b""
     words: str = ""
+    columns: Columns | None = None
 
 
 class Move(NamedTuple):

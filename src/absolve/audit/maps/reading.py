@@ -63,10 +63,12 @@ def read(
     *,
     format: str | None = None,  # noqa: A002 - the option has this name
     hosts: Sequence[str] = (),
+    new_first: bool = False,
 ) -> RuleSet:
     """Return the rules of a map file. A line that cannot be read is a rule with a problem.
 
     `hosts`: those of the old and the new site, if both are known: of two columns of URLs they choose the old one.
+    `new_first`: of two columns that no word names, the first is the new one.
     Raise UsageError for an unknown format, and for more lines than have room in memory as rules.
     """
     if format is not None and format not in FORMATS:
@@ -76,7 +78,7 @@ def read(
     form = format or recognised(path.name, data)
     if form == "csv":
         _refuse(path, binary_form(data, decoded(data[:_LOOKED_AT])) if not is_workbook(data) else None)
-        found = spreadsheet.read(str(path), data, hosts)
+        found = spreadsheet.read(str(path), data, hosts, new_first=new_first)
         return found._replace(data=b"" if is_workbook(data) else data)  # a workbook is written as CSV
     return _READERS[form](str(path), data)._replace(data=data)
 

@@ -24,18 +24,19 @@ from absolve.tables.reading import delimiter_of, rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from absolve.tables.columns import Columns
     from absolve.tables.redirects import Redirect
 
 _TO_QUOTE: Final = re.compile(r'[,;\t"\r\n]')
 _GROUP: Final = re.compile(r"\$(\d)")
 
 
-def read(name: str, data: bytes, hosts: Sequence[str] = ()) -> RuleSet:
-    """Return the rules of a table. `hosts`: those of the old and the new site, if both are known."""
-    found = redirects.read(reading.table(name, data), hosts)
+def read(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool = False) -> RuleSet:
+    """Return the rules of a table. `hosts` and `new_first` choose columns that no word names."""
+    found = redirects.read(reading.table(name, data), hosts, new_first=new_first)
     rules = [rule(name, row) for row in found.rows]
     rules.sort(key=lambda one: one.how != EXACT or "?" not in one.source)
-    return RuleSet(name, "csv", rules, words=found.words)
+    return RuleSet(name, "csv", rules, words=found.words, columns=found.columns)
 
 
 def may_be_joined(text: str, *, is_first: bool) -> bool:
@@ -53,10 +54,10 @@ def may_be_joined(text: str, *, is_first: bool) -> bool:
 class Layout:
     """The form of a map in CSV, in which rules are written: its separator, its header, the order of its cells."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, columns: Columns | None) -> None:
         self.delimiter = delimiter_of(text)
         found = list(rows(text, self.delimiter))
-        self.columns = redirects.read(reading.Table(iter(found), "")).columns
+        self.columns = columns or redirects.read(reading.Table(iter(found), "")).columns
         self.lines_before_rules = self._before(found)
         self._width = next((len(row.cells) for row in found if not row.is_comment), 0)
         self.ends = {row.first: row.last for row in found}
