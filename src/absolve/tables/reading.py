@@ -135,7 +135,7 @@ def _in_words(charset: Charset) -> str:
 
 def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
     """Yield the rows of a text. `strict`: a quote that is not closed makes a row that cannot be read."""
-    lines = io.StringIO(text, newline="") if "\r" in text else cut(text)
+    lines = io.StringIO(text, newline="") if "\r" in text else (f"{one}\n" for one in cut(text))
     reader = csv.reader(lines, delimiter=delimiter, strict=strict)
     while True:
         first = reader.line_num + 1

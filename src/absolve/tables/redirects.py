@@ -10,7 +10,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.tables.columns import Columns, Role, chosen, is_left_open, status, with_slashes, words_of
+from absolve.tables.columns import (
+    Columns,
+    Role,
+    chosen,
+    host_and_path,
+    is_left_open,
+    is_url,
+    status,
+    with_slashes,
+    words_of,
+)
 from absolve.tables.reading import Row, Table, looked_at
 from absolve.tables.text import line
 
@@ -21,8 +31,10 @@ EXACT: Final = "exact"
 PREFIX: Final = "prefix"
 REGEX: Final = "regex"
 SEARCH: Final = "search"  # a regular expression that is searched for, with `$1` for its first group
+WILDCARD: Final = "wildcard"  # what begins with a path or URL, whose rest is `:splat` or `*` in the new URL
 QUERY: Final = "query"  # these two are for rewrites: parameters that leave the query,
 PRESET: Final = "preset"  # and rules by name
+SPLAT: Final = re.compile(r":splat\b|\*$")
 HOW: Final = (EXACT, PREFIX, REGEX, QUERY, PRESET)
 _NO_PATHS: Final = frozenset({REGEX, SEARCH, QUERY, PRESET})
 
@@ -57,14 +69,24 @@ _FROM: Final = _set("de da od iz z с из з")  # noqa: RUF001
 _TO: Final = _set("a na do на в")
 _KINDS: Final = _set("status statuscode code type typ style http responsecode redirecttype tipo estado statut")
 _NOT_URLS: Final = _set(
-    "type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability regex date"
-    " title titel id query string matches title"
+    "host type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability regex"
+    " date title titel id query string matches title"
 )
 _MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
 _ON: Final = _set("active enabled aktiv true yes ja on 1")
 _OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
 _STATUSES: Final = frozenset({200, 301, 302, 303, 307, 308, 404, 410})
-_PATTERNS: Final = {**dict.fromkeys(_ON, SEARCH), **dict.fromkeys(_OFF | {"plain"}, EXACT), **{how: how for how in HOW}}
+# How Rank Math compares a path, as a regular expression.
+_PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
+_SEVERAL: Final = re.compile(r"[,;|]?\s+|[,;|](?=/|https?:)")  # between URLs that share a cell
+_DELIMITED: Final = re.compile(r"([#~@!])(.+)\1(i?)", re.DOTALL)  # a regular expression as PHP has it
+_WITHOUT_SLASH: Final = frozenset({"format"})  # of Yoast, whose patterns see a path without its first slash
+_SEARCHED: Final = _WITHOUT_SLASH | {"matching"}  # of Yoast and Rank Math, which search for patterns
+_PATTERNS: Final = {
+    **dict.fromkeys(_ON, SEARCH),
+    **dict.fromkeys(_OFF | {"plain"}, EXACT),
+    **{how: how for how in (*HOW, *_PARTS)},
+}
 
 
 def _is_status(cell: str) -> bool:
@@ -92,6 +114,8 @@ ROLES: Final = {
     ),
     "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
     "match": Role(_set("match"), lambda cell: cell.lower() in _MATCHES),
+    "disabled": Role(_set("disabled deleted deaktiviert"), lambda cell: cell.lower() in _ON | _OFF),
+    "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
 }
 # Cloudflare's lists of bulk redirects have no header: these follow the status, each TRUE or FALSE
 # (developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/csv-file-format).
@@ -102,8 +126,9 @@ _FLAGS: Final = {"true": True, "false": False}
 class Redirect(NamedTuple):
     """One row. `old` and `new` are URLs, `//host/path`, or paths; `status` is None where the table has none.
 
-    `how`: exact, prefix, regex, search, query, preset; None where the row has no word for it. `keeps_query`,
-    `keeps_rest`: False where the row excludes the query, or the rest of a path below a prefix, from the new URL.
+    `how`: exact, prefix, regex, search, wildcard, query, preset; None where the row has no word for it. `in_folder`: a
+    pattern is for paths without their first slash. `keeps_query`, `keeps_rest`: False where the row excludes the query,
+    or the rest of a path below a prefix, from the new URL.
     """
 
     line: int
@@ -118,6 +143,7 @@ class Redirect(NamedTuple):
     keeps_query: bool | None = None
     has_subdomains: bool = False
     keeps_rest: bool = True
+    in_folder: bool = False
 
 
 class Redirects(NamedTuple):
@@ -172,15 +198,22 @@ def _names_old(columns: Columns) -> bool:
 def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
     """Return the redirect of a row; None for one that is switched off, or answered without a redirect."""
     places = columns.places
-    given = {name: row.cell(places.get(name)) for name in ("old", "new", "status", "how", "active", "match")}
-    if given["active"].lower() in _OFF:
+    given = {name: row.cell(places.get(name)) for name in ROLES}
+    if given["active"].lower() in _OFF or given["disabled"].lower() in _ON:
         return None
     if given["match"].lower() not in {"", "url"}:
         return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
     made = _with_extras(made._replace(old=given["old"], new=given["new"]), _extras(row, given, places, columns))
+    is_named = columns.by_words.__contains__
     if made.how not in _NO_PATHS:
-        is_named = columns.by_words.__contains__
         made = made._replace(old=_placed(made.old, is_named("old")), new=_placed(made.new, is_named("new")))
+        made = _starred(_alone(made), given["how"].lower(), may_be_wild="active" not in places)
+    elif made.how in {REGEX, SEARCH}:
+        made = _searching(made, words_of(columns.header.cell(places.get("how"))) if columns.header is not None else ())
+        if made.how == SEARCH and not made.new.startswith("$"):
+            made = made._replace(new=_placed(made.new, is_named("new")))
+    if given["host"] not in {"", "*"} and made.old.startswith("/"):
+        made = made._replace(old=f"//{given['host']}{made.old}")
     is_answer = made.status is not None and made.status // 100 == 2 and made.new in {"", made.old}
     return None if is_answer and made.problem is None else made
 
@@ -203,6 +236,29 @@ def _placed(cell: str, is_named: bool) -> str:
     return f"/{cell}" if _is_place(cell) else cell
 
 
+def _alone(made: Redirect) -> Redirect:
+    """Return a row with the problem that a cell has more than one URL, if it has."""
+    for name, cell in (("old", made.old), ("new", made.new)):
+        parts = _SEVERAL.split(cell)
+        if len(parts) > 1 and all(map(is_url, parts)):
+            return made._replace(problem=f"it has more than one {name} URL: give each a row of its own")
+    return made
+
+
+def _starred(made: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
+    """Return a row whose old URL ends with `*` as a wildcard, or with the problem of any other star."""
+    if made.how in _PARTS:
+        return made._replace(how=SEARCH, old=_PARTS[made.how].format(re.escape(made.old.strip("/"))))
+    if "*" not in made.old or not is_url(made.old) or (made.how == EXACT and word not in {"plain", *_OFF}):
+        return made
+    bare = made.old.removesuffix("*")
+    if not may_be_wild or word == "plain" or made.how == PREFIX:
+        return made._replace(problem=made.problem or "its * is no wildcard, and no URL has it")
+    if "*" in bare or "?" in bare:
+        return made._replace(problem=made.problem or "* is read only at the end of a path")
+    return made._replace(how=WILDCARD, old=bare)
+
+
 def _with_extras(made: Redirect, cells: Sequence[tuple[str | None, str]]) -> Redirect:
     """Return a row with its status, how it matches, whether it is forced (`301!`), or the problem of another cell."""
     flags: list[bool] = []
@@ -218,7 +274,7 @@ def _with_extras(made: Redirect, cells: Sequence[tuple[str | None, str]]) -> Red
             made = made._replace(status=found[0], is_forced=found[1])
         elif not (name == "status" and cell == "0"):
             return made._replace(problem=f"{cell[:40]!r} is neither a status nor one of exact, prefix, regex")
-    return _with_flags(made, flags) if flags else _searching(made)
+    return _with_flags(made, flags) if flags else made
 
 
 def _with_flags(made: Redirect, flags: Sequence[bool]) -> Redirect:
@@ -229,7 +285,11 @@ def _with_flags(made: Redirect, flags: Sequence[bool]) -> Redirect:
     return made
 
 
-def _searching(made: Redirect) -> Redirect:
-    r"""Return a row whose pattern is searched for if its target has groups as PHP writes them: `$1`, not `\1`."""
-    has_groups = made.how == REGEX and re.search(r"\$\d", made.new) is not None and "\\" not in made.new
-    return made._replace(how=SEARCH) if has_groups else made
+def _searching(made: Redirect, title: Sequence[str]) -> Redirect:
+    r"""Return a row whose pattern is searched for as PHP does: by the title of its column, or for `$1`, not `\1`."""
+    has_groups = re.search(r"\$\d", made.new) is not None and "\\" not in made.new
+    if made.how == SEARCH or has_groups or not _SEARCHED.isdisjoint(title):
+        found = _DELIMITED.fullmatch(made.old)
+        old = made.old if found is None else f"(?{found[3]}:{found[2]})"
+        return made._replace(how=SEARCH, old=old, in_folder=not _WITHOUT_SLASH.isdisjoint(title))
+    return made

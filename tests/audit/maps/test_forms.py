@@ -28,6 +28,7 @@ LINES = {
         ("csv", rule(), ["/a,/b,301!"]),
         ("csv", rule(target=None, status=410), ["/a,,410!"]),
         ("csv", rule(host="old.example"), ["//old.example/a,/b,301"]),
+        ("csv", rule(source="/a*"), ["/a%2A,/b,301!"]),
         ("csv", rule(source='/a,"'), ['"/a,%22",/b,301!']),
         ("csv", rule(how=REGEX, source="^https?://x/(.*)$", subject=URL, target=("/", 1)), [r"^https?://x/(.*)$,/\g<1>,301!,regex"]),
         ("netlify", rule(target=None, status=410), ["/a /404.html 410!"]),

@@ -49,6 +49,27 @@ from moving import NEW, OLD, lead, problems, rules
         (r"/n/(.*),/p/\1,regex", "/n/100%25", "/p/100%25"),
         (r"https?://old\.example/(.*),https://new.example/x/\1,regex", OLD + "a?b", "/x/a?b"),
         (r"/n,/p,regex", "/n/m", None),
+        ("/n/*,/p/:splat", "/n/a/b?x=1", "/p/a/b?x=1"),
+        ("/n/*,/p/*", "/n/a", "/p/a"),
+        ("/n/*,/p", "/m/n/a", None),
+        ("/pri*,/p", "/prices.html", "/p"),
+        ("http://old.example/n/*,/p/*", OLD + "n/a", "/p/a"),
+        ("http://old.example/n/*,/p/*", "/n/a", None),
+        ("/n/*,/p,exact", "/n/a", None),
+        ("/a%2A,/b", "/a*", "/b"),
+        ("source,target,regex\n/n/*,/p/*,0", "/n/a", "/p/a"),
+        ("Origin,Target,Type,Format\n^(prices|faq)\\.html$,b/,301,regex", "/faq.html", "/b/"),
+        ("Origin,Target,Type,Format\n^/faq,b/,301,regex", "/faq", None),
+        ("source,matching,destination\nabout-us,start,/b", "/about-us.html", "/b"),
+        ("source,matching,destination\nabout-us,start,/b", "/x/about-us", None),
+        ("source,matching,destination\n.html,end,/b", "/x.html", "/b"),
+        ("source,matching,destination\n.html,end,/b", "/xhtml", None),
+        ("source,matching,destination\nx,contains,/b", "/axa", "/b"),
+        ("source_host,source_path,is_regexp,target,target_statuscode,disabled\n*,/a,0,/b,307,0", "/a", "/b"),
+        ("source_host,source_path,is_regexp,target,target_statuscode,disabled\nold.example,/a,0,/b,307,0", OLD + "a", "/b"),
+        ("source_host,source_path,is_regexp,target,target_statuscode,disabled\nold.example,/a,0,/b,307,0", "/a", None),
+        ("source_host,source_path,is_regexp,target,target_statuscode,disabled\n*,/a,0,/b,307,1\n*,/c,0,/d,301,0", "/a", None),
+        ("source_host,source_path,is_regexp,target,target_statuscode,disabled\n*,#^/A(.*)#i,1,/b$1,307,0", "/ac", "/bc"),
     ],
 )
 def test_a_row_moves_a_url(row: str, url: str, expected: str | int | None) -> None:
@@ -74,6 +95,12 @@ def test_a_row_moves_a_url(row: str, url: str, expected: str | int | None) -> No
         (r"/(a),/\2,regex", r"the target names a group that is not there: \2"),
         (r"/(a),/\g<no>,regex", r"the target names a group that is not there: \g<no>"),
         ("/a,", "it has no target"),
+        ("/a/*/b,/c", "* is read only at the end of a path"),
+        ("/a?x=*,/c", "* is read only at the end of a path"),
+        ("/a/*,/c,prefix", "its * is no wildcard, and no URL has it"),
+        ('"/a, /b",/c', "it has more than one old URL: give each a row of its own"),
+        ('"http://old.example/a;http://old.example/b",/c', "it has more than one old URL: give each a row of its own"),
+        ("/a,/c /d", "it has more than one new URL: give each a row of its own"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named_and_the_others_hold(row: str, reason: str) -> None:
@@ -104,6 +131,12 @@ def test_the_separator_the_header_and_the_charset_are_recognised(data: bytes, li
     assert lead(given, "/a") == "/b"
     assert not problems(given)
     assert given.sets[0].rules[0].line == line
+
+
+def test_a_cell_of_two_lines_has_two_urls() -> None:
+    given = rules('old,new\n"/a\n/b",/c\n/d,/e\n', "map.csv")
+    assert problems(given) == [(2, "it has more than one old URL: give each a row of its own")]
+    assert [rule.line for rule in given.sets[0].rules] == [2, 4]
 
 
 def test_bytes_that_are_no_utf8_are_a_problem_of_their_line() -> None:

@@ -41,6 +41,7 @@ def _path(source: str) -> str:
 
 
 def _old(rule: Rule, path: str) -> str:
+    path = path.replace("*", "%2A")  # which is no wildcard
     return path if rule.host is None else f"//{rule.host}{path}"
 
 

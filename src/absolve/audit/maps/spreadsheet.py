@@ -115,10 +115,13 @@ def rule(name: str, row: Redirect) -> Rule:
     fault = None if status >= 400 or (is_pattern and row.new) else target_fault(row.new)
     if fault is not None:
         return made._replace(problem=fault)
-    how = REGEX if is_pattern else row.how or EXACT
+    how = REGEX if is_pattern or row.how == redirects.WILDCARD else row.how or EXACT
     query = {None: KEEP, True: KEEP, False: DROP}[row.keeps_query]
     made = made._replace(how=how, status=status, target=None if status >= 400 else (row.new,), query=query)
-    made = _of_search(made, row.old) if row.how == redirects.SEARCH else _of_row(made, row)
+    if row.how == redirects.WILDCARD:
+        made = _of_wildcard(made, row.old)
+    else:
+        made = _of_search(made, row) if row.how == redirects.SEARCH else _of_row(made, row)
     return made._replace(forced=True) if row.is_forced else made
 
 
@@ -176,11 +179,23 @@ def _of_pattern(rule: Rule, old: str) -> Rule:
     )
 
 
-def _of_search(rule: Rule, old: str) -> Rule:
+def _of_wildcard(rule: Rule, old: str) -> Rule:
+    """Return the rule of all paths that begin with this one; `:splat`, or `*` at the end of a target, is the rest."""
+    found = source(old)
+    if isinstance(found, str):
+        return rule._replace(problem=found)
+    target = target_parts(str(rule.target[0]), redirects.SPLAT, lambda _: 1) if rule.target else None
+    only = to_https(old, str(rule.target[0])) if rule.target else ()
+    pattern, is_forced = f"^{re.escape(found.path)}(.*)$", found.host is not None
+    return rule._replace(source=pattern, host=found.host, target=target, forced=is_forced, conditions=only)
+
+
+def _of_search(rule: Rule, row: Redirect) -> Rule:
     """Return the rule of a regular expression that is searched for in paths; `$1` is its first group.
 
     One that begins with a letter has paths without the slash at their beginning.
     """
+    old = row.old
     try:
         check_pattern(old)
     except UsageError as error:
@@ -188,5 +203,5 @@ def _of_search(rule: Rule, old: str) -> Rule:
     target = target_parts(str(rule.target[0]), _GROUP, lambda one: int(one[1])) if rule.target else None
     if target and isinstance(target[0], int):
         return rule._replace(problem="the old URL, not the rule, would choose the host of its target")
-    subject = FOLDER if re.match(r"\^[\w-]", old) else PATH
+    subject = FOLDER if row.in_folder or re.match(r"\^[\w-]", old) else PATH
     return rule._replace(source=old, target=target, subject=subject, forced=False)
