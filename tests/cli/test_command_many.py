@@ -337,3 +337,29 @@ def test_rows_that_can_never_work_are_refused(absolve: Runner, tmp_path: Path, o
     table.write_text(row)
     done = absolve("rewrite", tmp_path / "a.html", option, table)
     assert (done.status, done.err.startswith(f"error: usage: {table}:{row.count(chr(10)) + 1}: ")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "link", "expected"),
+    [
+        ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/a/c.html?x=1#f", "https://n/b/c/?x=1#f"),
+        ("source,target,regex,code\n^/a/(.*)\\.html,/b/$1/,1,301\n", "/z/a/c.html", "https://n/z/a/c.html"),
+        ("source,target,regex,code\nc(.)\\.html$,/b/$1/,1,301\n", "/a/c1.html", "https://n/b/1/"),
+        ("Origin,Target,Type,Format\n^(a|c)\\.html$,d/,301,regex\n", "/c.html", "https://n/d/"),
+        ("/a/*,//m.example/b/:splat\n", "/a/c?x", "https://m.example/b/c?x"),
+        ("//n/a*,http://m.example/\n", "/abc", "http://m.example/"),
+    ],
+)
+def test_patterns_for_paths_are_those_of_the_host_of_the_url(absolve: Runner, tmp_path: Path, table: str, link: str, expected: str) -> None:
+    (tmp_path / "a.html").write_text(f"<a href='{link}'>")
+    (tmp_path / "t.csv").write_text(table)
+    done = absolve("rewrite", tmp_path / "a.html", "--url", "https://n/", "--remap-file", tmp_path / "t.csv")
+    assert (done.status, done.out.decode()) == (0, f"<a href='{expected}'>")
+
+
+@pytest.mark.parametrize(("name", "text"), [(".htaccess", "Redirect /a /b\n"), ("_redirects", "/a /b 301\n"), ("n.conf", "server { return 301 https://n/; }\n")])
+def test_a_file_with_the_redirects_of_a_server_is_named_as_one_for_audits(absolve: Runner, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "a.html").write_bytes(b"<a href=x>")
+    (tmp_path / name).write_text(text)
+    done = absolve("rewrite", tmp_path / "a.html", "--url", "https://n/", "--remap-file", tmp_path / name)
+    assert (done.status, "absolve audit --map reads it" in done.err) == (2, True)

@@ -6,9 +6,11 @@ Input: argparse namespaces. Raises UsageError for values that argparse cannot ch
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from absolve.cli.totals import Table
 from absolve.core.errors import DocumentError, UsageError, similar
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.filters import Selection
+    from absolve.tables.reading import Table as Rows
+    from absolve.tables.redirects import Redirect
 
 
 _HEAD = 65_536  # characters of a file by which its format is recognised
@@ -323,23 +327,48 @@ def _read(name: str, url: str | None) -> dict[int, Change]:
     A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
     is exact. Paths are those of the host of `url`. Raise UsageError for a row that cannot be used.
     """
+    from absolve.tables.reading import table
+
+    try:
+        data = inputs.read_table(name)
+    except DocumentError as error:
+        raise UsageError(error.message) from error
+    try:
+        return _of_table(name, table(name, data), url)
+    except UsageError as error:
+        if (form := _of_server(name, data)) is None:
+            raise
+        text = f"{name}: this has redirects of a server ({form}), and no table: absolve audit --map reads it"
+        raise UsageError(text) from error
+
+
+def _of_server(name: str, data: bytes) -> str | None:
+    """Return the form of a file with the redirects of a server; None for a table."""
+    from absolve.audit.maps.reading import recognised
+
+    form = recognised(Path(name).name, data)
+    return form if form not in {"csv", "rewritemap"} else None
+
+
+def _of_table(name: str, rows: Rows, url: str | None) -> dict[int, Change]:
     from absolve.rewriting.remap import Change
-    from absolve.tables import reading, redirects
+    from absolve.tables import redirects
 
     found = {}
     row = None
-    try:
-        table = redirects.read(reading.table(name, inputs.read_table(name)))
-    except DocumentError as error:
-        raise UsageError(error.message) from error
+    table = redirects.read(rows)
     otherwise = redirects.EXACT if "status" in table.columns.places else redirects.PREFIX
     for row in table.rows:
-        problem = row.problem or (_OF_A_SERVER if row.how == redirects.SEARCH else None)
-        if problem is not None:
-            raise UsageError(f"{name}:{row.line}: {problem}")
+        if row.problem is not None:
+            raise UsageError(f"{name}:{row.line}: {row.problem}")
         if (row.status or 0) < 400:
             how = row.how or otherwise
             old, new = (_placed(one, url) if how in _URLS else one for one in (row.old, row.new))
+            if how in {redirects.SEARCH, redirects.WILDCARD}:
+                try:
+                    old, new, how = _of_paths(row, url)
+                except UsageError as error:
+                    raise UsageError(f"{name}:{row.line}: {error.message}") from error
             found[row.line] = Change(old, new, how)
             _checked(found[row.line], name, row.line)
     if row is None:
@@ -347,7 +376,31 @@ def _read(name: str, url: str | None) -> dict[int, Change]:
     return found
 
 
-_OF_A_SERVER: Final = r"its regular expression is for paths, as servers have it: in one for URLs \1 is the first group"
+def _of_paths(row: Redirect, url: str | None) -> tuple[str, str, str]:
+    r"""Return the rule for URLs of a wildcard, or of a server's regular expression for the paths of a host.
+
+    The query stays behind the new URL: it is the last group. Raise UsageError if there is no such rule.
+    """
+    from absolve.core import patterns
+    from absolve.tables import redirects
+
+    new = _placed(row.new, url).replace("\\", r"\\")
+    site = urlsplit(url or "").netloc
+    if not site and (row.how == redirects.SEARCH or re.match("/(?!/)", row.old)):
+        raise UsageError("a rule for paths needs --url, the URL of their host")
+    if row.how == redirects.WILDCARD:
+        scheme, _, place = _placed(row.old, url).partition("//")
+        new = redirects.SPLAT.sub(r"\\2", rf"\1{new}" if new.startswith("//") else new)
+        return f"({scheme or 'https?:'})//{re.escape(place)}(.*)", new, "regex"
+    if "|" in re.sub(r"\([^()]*\)", "", row.old):
+        raise UsageError("the alternatives of its regular expression need parentheses")
+    start = "/" if row.in_folder or re.match(r"\^[\w-]", row.old) else ""
+    start += "" if row.old.startswith("^") else "[^?#]*?"
+    is_whole = row.old.endswith("$") and not row.old.endswith(r"\$")
+    path = row.old.removeprefix("^").removesuffix("$" if is_whole else "") + ("" if is_whole else "[^?#]*")
+    pattern = f"https?://{re.escape(site)}{start}{path}([?#].*)?"
+    rest = "" if "?" in new or "#" in new else rf"\g<{patterns.groups(pattern)}>"
+    return pattern, re.sub(r"\$(\d)", r"\\g<\1>", new) + rest, "regex"
 
 
 _URLS: Final = frozenset({"exact", "prefix"})
