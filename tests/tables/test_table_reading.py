@@ -93,6 +93,21 @@ def test_the_choice_is_named() -> None:
     assert made.words == 'the sheet "M" of a workbook (not read: "X"); old: "Quelle" (column 2), new: "Ziel" (column 1)'
 
 
+def test_hidden_rows_and_other_sheets_are_no_redirects_and_are_named() -> None:
+    table: list[list[object]] = [["Old URL", "New URL"], ["/a", "/x"], ["/a", "/b"]]
+    made = openpyxl.load_workbook(io.BytesIO(book(("DE", table), ("FR", table), ("Links", [["http://h/"]]))))
+    made["DE"].row_dimensions[2].hidden = True
+    made["FR"].auto_filter.ref = "A1:B3"
+    file = io.BytesIO()
+    made.save(file)
+    assert found(file.getvalue()) == [(3, "/a", "/b", None, None)]
+    read = redirects.read(reading.table("m", file.getvalue()))
+    assert [(row.text, row.problem) for row in read.rows if row.problem] == [
+        ('"FR"', "only one sheet is read, and these have redirects, too: save each as a file")
+    ]
+    assert read.hidden == [2]
+
+
 @pytest.mark.parametrize(("cell", "is_host"), [("old.example/a", True), ("www.a.de", True), ("a.html", False), ("text/html", False), ("index.php/x", False), ("1.5", False)])
 def test_a_host_with_a_path_is_no_name_of_a_file(cell: str, is_host: bool) -> None:
     assert columns.host_and_path(cell) is is_host

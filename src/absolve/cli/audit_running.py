@@ -271,6 +271,8 @@ def _read_map(name: str, options: argparse.Namespace, report: Report, *, new_fir
     if found is None:
         found = maps.read(path, data, format=form, hosts=hosts, new_first=new_first)
         maps.check(found)
+    if found.hidden:
+        report.note("table", f"{name}: left out: {number(found.hidden, 'row')} that the sheet hides, as by a filter")
     if found.words and options.verbose:
         report.note("table", f"{name}: {found.words}")
     return found

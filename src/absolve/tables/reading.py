@@ -11,13 +11,14 @@ import io
 import json
 import re
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
 from absolve.tables.text import Charset, charset_of, cut, decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 # What a spreadsheet leaves where it found nothing, in any language: #N/A, #NV, #REF!, #NAME?, #DIV/0!
 SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
@@ -33,13 +34,15 @@ _SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=([,;\t])\"?\r?\n", re.IGNORECASE)
 class Row(NamedTuple):
     """A row: the numbers of its first and last line, its cells, and why it cannot be read, or None.
 
-    Its cells have no white space around them, and no empty one is at the end.
+    Its cells have no white space around them, and no empty one is at the end. A spreadsheet does not show it if it
+    `is_hidden`, as by a filter.
     """
 
     first: int
     last: int
     cells: list[str]
     problem: str | None = None
+    is_hidden: bool = False
 
     @property
     def is_comment(self) -> bool:
@@ -55,11 +58,15 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table as it is: its rows, comments and empty ones too, and how it is written, in words."""
+    """A table as it is: its rows, comments and empty ones too, and how it is written, in words.
+
+    `others`: the first rows of the other sheets of a workbook, by their names.
+    """
 
     rows: Iterator[Row]
     words: str
     delimiter: str = ","
+    others: Mapping[str, Sequence[Row]] = MappingProxyType({})
 
 
 # What people have in place of a table, by its first bytes.

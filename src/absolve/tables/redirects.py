@@ -8,6 +8,7 @@ are those of the plugins and hosts in the tables below; a crawl is one, too: its
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.tables.columns import (
@@ -147,12 +148,16 @@ class Redirect(NamedTuple):
 
 
 class Redirects(NamedTuple):
-    """The rows that are redirects, and how they were found, in words; `columns` are the places of their parts."""
+    """The rows that are redirects, and how they were found, in words; `columns` are the places of their parts.
+
+    `hidden`: the numbers of rows that a spreadsheet does not show, which are no redirects, as far as `rows` is read.
+    """
 
     rows: Iterator[Redirect]
     words: str
     columns: Columns
     delimiter: str
+    hidden: list[int]
 
 
 def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) -> Redirects:
@@ -163,9 +168,27 @@ def read(table: Table, hosts: Sequence[str] = (), *, new_first: bool = False) ->
     head, every = looked_at(table.rows)
     columns = chosen(head, ROLES, ("new", "old") if new_first else ("old", "new"), hosts[::-1] if new_first else hosts)
     columns = columns._replace(places=_complete(columns.places))
-    found = _of_rows(every, columns, table.delimiter)
+    hidden: list[int] = []
+    found = chain(_left_out(table), _of_rows(_shown(every, hidden), columns, table.delimiter))
     words = f"{table.words}; {columns.words}" if columns.words else table.words
-    return Redirects(found, words, columns, table.delimiter)
+    return Redirects(found, words, columns, table.delimiter, hidden)
+
+
+def _left_out(table: Table) -> Iterator[Redirect]:
+    """Yield a row with a problem if other sheets, too, have columns whose words mean redirects."""
+    needed = ("old", "new")
+    names = [name for name, head in table.others.items() if chosen(head, ROLES, needed).by_words.issuperset(needed)]
+    if names:
+        problem = "only one sheet is read, and these have redirects, too: save each as a file"
+        yield Redirect(1, 1, ", ".join(names), problem)
+
+
+def _shown(rows: Iterator[Row], hidden: list[int]) -> Iterator[Row]:
+    for row in rows:
+        if row.is_hidden:
+            hidden.append(row.first)
+        else:
+            yield row
 
 
 def _complete(places: Mapping[str, int]) -> dict[str, int]:

@@ -9,6 +9,7 @@ decompressed.
 from __future__ import annotations
 
 import io
+import re
 import warnings
 import zipfile
 from itertools import islice
@@ -30,6 +31,9 @@ MOST: Final = 128 << 20  # bytes of all members, decompressed
 _ROWS: Final = 1 << 20
 _COLUMNS: Final = 64
 _LOOKED_AT: Final = 200  # rows of a sheet
+_ROW: Final = re.compile(rb"<(?:\w+:)?row\s[^<>]*>")
+_IS_HIDDEN: Final = re.compile(rb"\shidden=[\"'](?:1|true)[\"']")
+_NUMBER: Final = re.compile(rb"\sr=[\"'](\d{1,7})[\"']")
 
 
 def table(name: str, data: bytes) -> Table:
@@ -46,9 +50,10 @@ def table(name: str, data: bytes) -> Table:
     chosen = next((sheet for sheet in sheets if found[sheet.title]), sheets[0] if sheets else None)
     if chosen is None:
         raise UsageError(f"{name}: this workbook has no sheet with cells")
-    others = [f'"{title}"' for title, has_url in found.items() if has_url and title != chosen.title]
-    unread = f" (not read: {', '.join(others)})" if others else ""
-    return Table(_rows(name, chosen), f'the sheet "{chosen.title}" of a workbook{unread}')
+    others = [sheet for sheet in sheets if found[sheet.title] and sheet is not chosen]
+    heads = {f'"{sheet.title}"': list(islice(_rows(name, sheet), _LOOKED_AT)) for sheet in others}
+    unread = f" (not read: {', '.join(heads)})" if others else ""
+    return Table(_rows(name, chosen), f'the sheet "{chosen.title}" of a workbook{unread}', others=heads)
 
 
 def _check(name: str, data: bytes) -> None:
@@ -73,11 +78,19 @@ def _has_url(sheet: Any) -> bool:
 def _rows(name: str, sheet: Any) -> Iterator[Row]:
     """Yield the rows. Raise UsageError where the sheet is damaged: a part of a table is none."""
     try:
+        hidden = _hidden(sheet)
         for number, cells in enumerate(_values(sheet), start=1):
             if cells:
-                yield Row(number, number, cells)
+                yield Row(number, number, cells, is_hidden=number in hidden)
     except Exception as error:
         raise _unreadable(name, error) from error
+
+
+def _hidden(sheet: Any) -> set[int]:
+    """Return the numbers of rows that are not shown, of which openpyxl has nothing where it reads row by row."""
+    with sheet._get_source() as file:  # noqa: SLF001
+        rows = [found[0] for found in _ROW.finditer(file.read()) if _IS_HIDDEN.search(found[0])]
+    return {int(number[1]) for row in rows if (number := _NUMBER.search(row)) is not None}
 
 
 def _values(sheet: Any) -> Iterator[list[str]]:

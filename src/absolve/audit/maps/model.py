@@ -155,7 +155,7 @@ class RuleSet(NamedTuple):
     """One map: its rules in the order in which they apply, also those that could not be read.
 
     `servers`: the rules of each virtual host, if the form has them. `data` are the bytes of the file. `words`: how it
-    was read, if that was a choice: the `columns` of a table.
+    was read, if that was a choice: the `columns` of a table. `hidden`: how many rows a spreadsheet does not show.
     """
 
     file: str
@@ -166,6 +166,7 @@ class RuleSet(NamedTuple):
     data: bytes = b""
     words: str = ""
     columns: Columns | None = None
+    hidden: int = 0
 
 
 class Move(NamedTuple):

@@ -36,7 +36,7 @@ def read(name: str, data: bytes, hosts: Sequence[str] = (), *, new_first: bool =
     found = redirects.read(reading.table(name, data), hosts, new_first=new_first)
     rules = [rule(name, row) for row in found.rows]
     rules.sort(key=lambda one: one.how != EXACT or "?" not in one.source)
-    return RuleSet(name, "csv", rules, words=found.words, columns=found.columns)
+    return RuleSet(name, "csv", rules, words=found.words, columns=found.columns, hidden=len(found.hidden))
 
 
 def may_be_joined(text: str, *, is_first: bool) -> bool:
