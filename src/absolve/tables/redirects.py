@@ -23,7 +23,7 @@ from absolve.tables.columns import (
     words_of,
 )
 from absolve.tables.reading import Row, Table, looked_at
-from absolve.tables.text import line
+from absolve.tables.text import NOT_UTF8, is_text, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -206,8 +206,9 @@ def _of_rows(rows: Iterator[Row], columns: Columns, delimiter: str) -> Iterator[
             yield Redirect(row.first, row.last, "", row.problem)
         elif not row.is_comment and row.first > start:
             found = line(row.first, delimiter.join(row.cells))
-            bare = Redirect(row.first, row.last, found.text, found.problem)
-            made = _of_cells(bare, row, columns) if found.problem is None else bare
+            is_read = found.problem == NOT_UTF8 and all(is_text(row.cell(place)) for place in columns.places.values())
+            bare = Redirect(row.first, row.last, found.text, None if is_read else found.problem)
+            made = _of_cells(bare, row, columns) if bare.problem is None else bare
             if made is not None and (made.new or not is_crawl or (made.status or 0) // 100 == 3):
                 yield made
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NOT_UTF8: Final = "it is not UTF-8: save the file in this charset"
+NOT_UTF8: Final = "it is not UTF-8: save the file as UTF-8"
 _LONGEST: Final = 1 << 16
 _LOOKED_AT: Final = 1 << 20  # bytes at the beginning that decide the charset
 _LEGACY: Final = "cp1252"

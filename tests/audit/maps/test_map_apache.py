@@ -252,6 +252,6 @@ def test_a_line_of_a_rewrite_map_that_cannot_be_read_is_named() -> None:
         (2, "it has more than a key and a value"),
         (3, "'x://y' is no http or https URL"),
         (4, "the target 'x://y' is neither an http URL nor a path that begins with /"),
-        (5, "it is not UTF-8: save the file in this charset"),
+        (5, "it is not UTF-8: save the file as UTF-8"),
     ]
     assert lead(given, "/f") == "/g"

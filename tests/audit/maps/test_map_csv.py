@@ -133,6 +133,18 @@ def test_the_separator_the_header_and_the_charset_are_recognised(data: bytes, li
     assert given.sets[0].rules[0].line == line
 
 
+@pytest.mark.parametrize("charset", ["cp932", "gbk", "euc-kr", "big5"])
+def test_a_remark_in_any_charset_does_not_matter(charset: str) -> None:
+    given = rules("old,new,備考\n/a,/b,金料東\n".encode(charset, "ignore"), "map.csv")
+    assert (problems(given), lead(given, "/a")) == ([], "/b")
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16"])
+def test_cells_with_tabs_in_a_text_are_a_table(charset: str) -> None:
+    given = rules("New URL\tOld URL\r\n/b\t/a\r\n".encode(charset), "map.txt")
+    assert (problems(given), lead(given, "/a")) == ([], "/b")
+
+
 def test_a_cell_of_two_lines_has_two_urls() -> None:
     given = rules('old,new\n"/a\n/b",/c\n/d,/e\n', "map.csv")
     assert problems(given) == [(2, "it has more than one old URL: give each a row of its own")]
@@ -141,7 +153,7 @@ def test_a_cell_of_two_lines_has_two_urls() -> None:
 
 def test_bytes_that_are_no_utf8_are_a_problem_of_their_line() -> None:
     given = rules(b"/a,/b\n/caf\xe9,/c\n/d,/e\xc3\xa9\n", "map.csv")
-    assert problems(given) == [(2, "it is not UTF-8: save the file in this charset")]
+    assert problems(given) == [(2, "it is not UTF-8: save the file as UTF-8")]
     assert lead(given, "/d") == "/e%C3%A9"
 
 

@@ -230,7 +230,7 @@ def test_a_line_of_a_map_that_cannot_be_read_is_named(text: str, line: int, reas
 
 def test_bytes_that_are_no_utf8_are_a_problem_of_their_directive() -> None:
     given = rules(b"location = /a { return 301 /caf\xe9; }\nlocation = /b { return 301 /c; }\n", "site.conf")
-    assert problems(given) == [(1, "it is not UTF-8: save the file in this charset")]
+    assert problems(given) == [(1, "it is not UTF-8: save the file as UTF-8")]
     assert lead(given, "/b") == "/c"
 
 

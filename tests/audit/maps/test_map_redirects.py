@@ -133,4 +133,4 @@ def test_cloudflare_applies_no_more_rules_than_its_limits() -> None:
 def test_bytes_that_are_no_utf8_are_a_problem_of_their_line() -> None:
     for form in ("netlify", "cloudflare"):
         given = rules(b"/a /b\n/caf\xe9 /c\n", "_redirects", form=form)
-        assert problems(given) == [(2, "it is not UTF-8: save the file in this charset")]
+        assert problems(given) == [(2, "it is not UTF-8: save the file as UTF-8")]
