@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.audit.maps import apache, caddy, nginx, redirects, spreadsheet, structured, xml_forms
 from absolve.audit.maps.model import MOST_RULES
 from absolve.core.errors import UsageError
+from absolve.tables.columns import is_url
 from absolve.tables.reading import binary_form, is_workbook
 from absolve.tables.text import decoded
 
@@ -176,6 +177,12 @@ def recognised(name: str, data: bytes) -> str:
     return _by_lines(text)
 
 
+def _has_header(rows: Sequence[str]) -> bool:
+    """Return whether the first of two rows with tabs is a header, as in cells that were saved as text."""
+    has_urls = [any(map(is_url, map(str.strip, row.split("\t")))) for row in rows[:2]]
+    return has_urls == [False, True] and all("\t" in row for row in rows[:2])
+
+
 def _by_lines(text: str) -> str:
     """Return the format of lines with words or cells: the status and splats of `_redirects` decide."""
     if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}:
@@ -183,7 +190,7 @@ def _by_lines(text: str) -> str:
     if _ARROW.search(text):
         return "squarespace"
     rows = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")][:100]
-    if any(re.search(r"[,;\t]", line) and len(line.split()) < 2 for line in rows):
+    if any(re.search(r"[,;\t]", line) and len(line.split()) < 2 for line in rows) or _has_header(rows):
         return "csv"
     if any(re.search(r"\*|:splat|/:\w|\s[1-5][0-9][0-9]!?\s*$", line) for line in rows):
         return "netlify"
