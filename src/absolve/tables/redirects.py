@@ -88,6 +88,7 @@ _PATTERNS: Final = {
     **dict.fromkeys(_OFF | {"plain"}, EXACT),
     **{how: how for how in (*HOW, *_PARTS)},
 }
+_FLAGS: Final = {"true": True, "false": False}
 
 
 def _is_status(cell: str) -> bool:
@@ -116,12 +117,12 @@ ROLES: Final = {
     "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
     "match": Role(_set("match"), lambda cell: cell.lower() in _MATCHES),
     "disabled": Role(_set("disabled deleted deaktiviert"), lambda cell: cell.lower() in _ON | _OFF),
+    "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
     "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
 }
 # Cloudflare's lists of bulk redirects have no header: these follow the status, each TRUE or FALSE
 # (developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/csv-file-format).
 _BULK: Final = ("keeps_query", "has_subdomains", "is_prefix", "keeps_path")
-_FLAGS: Final = {"true": True, "false": False}
 
 
 class Redirect(NamedTuple):
@@ -227,7 +228,9 @@ def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
         return None
     if given["match"].lower() not in {"", "url"}:
         return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
-    made = _with_extras(made._replace(old=given["old"], new=given["new"]), _extras(row, given, places, columns))
+    code = {"true": 301, "false": 302}.get(given["permanent"].lower())
+    made = made._replace(old=given["old"], new=given["new"], status=code)
+    made = _with_extras(made, _extras(row, given, places, columns))
     is_named = columns.by_words.__contains__
     if made.how not in _NO_PATHS:
         made = made._replace(old=_placed(made.old, is_named("old")), new=_placed(made.new, is_named("new")))

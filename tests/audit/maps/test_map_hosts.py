@@ -72,6 +72,9 @@ old.example, new.example {
 READ: dict[str, tuple[str, dict[str, str | int | None], int]] = {
     "vercel.json": (VERCEL, {"/a": "/b", "/a?q": "/b?q", "/o/1/2": "/n/1/2", "/o": "/n/", "/p/12": "/q?id=12", "/p/x": None, "/x/1": "/y/1", "http://sub.example/h": "/i", "/r/1": "=/s/1"}, 2),
     "old/vercel.json": (r'{"redirects": [{"source": "/(.*)/?", "destination": "/x/$1"}, {"source": "/a\\.b", "destination": "/c"}, {"source": "bar", "destination": "/d"}]}', {"/a.b": "/c", "/q": None}, 2),
+    "next.json": ('[{"source": "/a/:id", "destination": "/b/:id", "permanent": true}]', {"/a/1": "/b/1"}, 0),
+    "of_urls.json": ('{"/a": {"url": "/b", "permanent": true}, "/c": {"url": "/d"}}', {"/a": "/b", "/c": "/d"}, 0),
+    "to.json": ('[{"from": "/a", "destination": "/b", "permanent": false}]', {"/a": "/b"}, 0),
     "firebase.json": (FIREBASE, {"/foo": "/bar", "/foo/a/b": "/bar", "/foot": None, "/blog/1/2": "https://b.example/1/2", "/p/q/x.html": "/x", "/r/12": "/s/12"}, 1),
     "staticwebapp.config.json": (AZURE, {"/posts/1": "/blog", "/gone": 410, "/img/a.png": "/i", "/img/a.jpg": None, "/h": None}, 1),
     "s3.json": (S3, {"/docs/a/b": "/d/a/b", "/a.html": "https://x.example/b", "/q": None}, 0),

@@ -189,6 +189,7 @@ def _led(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
 
 
 def _of_vercel(data: Any) -> Iterator[Entry]:
+    data = {"redirects": data} if isinstance(data, list) else data  # as next.config.js has them
     for one in _dicts(data, "redirects"):
         status = _status(one.get("statusCode"), 307 if one.get("permanent") is False else 308)
         yield _with_conditions(Entry(_text(one, "source"), _text(one, "destination", None), status, VERCEL), one)
@@ -448,7 +449,8 @@ def form_of(name: str, text: str) -> str | None:
             return form
     if text.lstrip("\ufeff \t\r\n")[:1] not in {"{", "["}:
         return None
-    return next((form for key, form in _KEYS.items() if f'"{key}"' in text), None)
+    found = next((form for key, form in _KEYS.items() if f'"{key}"' in text), None)
+    return found if found != "vercel" or '"source"' in text or '"src"' in text else None
 
 
 _KEYS: Final = {
