@@ -49,8 +49,6 @@ from moving import NEW, OLD, lead, problems, rules
         ("location /o/ { root /srv; } location ~ ^/o { return 301 /p; }", "/o/a", "/p"),
         ("location ^~ /o/ { root /srv; } location ~ ^/o { return 301 /p; }", "/o/a", None),
         ("location ^~ /o { return 301 /p; } location /o/a { return 301 /q; }", "/o/a", "/q"),
-        ("location = /a?b { return 301 /p; }", "/a?b", None),
-        ("location = /a?b { return 301 /p; }", "/a%3Fb", "/p"),
         ('if ($request_uri = "/a%20b") { return 301 /b; }', "/a%20b", "/b"),
         ('if ($request_uri = "/a%20b") { return 301 /b; }', "/a%20b?x", None),
         ("if (!-e $request_filename) { return 301 https://x.example/; }", "/a", "https://x.example/"),
@@ -101,6 +99,36 @@ def test_a_map_moves_a_url_and_its_line_is_the_rule(use: str, url: str, expected
     assert not problems(given)
     assert lead(given, url) == expected
     assert len(given.used) == (expected is not None)
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("if ($moved) { return 301 https://x.example$moved; }", "https://x.example/b"),
+        ("if ($moved) { return 301 $scheme://x.example/d${moved}$is_args$args; }", "https://x.example/d/b?q"),
+        ('if ($moved != "") { return 301 $moved; }', "/b"),
+        ("rewrite ^ /d$moved? permanent;", "/d/b"),
+    ],
+)
+def test_a_text_before_the_variable_of_a_map_is_a_part_of_each_target(use: str, expected: str) -> None:
+    given = rules(f"{MAP} server {{ {use} }}", "site.conf")
+    assert (problems(given), lead(given, "/a?q"), lead(given, "/none")) == ([], expected, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "server { location = /p?x { return 301 /b; } }",
+        r"server { location ~ ^/p\?x { return 301 /b; } }",
+        r"server { rewrite ^/p\?x=(\d+)$ /b permanent; }",
+        "map $uri $m { /p?x /b; }\nserver { return 301 $m; }",
+        r"map $uri $m { ~^/p\?x /b; }",
+    ],
+)
+def test_what_needs_a_query_in_a_path_never_applies(text: str) -> None:
+    given = rules(text, "site.conf")
+    assert [problem for _, problem in problems(given)] == ["it never applies: it compares the path, which has no query"]
+    assert (lead(given, "/p?x=1"), given.move("http://old.example/z")) == (None, None)
 
 
 def test_lines_of_a_map_without_its_block_are_redirects() -> None:

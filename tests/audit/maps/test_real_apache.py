@@ -130,4 +130,6 @@ def test_apache_answers_each_request_as_the_reader_computes(apache: int) -> None
 def test_a_redirect_that_apache_never_applies_is_not_read() -> None:
     rules = maps.read(Path(".htaccess"), HTACCESS.encode()).rules
     never = [rule.text for rule in rules if rule.problem is not None and rule.problem.startswith("it never applies")]
-    assert never == HTACCESS.splitlines()[1:4]
+    others = ("RewriteRule ^rewrite", "RewriteRule ^/with-slash")
+    lines = HTACCESS.splitlines()
+    assert never == [*lines[1:5], *(line for line in lines if line.startswith(others))]

@@ -29,7 +29,15 @@ from absolve.audit.maps.model import (
     RuleSet,
     Server,
 )
-from absolve.audit.maps.request import check_pattern, source, status_of, target_fault, target_parts
+from absolve.audit.maps.request import (
+    NeverError,
+    check_path,
+    check_pattern,
+    source,
+    status_of,
+    target_fault,
+    target_parts,
+)
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -177,6 +185,7 @@ class _Reader:
         made: Rule | None = None
         try:
             rule = _matching(rule, given, in_folder=in_folder)
+            fault = fault or rule.problem
             if fault is None:
                 made = _leading(rule, given[1:], host.base, in_folder=in_folder)
         except UsageError as error:
@@ -246,6 +255,10 @@ def _match(rule: Rule, pattern: str, target: str | None) -> Rule:
         check_pattern(pattern)
     except UsageError as error:
         return rule._replace(problem=error.message, how=PREFIX, source="/")
+    try:
+        check_path(pattern)
+    except NeverError as error:
+        return rule._replace(problem=error.message)
     parts = target_parts(target, _GROUP, lambda one: "$" if one[1] else int(one[2])) if target is not None else None
     return rule._replace(how=REGEX, source=pattern, target=parts)
 
@@ -303,6 +316,10 @@ def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:
     if pattern.startswith("!"):
         raise UsageError("a pattern that must not match is not read")
     check_pattern(pattern)
+    try:
+        check_path(pattern, in_folder=in_folder)
+    except NeverError as error:
+        return rule._replace(problem=error.message, how=EXACT, source="")
     rule = rule._replace(ignores_case=len(given) == 3 and _IGNORES_CASE.search(given[2]) is not None)
     start = "^/?" if pattern.startswith("^/?") else "^" if in_folder else "^/"
     if not pattern.startswith(start) or _is_alternative(pattern):

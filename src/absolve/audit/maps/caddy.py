@@ -12,7 +12,7 @@ from collections import ChainMap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import DROP, EXACT, HOST, KEEP, REGEX, SCHEME, WHOLE_PATH, Room, Rule, RuleSet, Server
-from absolve.audit.maps.request import check_pattern, decoded, target_fault, target_parts
+from absolve.audit.maps.request import NO_QUERY, check_path, check_pattern, decoded, target_fault, target_parts
 from absolve.core.errors import UsageError
 from absolve.tables.text import lines
 
@@ -145,6 +145,9 @@ def _of_line(rule: Rule, kind: str, words: list[str], scope: _Scope) -> Iterator
     if len(matcher.paths) > 1 and (lack := scope.room.lack("its matcher", len(matcher.paths))) is not None:
         matcher, problem = Matcher(), lack
     made = made._replace(problem=problem)
+    if any("?" in path for path in matcher.paths):
+        yield rule._replace(problem=problem or NO_QUERY)
+        return
     if matcher.pattern is not None:
         yield _with_pattern(made, matcher.pattern, folds=False)
         return
@@ -164,6 +167,7 @@ def _matcher(word: str, scope: _Scope) -> Matcher:
 def _with_pattern(rule: Rule, pattern: str, *, folds: bool) -> Rule:
     try:
         check_pattern(pattern, ignores_case=folds)
+        check_path(pattern)
     except UsageError as error:
         return rule._replace(problem=error.message)
     return rule._replace(how=REGEX, source=pattern, ignores_case=folds)

@@ -31,7 +31,7 @@ from absolve.audit.maps.model import (
     Server,
 )
 from absolve.audit.maps.nginx_config import Directive, directives
-from absolve.audit.maps.request import check_pattern, decoded, status_of, target_parts
+from absolve.audit.maps.request import NO_QUERY, NeverError, check_path, check_pattern, decoded, status_of, target_parts
 from absolve.core import patterns
 from absolve.core.errors import UsageError
 
@@ -54,7 +54,7 @@ _PARTS: Final = {
 }
 _SOURCES: Final = {"$uri": PATH, "$document_uri": PATH, "$request_uri": "target"}  # of maps
 _WITH_QUERY: Final = re.compile(r"(\$is_args|\?)(?:\$args|\$query_string)$")
-_OF_MAP: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))(\$is_args\$args)?", re.ASCII)
+_OF_MAP: Final = re.compile(r"([^\s?#]*?)\$(?:\{(\w+)\}|(\w+))(\$is_args\$args)?", re.ASCII)
 _ANYWHERE: Final = Rule("", 0, "", how=PREFIX, source="/")  # the place of what is in no location
 _IF: Final = "of conditions only `$request_uri = TEXT`, `!-e $request_filename` and the variable of a map are read"
 
@@ -126,7 +126,7 @@ class _Reader:
                 place, order = _of_line(directive, subject)
                 target, query = _target(directive.arguments[0], place, DROP)
             except UsageError as error:
-                rules.append((0, self._rule(directive, place, error.message)))
+                rules.append((0, self._rule(directive, _met(place, error), error.message)))
                 continue
             if target:
                 query = NONE if place.query == NONE else query
@@ -135,17 +135,21 @@ class _Reader:
         yield from (rule for _, rule in rules)
 
     def _mapped(self, text: str, place: Rule, status: int, query: str) -> list[Rule] | None:
-        """Return the rules of a map whose variable is the target of a directive; None for another target."""
+        """Return the rules of a map whose variable ends the target of a directive; None for another target."""
         found = _OF_MAP.fullmatch(text.removesuffix("?"))
-        name = found[1] or found[2] if found is not None else None
+        name = found[2] or found[3] if found is not None else None
         if name is None or found is None or name not in self._maps:
             return None
-        query = KEEP if found[3] else DROP if text.endswith("?") else query
+        query = KEEP if found[4] else DROP if text.endswith("?") else query
+        before, _ = _target(found[1], place, DROP)
         if (problem := self._room.lack(f"${name}", len(self._maps[name]))) is not None:
             raise UsageError(problem)
         return [
             _inside_of(place, rule)._replace(
-                status=status, query=query if rule.query == DROP and rule.problem is None else rule.query
+                status=status,
+                start=-1 if before else rule.start,  # a line of the map has a part of its target
+                target=(*before, *rule.target) if rule.target else rule.target,
+                query=query if rule.query == DROP and rule.problem is None else rule.query,
             )
             for rule in self._maps[name]
         ]
@@ -183,7 +187,8 @@ class _Reader:
             try:
                 place = _place(sign, directive.arguments[-1], is_inside=is_inside)._replace(conditions=outer)
             except UsageError as error:
-                yield self._rule(directive, _ANYWHERE._replace(conditions=outer), error.message)
+                place = _met(_ANYWHERE._replace(conditions=outer), error)
+                yield self._rule(directive, place, error.message)
             else:
                 found["~" if sign == "~*" else sign].append((place, directive))
         others = sorted(directive.arguments[-1] for _, directive in found[""])
@@ -218,7 +223,7 @@ class _Reader:
             try:
                 yield from self._made(directive, place)
             except UsageError as error:
-                yield self._rule(directive, _scope(directive, place), error.message)
+                yield self._rule(directive, _met(_scope(directive, place), error), error.message)
 
     def _made(self, directive: Directive, place: Rule) -> Sequence[Rule]:
         """Return the rules of a directive. Raise UsageError if it cannot be read."""
@@ -267,6 +272,7 @@ class _Reader:
         if flag not in _FLAGS:
             raise UsageError(f"{flag[:40]!r} is no flag of rewrite")
         check_pattern(pattern)
+        check_path(pattern)
         if flag not in {"redirect", "permanent"} and not text.startswith(("http://", "https://", "$scheme")):
             raise UsageError("it changes the path inside the server, which is not followed")
         status = 301 if flag == "permanent" else 302
@@ -287,7 +293,8 @@ class _Reader:
         words[-1] = words[-1][:-1]
         words = [word for word in words if word]
         names = [one.name for one in block if one.name in _REWRITING]
-        if len(words) == 1 and words[0].removeprefix("$") in self._maps and names in (["return"], ["rewrite"]):
+        is_given = len(words) == 1 or words[1:] == ["!="]  # the empty text behind it is no word
+        if is_given and words[0].removeprefix("$") in self._maps and names in (["return"], ["rewrite"]):
             return list(self._block(block, place))
         if words == ["!-e", "$request_filename"]:
             return list(self._block(block, place._replace(forced=False)))
@@ -325,6 +332,7 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
         if is_inside:
             raise UsageError("a location with a regular expression inside of another location is not read")
         check_pattern(text, ignores_case=sign == "~*")
+        check_path(text)
         return _ANYWHERE._replace(how=REGEX, source=text, ignores_case=sign == "~*")
     if sign == "=":
         return _exact(text)
@@ -335,9 +343,16 @@ def _place(sign: str, text: str, *, is_inside: bool) -> Rule:
     return _ANYWHERE._replace(how=REGEX, source=f"^{re.escape(text)}")
 
 
+def _met(place: Rule, error: UsageError) -> Rule:
+    """Return the place of what cannot be read: none if nothing meets it."""
+    return place._replace(how=EXACT, source="") if isinstance(error, NeverError) else place
+
+
 def _exact(path: str) -> Rule:
-    """Return the place of one decoded path: a question mark in it begins no query."""
-    return _ANYWHERE._replace(how=EXACT, source=path.replace("?", "%3F"))
+    """Return the place of one decoded path. Raise NeverError for a query, which $request_uri alone has."""
+    if "?" in path:
+        raise NeverError(NO_QUERY)
+    return _ANYWHERE._replace(how=EXACT, source=path)
 
 
 def _requested(text: str) -> Rule:
@@ -358,6 +373,8 @@ def _of_line(directive: Directive, subject: str) -> tuple[Rule, int]:
         ignores_case = directive.name.startswith("~*")
         pattern = directive.name[2 if ignores_case else 1 :]
         check_pattern(pattern, ignores_case=ignores_case)
+        if subject == PATH:
+            check_path(pattern)
         return _ANYWHERE._replace(how=REGEX, source=pattern, subject=subject, ignores_case=ignores_case), 1
     text = directive.name.removeprefix("\\")
     place = _requested(text) if subject != PATH else _exact(text)

@@ -28,6 +28,13 @@ _WEB: Final = re.compile(r"(https?)://[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?", 
 _RESERVED: Final = re.compile(r"[%?#]")
 
 
+NO_QUERY: Final = "it never applies: it compares the path, which has no query"
+_LONGEST: Final = 1000  # characters of a pattern in which groups are looked for
+_NO_SIGN: Final = re.compile(r"\\[^?]|\[\^?\]?[^\]]*\]", re.DOTALL)  # an escaped character, a class
+_INNERMOST: Final = re.compile(r"\([^()]*\)")
+_QUESTION: Final = re.compile(r"\\\?(?![?*{])")
+
+
 class Request(NamedTuple):
     """One URL as rules see it: `host` with a non-default port, `path` as in the URL and `decoded`, query or None."""
 
@@ -153,6 +160,22 @@ def check_pattern(pattern: str, *, ignores_case: bool = False) -> None:
         patterns.matcher(pattern, ignores_case=ignores_case)
     except UsageError as error:
         raise UsageError(f"the regular expression cannot be used: {error.message}") from error
+
+
+class NeverError(UsageError):
+    """A rule is well-formed, but no request meets it."""
+
+
+def check_path(pattern: str, *, in_folder: bool = False) -> None:
+    """Raise NeverError for a pattern for paths that needs a query; `in_folder`: or a slash at its beginning."""
+    if in_folder and re.match(r"\^\\?/(?![?*{])", pattern) and "|" not in pattern:
+        raise NeverError("it never applies: the paths that it compares have no slash at their beginning")
+    bare = _NO_SIGN.sub("x", pattern) if len(pattern) <= _LONGEST else ""
+    before = ""
+    while bare != before:
+        bare, before = _INNERMOST.sub("x", bare), bare
+    if _QUESTION.search(bare) and "|" not in bare:
+        raise NeverError(NO_QUERY)
 
 
 def target_parts(

@@ -27,7 +27,7 @@ from absolve.audit.maps.model import (
     Rule,
     RuleSet,
 )
-from absolve.audit.maps.request import Source, check_pattern, source, target_fault, target_parts
+from absolve.audit.maps.request import NeverError, Source, check_path, check_pattern, source, target_fault, target_parts
 from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -188,6 +188,10 @@ def _with_match(rule: Rule, match: Any, syntax: str) -> Rule:
     rule = rule._replace(ignores_case=folds, how=REGEX, subject=FOLDER)
     if match.get("negate", "").lower() == "true":
         return rule._replace(problem="it matches what its pattern does not", how=EXACT)
+    try:
+        check_path(text if syntax.lower() in {"", "ecmascript"} else f"^{re.escape(text)}", in_folder=True)
+    except NeverError as error:
+        return rule._replace(problem=error.message, how=EXACT)
     if syntax.lower() == "exactmatch":
         return rule._replace(how=EXACT, source=f"/{text}")
     if syntax.lower() == "wildcard":
