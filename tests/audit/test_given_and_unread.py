@@ -86,6 +86,10 @@ def test_an_input_that_holds_nothing_fails_beside_others(tmp_path: Path, capsys:
         ("list.txt", "/a\n/b\n"),
         ("table.csv", "URL,Last crawled\nhttp://old.example/a,2024-01-02\nhttp://old.example/b,2024-01-03\n"),
         ("pages.csv", "# ---\n# Pages\n\nViews;Page path\n120;/a\n7;/b\n"),
+        ("hosts.txt", "old.example/a\nold.example/b\n"),
+        ("quoted.txt", '"http://old.example/a",\n"http://old.example/b",\n'),
+        ("texts.json", '["http://old.example/a", "/b"]'),
+        ("texts.txt", '[\n"/a",\n"/b"\n]\n'),
         ("pages.tsv", 'Title\tPath\n"one, two"\t/a\nthree\t"/b"\n'),
     ],
 )

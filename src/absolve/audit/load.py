@@ -22,6 +22,7 @@ from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
 from absolve.tables import Table
+from absolve.tables.columns import is_url
 from absolve.tables.inventory import typed_table
 
 try:
@@ -53,8 +54,9 @@ _PARQUET: Final = b"PAR1"
 _DUCKDB: Final = b"DUCK"  # at byte 8
 _HEAD: Final = 4096
 _ROWS: Final = 10_000
+_TEXTS: Final = frozenset({".txt", ".lst", ".urls", ""})
 _TABLES_OF_LISTS: Final = frozenset({".csv", ".tsv", ".xlsx", ".xlsm"})
-_ROWS_OF_JSON: Final = re.compile(rb"\s*\[\s*[\[{]\s*\"")
+_ROWS_OF_JSON: Final = re.compile(rb"\s*\[\s*(?:[\[{]\s*)?\"")
 _COMPRESSED: Final = re.compile(r"\.(?:xml|log|csv|tsv|txt|cdxj?|json)\.gz$|log.*\.gz$")
 _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP archives, most of them
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -105,7 +107,7 @@ def sorted_out(names: Iterable[str], side: str = OLD) -> Kinds:
             found.inventories.append((name, "duckdb"))
         elif _SITEMAP.search(head):
             found.lists.append((name, "sitemap"))
-        elif Path(name).suffix.lower() in {".txt", ".lst", ".urls", ""} and _URL_LINE.match(head):
+        elif Path(name).suffix.lower() in _TEXTS and _URL_LINE.match(head):
             found.lists.append((name, "list"))
         elif side == OLD and (kind := _kind_of_list(name, head)) is not None:
             found.lists.append((name, kind))
@@ -121,8 +123,16 @@ def _kind_of_list(name: str, head: bytes) -> str | None:
         return "robots"
     if (kind := logs.kind_of(head)) is not None:
         return kind
-    is_json = path.suffix == ".json" and _ROWS_OF_JSON.match(head) is not None
-    return "table" if head and (is_json or path.suffix in _TABLES_OF_LISTS) else None
+    is_json = path.suffix in {".json", *_TEXTS} and _ROWS_OF_JSON.match(head) is not None
+    is_text = path.suffix in _TEXTS and _begins_with_url(head)
+    return "table" if head and (is_json or is_text or path.suffix in _TABLES_OF_LISTS) else None
+
+
+def _begins_with_url(head: bytes) -> bool:
+    """Return whether the first line is a URL, maybe without a scheme, in quotes or with a comma behind it."""
+    lines = head.decode("utf-8-sig", "replace").splitlines()
+    first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return is_url(first.strip("[]\"'; ,")) and " " not in first
 
 
 def unread(names: Sequence[str], side: str) -> tuple[str, str] | None:

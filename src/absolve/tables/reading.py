@@ -111,7 +111,7 @@ def binary_form(data: bytes, text: str) -> str | None:
 
 
 def _of_json(data: bytes) -> Table | None:
-    """Return the table of a JSON array of arrays or objects, or of an object of texts or objects; None otherwise."""
+    """Return the table of a JSON array of arrays, objects or texts, or of an object of texts or objects."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"[", b"{"} or len(data) > _LARGEST_JSON:
         return None
     try:
@@ -122,6 +122,8 @@ def _of_json(data: bytes) -> Table | None:
         value = [list(pair) for pair in value.items()]
     elif isinstance(value, dict) and value and all(isinstance(one, dict) for one in value.values()):
         value = [{"source": key, **one} for key, one in value.items()]
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = [[one] for one in value]
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         keys = list(dict.fromkeys(key for one in value[:_ROWS] for key in one))
         value = [keys, *([one.get(key) for key in keys] for one in value)]
