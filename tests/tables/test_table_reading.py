@@ -64,6 +64,7 @@ REDIRECTION = (
         pytest.param(SCREAMING_FROG, [(2, A, B, 301, None)], id="Screaming Frog"),
         pytest.param(REDIRECTION, [(2, "/a", "/b", 301, "exact"), (4, "^/o/(.*)", "/n/$1", 302, "search"), (5, "/gone", "", 410, "exact")], id="Redirection"),
         pytest.param("Origin,Target,Type,Format\nold/,new/,301,plain\n^b/(.*),/n/$1,302,regex\n", [(2, "/old/", "/new/", 301, "exact"), (3, "^b/(.*)", "/n/$1", 302, "search")], id="Yoast"),
+        pytest.param("entity_type,source,target,group\n301,/a,/b,exact\n", [(2, "/a", "/b", None, None)], id="groups are no kinds"),
         pytest.param("Redirect from,Redirect to\n/a,/b\n", [(2, "/a", "/b", None, None)], id="Shopify"),
         pytest.param(f"Original URL,Redirect to URL,Redirect style,Priority\n{A},{B},301,1\n", [(2, A, B, 301, None)], id="HubSpot"),
         pytest.param("old.example/a,https://new.example/b,302,TRUE,FALSE,TRUE,TRUE\n", [(1, "//old.example/a", B, 302, "prefix")], id="Cloudflare"),

@@ -48,7 +48,8 @@ class Role(NamedTuple):
     """What a column may be: words of its header that mean it, and the cells that it may have.
 
     A header has the role if it is one of `names`, which are preferred, or has one of `words` and none of `others`.
-    Prepositions (`weak`) mean it where no word does. Without any a column has it if all its cells are `sure`.
+    Prepositions (`weak`) mean it where no word does. Without any a column has it if all its cells are `sure`, and its
+    header has none of `others`.
     """
 
     words: frozenset[str]
@@ -140,7 +141,7 @@ def chosen(
             for name, role in roles.items():
                 _by_words(name, role, header, sample, places, least)
     by_words = frozenset(places)
-    _by_cells(sample, roles, needed, places, hosts, has_header=header is not None)
+    _by_cells(sample, roles, needed, places, hosts, header)
     return Columns(places, header, _in_words(places, header), by_words)
 
 
@@ -183,8 +184,7 @@ def _by_cells(
     needed: Sequence[str],
     places: dict[str, int],
     hosts: Sequence[str],
-    *,
-    has_header: bool,
+    header: Row | None,
 ) -> None:
     """Add the places of roles that no word has: the first columns of URLs, and those whose cells are all sure.
 
@@ -200,8 +200,9 @@ def _by_cells(
         if _on(hosts[1], places[first], sample) and _on(hosts[0], places[second], sample):
             places[first], places[second] = places[second], places[first]
     for name, role in roles.items():
-        if has_header and name not in places and role.sure is not None:
+        if header is not None and name not in places and role.sure is not None:
             free = (place for place in range(width) if place not in places.values())
+            free = (place for place in free if role.others.isdisjoint(words_of(header.cell(place))))
             places.update((name, place) for place in islice(_sure_of(role.sure, free, sample), 1))
 
 

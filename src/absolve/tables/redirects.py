@@ -73,6 +73,7 @@ _NOT_URLS: Final = _set(
     "host type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability regex"
     " date title titel id query string matches title"
 )
+_NO_KINDS: Final = _set("group gruppe category entity content indexability match matching")
 _MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
 _ON: Final = _set("active enabled aktiv true yes ja on 1")
 _OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
@@ -108,10 +109,11 @@ def _is_place(cell: str) -> bool:
 ROLES: Final = {
     "old": Role(_OLD, _is_place, _set("address adresse"), _NOT_URLS, weak=_FROM),
     "new": Role(_NEW, _is_place, others=_NOT_URLS | _OLD, weak=_TO),
-    "status": Role(_KINDS, _is_status, others=_set("content indexability match matching url"), sure=_is_sure_status),
+    "status": Role(_KINDS, _is_status, others=_NO_KINDS, sure=_is_sure_status),
     "how": Role(
         _set("how match matching regex regexp format muster"),
         lambda cell: cell.lower() in _PATTERNS,
+        others=_set("group gruppe category entity"),
         sure=lambda cell: cell.lower() in HOW,
     ),
     "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
