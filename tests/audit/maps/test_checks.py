@@ -35,7 +35,7 @@ def findings(made: maps.Rules, asked: tuple[str, ...] = (), files: tuple[str, ..
         ("/a,/x,prefix\n/a/b,/y", "map.csv", ("/a/b",), ["leads to nothing", "shadowed by 1"]),
         ("/a/b,/y\n/a,/x,prefix", "map.csv", ("/a/b", "/a"), [None, None]),
         ("/a,/x,prefix\n/a/b,/y,prefix", "map.csv", ("/a",), [None, "shadowed by 1"]),
-        ("/a/*,/b\n/a/(.*),/x,regex", "map.csv", ("/a/1",), ["leads to nothing", None]),
+        ("/a/%2A,/b\n/a/(.*),/x,regex", "map.csv", ("/a/1",), ["leads to nothing", None]),
         ("http://old.example/a,/x\n/a,/y", "map.csv", (OLD + "a", "/a"), [None, None]),
         ("/a/* /x\n/a/b /y\n/* /x", "_redirects", ("/a/c",), [None, "shadowed by 1", "unused"]),
         ("/a /x\n/a /y 301!", "_redirects", ("/a",), [None, "unused"]),
