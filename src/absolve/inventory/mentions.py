@@ -36,23 +36,35 @@ class Mention(NamedTuple):
     kind: str
 
 
-def pattern(names: Iterable[str]) -> re.Pattern[bytes] | None:
+class Names(NamedTuple):
+    """Hosts that are looked for: their pattern, and bytes in lower case of which a document that has one has some."""
+
+    pattern: re.Pattern[bytes]
+    hosts: frozenset[bytes]
+
+
+def pattern(names: Iterable[str]) -> Names | None:
     r"""Return the pattern of hosts, each perhaps with a folder; None without names.
 
     Slashes may be escaped as in JSON and scripts (`\/`, `\u002F`), or in the query of another URL (`%2F`).
     """
-    escaped = (re.escape(name.encode()).replace(b":", b"(?::|%3A)") for name in names)
+    given = [name.encode() for name in names]
+    escaped = (re.escape(name).replace(b":", b"(?::|%3A)") for name in given)
     alternatives = [name.replace(b"/", rb"(?:\\?/|%2F|\\u002F)") for name in escaped]
     if not alternatives:
         return None
     name = rb"(?:" + b"|".join(alternatives) + rb")"
     before = rb"(?:(?<![A-Za-z0-9@._-])|(?<=%2F)|(?<=\\u002F))"
-    return re.compile(before + name + rb"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])", re.IGNORECASE)
+    found = re.compile(before + name + rb"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])", re.IGNORECASE)
+    return Names(found, frozenset(re.split(b"[:/]", name.lower(), maxsplit=1)[0] for name in given))
 
 
-def mentions(data: bytes, names: re.Pattern[bytes], media_type: str | None) -> Iterator[Mention]:
+def mentions(data: bytes, names: Names, media_type: str | None) -> Iterator[Mention]:
     """Yield the places where a document has one of the names, in order."""
-    hits = [hit.span() for hit in names.finditer(data)]
+    folded = data.lower()
+    if not any(host in folded for host in names.hosts):
+        return  # most documents, in a tenth of the time
+    hits = [hit.span() for hit in names.pattern.finditer(data)]
     if not hits:
         return
     ends = [end.end() for end in _LINE_END.finditer(data)]
