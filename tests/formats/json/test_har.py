@@ -206,6 +206,12 @@ def test_the_number_of_header_fields_with_links_is_limited() -> None:
     assert [row.reference for row in absolve.links(data, name="x.har")] == ["x"]
 
 
+def test_an_empty_redirect_url_is_no_link() -> None:
+    data = har(entry("", redirectURL=""))
+    assert list(absolve.links(data, name="x.har")) == []
+    assert absolve.verify(data, data, name="x.har") == []
+
+
 def test_a_header_base_applies_to_header_and_body() -> None:
     data = har(entry(headers=[("Location", "l"), ("Base", "<URL:http://b.example/>")], redirectURL="/r"))
     changed = read(rewritten(data))

@@ -131,7 +131,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
             yield Finding("broken-entry", f"its {path[0]} is missing", 0, failed=True)
     yield from _header(data, fields)
     redirect = known.get(_REDIRECT_URL)
-    if redirect is not None and redirect.kind == "string":
+    if redirect is not None and redirect.kind == "string" and redirect.start < redirect.end:  # "" is no redirect
         yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
     if options.documents:
         facts = _capture(data, known)
