@@ -168,6 +168,25 @@ def test_compressed_bytes_that_were_lost_in_text_are_reported() -> None:
     assert (rewritten(data), reported(data)) == (data, [("broken", True)])
 
 
+@pytest.mark.parametrize("media_type", ["text/plain", "Text/Plain; charset=utf-8", "x-unknown", "", None])
+def test_a_header_counts_where_the_archive_names_no_type_of_its_own(media_type: str | None) -> None:
+    for headers, text in (
+        ([("Content-Type", "text/html; charset=utf-8")], ABSOLUTE),
+        ([("content-type", "text/css")], PAGE),
+        ([("Content-Type", "text/plain")], PAGE),
+    ):
+        data = har(entry(f"x{PAGE}", media_type=media_type, headers=headers))
+        assert read(rewritten(data))["content"]["text"] == f"x{text}"
+    data = har(entry(f"x{PAGE}", media_type=media_type, headers=[("Content-Type", "text/html")]))
+    assert [row.media_type for row in absolve.documents(data, name="x.har")] == ["text/html"]
+
+
+@pytest.mark.parametrize(("media_type", "stated"), [("image/png", "text/html"), ("text/html", "text/plain")])
+def test_a_type_that_the_archive_names_precedes_that_of_the_header(media_type: str, stated: str) -> None:
+    data = har(entry(media_type=media_type, headers=[("Content-Type", stated)]))
+    assert read(rewritten(data))["content"]["text"] == (PAGE if media_type == "image/png" else ABSOLUTE)
+
+
 def test_the_charset_declared_in_a_text_body_is_ignored() -> None:
     data = har(entry('<meta charset=koi8-r><a href="я">Я</a>'))
     assert read(rewritten(data))["content"]["text"] == '<meta charset=koi8-r><a href="http://h.example/d/я">Я</a>'

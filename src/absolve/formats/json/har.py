@@ -36,6 +36,7 @@ _STRING: Final = STRING
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
 _MOST_BROKEN: Final = 100  # entries that are reported as no objects
+_GUESSED: Final = frozenset({"", "x-unknown", "text/plain"})  # media types that programs write where they know none
 _PARTIAL: Final = "206"
 _LONGEST_STATUS: Final = 3  # digits
 _LONGEST_NUMBER: Final = 16
@@ -98,6 +99,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     fields: list[tuple[str, Value]] = []
     every: list[tuple[str, str]] = []  # with `captures`
     names: list[str] = []  # of content codings
+    stated: Value | None = None  # the Content-Type
     present: set[Path] = set()
     for found in values(data):
         if isinstance(found, Finding) or found.is_key:
@@ -115,6 +117,8 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
             field[str(path[3])] = found
         elif len(path) == 3:
             name = _text(data, field.get("name")).lower()
+            if name == "content-type" and _text(data, field.get("value")):
+                stated = field["value"]
             if name == "content-encoding":
                 names += [one.strip().lower() for one in _text(data, field.get("value")).split(",")]
             if options.captures:
@@ -126,6 +130,8 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
                     raise headers.too_many(headers.MOST_FIELDS, found.start)
                 fields.append((name, field["value"]))
             field = {}
+    if stated is not None and registry.essence_of(_text(data, known.get(_MEDIA_TYPE)))[0] in _GUESSED:
+        known[_MEDIA_TYPE] = stated
     for path in _REQUIRED:
         if path not in present:
             yield Finding("broken-entry", f"its {path[0]} is missing", 0, failed=True)
