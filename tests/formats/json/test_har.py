@@ -79,7 +79,7 @@ STAYS = {
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
 def test_unchanged_data_is_returned_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
-    assert {code for code, _ in reported(data)} <= {"broken-entry"}  # below
+    assert {code for code, _ in reported(data)} <= {"broken-entry", "partial"}  # below
 
 
 @pytest.mark.parametrize("options", [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}], ids=str)
@@ -406,6 +406,17 @@ def test_a_broken_entry_is_reported_and_the_others_are_read(entry: Any, text: st
     assert text in found[0].text
     assert [row.target for row in absolve.links(data, name="x.har")] == ["http://h.example/d/x"] * 2
     assert absolve.rewrite(data, name="x.har") == har(WHOLE, entry, WHOLE).replace(b"<a href=x>", b"<a href=http://h.example/d/x>").replace(b'"size": 10', b'"size": 29')
+
+
+def test_bodies_that_are_not_in_the_archive_are_counted_in_one_warning() -> None:
+    left_out = entry(None, content={"size": 900, "_file": "1.html"})
+    others = (entry(None), entry(""), entry(None, media_type="image/png", content={"size": 9}), entry(redirectURL="/x", content={"size": 9, "text": ""}))
+    counted = [left_out, entry("", content={"size": 7}), entry(None, media_type="", content={"size": 7})]
+    data = har(*others, *counted, entry())
+    found = walk(Document(data, name="x.har"), Settings()).diagnostics
+    assert [(one.code, one.failed) for one in found] == [("partial", False)]
+    assert found[0].text.startswith("3 bodies")
+    assert reported(har(*others)) == []
 
 
 def test_of_very_many_broken_entries_the_first_are_reported() -> None:
