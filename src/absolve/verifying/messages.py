@@ -247,7 +247,7 @@ def opened(name: str, body: bytes) -> bytes:
 
 # --- mail -------------------------------------------------------------------------------------------------------------
 
-_FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
+_FROM: Final = re.compile(rb"(?:^|\A\xef\xbb\xbf)From [^\n]*\n", re.MULTILINE)
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)(?>(?:\r?\n)*)")
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
@@ -300,11 +300,16 @@ def _content(data: bytes, media_type: str) -> tuple[bytes, bytes]:
 
 
 def _messages(mailbox: Entity) -> list[bytes]:
-    """Return the data after each From line; a From line that absolve takes for text belongs to its message."""
+    """Return the data after each From line, and a message in front of the first one.
+
+    A From line that absolve takes for text belongs to its message.
+    """
     known = {inner.part.start for inner in inners(mailbox)}
-    lines = [found for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
-    ends = [*(found.start() for found in lines[1:]), len(mailbox.data)]
-    return [mailbox.data[found.end() : end] for found, end in zip(lines, ends, strict=True)]
+    lines = [found.span() for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
+    if lines and min(known, default=lines[0][1]) < lines[0][1]:
+        lines.insert(0, (0, 0))
+    ends = [*(start for start, _ in lines[1:]), len(mailbox.data)]
+    return [mailbox.data[start:end] for (_, start), end in zip(lines, ends, strict=True)]
 
 
 def _insides(entity: Entity | None, size: int) -> Sequence[Entity | None]:

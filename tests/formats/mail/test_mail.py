@@ -524,6 +524,17 @@ def test_messages_of_a_mailbox_are_separated_with_and_without_an_empty_line(line
     assert len({row.entity for row in rows(data, "application/mbox")}) == number
 
 
+@pytest.mark.parametrize(("before", "name"), [(b"\xef\xbb\xbf", None), *((one, "a.mbox") for one in (b"\xef\xbb\xbf\r\n", b"\n\n", html() + b"\n"))])
+def test_every_message_of_a_mailbox_is_read_whatever_precedes_its_first_line(before: bytes, name: str | None) -> None:
+    data = before + b"From a@h 10:00\n" + html() + b"\nFrom b@h 10:00\n" + html()
+    assert absolve.rewrite(data, name=name, url=URL) == data.replace(LINK, DONE)
+    assert list(absolve.verify(data, data.replace(LINK, DONE), name=name, url=URL)) == []
+
+
+def test_text_before_the_first_message_of_a_mailbox_is_reported() -> None:
+    assert codes(b"no header\n\nFrom a@h 10:00\n" + html(), "application/mbox") == [("no-header", 1, False)]
+
+
 MAIL = html(b"<a href=3D%b=\n>x</a>", b"Content-Transfer-Encoding: quoted-printable\n")
 OLD, NEW = (MAIL % link for link in (b'"x"', b'"http://h.example/d/x"'))
 BOXES = [b"From a@h 10:00\n" + one + b"\nFrom b@h 10:00\n" + one for one in (OLD, NEW)]
