@@ -587,6 +587,15 @@ def test_a_wrong_length_of_a_message_of_apple_mail_stays() -> None:
     assert rewritten(OLD, "message/x-emlx") == NEW  # without a length it is a message
 
 
+@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n", b"\r", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("name", ["Trash.mbox", "Out.mbx"])
+def test_an_empty_file_is_a_mailbox_without_messages(data: bytes, name: str) -> None:
+    assert absolve.rewrite(data, name=name, url=URL) is data
+    assert codes(data, "application/mbox") == []
+    assert absolve.verify(data, data, name=name) == []
+    assert list(absolve.mirror([Document(data, name=name)])) == []
+
+
 def test_data_that_is_no_mailbox_is_an_error() -> None:
     with pytest.raises(absolve.AbsolveError, match="no-message"):
         absolve.rewrite(b"Subject: x\n\n", media_type="application/mbox")

@@ -36,7 +36,7 @@ _MARK: Final = b"\xef\xbb\xbf"  # of an editor
 def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each message has its own
     """Yield each message of a mailbox in an mbox format as a part; the mailbox is no encapsulating entity.
 
-    Raise WalkError for data without a From line.
+    Raise WalkError for data without a From line that is not empty.
     """
     if has_bare_returns(data):
         yield with_line_feeds(registry.MAILBOX, data)
@@ -51,9 +51,10 @@ def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterato
         start = found.end()
         empty_line = _EMPTY_LINE.search(data, start - 1)
         header_end = empty_line.start() if empty_line else len(data)
-    if header_end < 0:
+    if header_end >= 0:
+        yield _message(start, len(data))
+    elif data[start:].strip():  # without messages, a mailbox is empty
         raise WalkError("no-message", "this is no mailbox: it has no From line")
-    yield _message(start, len(data))
 
 
 def _is_separator(data: bytes, found: re.Match[bytes], first: int) -> bool:
