@@ -332,14 +332,18 @@ def _of_bytes(messages: tuple[bytes, bytes], pair: Pair, path: str, meant: Meant
         yield _in_part(Fault("tree", "the lines of the header that are no fields differ"), path)
     try:
         old, new = (_parsed(message) for message in (one, other))
-        yield from _of_message(old, new, pair, path, meant)
+        if path:  # of a mailbox; its length field is as in HTTP
+            yield from _of_lengths(*(_Read(b"HTTP/1.0 200\n" + message) for message in messages))
+        yield from _of_message(old, new, pair, path, meant, "content-length" if path else "")
     except RecursionError:
         yield _in_part(Fault("unjudged", "it cannot read multiparts nested as deep as these"), path)
 
 
-def _of_message(old: Message, new: Message, pair: Pair, path: str, meant: Meant) -> Iterator[Fault]:
+def _of_message(
+    old: Message, new: Message, pair: Pair, path: str, meant: Meant, derived: str = ""
+) -> Iterator[Fault]:
     (old, lines), (new, its_lines) = _headed(old), _headed(new)
-    own: list[Iterable[Fault]] = [_of_fields((old, new), OF_MAIL, pair, meant)]
+    own: list[Iterable[Fault]] = [_of_fields((old, new), OF_MAIL, pair, meant, derived)]
     if lines != its_lines:
         words = f"the text above the header changed from {shown(str(lines))} to {shown(str(its_lines))}"
         own.append([Fault("tree", words)])

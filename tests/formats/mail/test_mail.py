@@ -587,6 +587,22 @@ def test_a_wrong_length_of_a_message_of_apple_mail_stays() -> None:
     assert rewritten(OLD, "message/x-emlx") == NEW  # without a length it is a message
 
 
+@pytest.mark.parametrize("behind", [b"\n", b"\r\n", b"\n\n"])
+@pytest.mark.parametrize(("old", "new"), [(OLD, NEW), (multipart(OLD, OLD), multipart(NEW, NEW))])
+def test_the_length_of_a_message_in_a_mailbox_is_written_again_if_it_was_right(old: bytes, new: bytes, behind: bytes) -> None:
+    def mailbox(message: bytes, size: int) -> bytes:
+        one = b"From a@h 10:00\nContent-Length:  %d \r\n" % size + message + behind
+        return one + one
+
+    sizes = [len(one.partition(b"\n\n")[2]) for one in (old, new)]
+    data, done = mailbox(old, sizes[0]), mailbox(new, sizes[1])
+    assert rewritten(data, "application/mbox") == done
+    assert absolve.verify(data, done, media_type="application/mbox", url=URL) == []
+    for wrong in (sizes[0] - 5, sizes[0] + 9, 10**20):
+        assert rewritten(mailbox(old, wrong), "application/mbox") == mailbox(new, wrong)
+    assert absolve.verify(data, mailbox(new, sizes[0]), media_type="application/mbox", url=URL)
+
+
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n", b"\r", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("name", ["Trash.mbox", "Out.mbx"])
 def test_an_empty_file_is_a_mailbox_without_messages(data: bytes, name: str) -> None:

@@ -6,6 +6,7 @@ In: the bytes of a file. Out: a part for each message; none of these files is an
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
@@ -47,12 +48,12 @@ def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterato
         if found.start() < header_end or not _is_separator(data, found, first):
             continue
         if header_end >= 0 or data[start : found.start()].strip():  # a first message without its From line
-            yield _message(start, found.start())
+            yield _message(data, start, found.start())
         start = found.end()
         empty_line = _EMPTY_LINE.search(data, start - 1)
         header_end = empty_line.start() if empty_line else len(data)
     if header_end >= 0:
-        yield _message(start, len(data))
+        yield _message(data, start, len(data))
     elif data[start:].strip():  # without messages, a mailbox is empty
         raise WalkError("no-message", "this is no mailbox: it has no From line")
 
@@ -69,8 +70,27 @@ def _is_separator(data: bytes, found: re.Match[bytes], first: int) -> bool:
     return has_field and (has_time or not found[1].strip())
 
 
-def _message(start: int, end: int) -> Part:
-    return Part(registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False)
+_SIZE: Final = re.compile(rb"\n(?i:Content-Length):[\t ]*+([0-9]{1,16})[\t ]*+\r?(?=\n)")
+
+
+def _message(data: bytes, start: int, end: int) -> Part:
+    """Return the part of a message, with its Content-Length (mboxcl) if that is right: blank lines may follow it."""
+    derived: list[Derived] = []
+    body = _EMPTY_LINE.search(data, start, end)
+    size = _SIZE.search(data, start - 1, body.start() + 1) if body else None
+    if body and size:
+        last = body.end() + int(size[1])
+        if last <= end and not data[last:end].strip(b"\r\n"):
+            derived = [Derived(*size.span(1), partial(_size, behind=end - last))]
+    return Part(
+        registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False, derived=derived
+    )
+
+
+def _size(message: bytes, behind: int) -> bytes:
+    """Return the length in bytes of the body of a message without `behind` bytes that follow it."""
+    body = _EMPTY_LINE.search(message)
+    return b"%d" % (len(message) - behind - (body.end() if body else 0))
 
 
 # --- gzip -------------------------------------------------------------------------------------------------------------
