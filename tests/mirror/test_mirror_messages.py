@@ -56,6 +56,13 @@ def test_a_location_is_relative_to_the_base_of_the_entity_around_it() -> None:
     assert "http://other/x/rel" in planned(data)
 
 
+@pytest.mark.parametrize("field", ["Content-Base: <URL:http://other/y/>", "Base: http://other/y/", "Content-Base: y/"])
+def test_a_location_is_relative_to_the_base_beside_it(field: str) -> None:
+    data = SAVED.replace(b"MIME-Version", b"Content-Base: http://other/\r\nMIME-Version")
+    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel\r\n" + field.encode())
+    assert "http://other/y/rel" in planned(data)
+
+
 def test_a_base_in_angle_brackets_is_read() -> None:
     data = SAVED.replace(b"MIME-Version", b"Content-Base: <URL:http://other/y/>\r\nMIME-Version")
     data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel")
