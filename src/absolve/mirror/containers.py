@@ -61,6 +61,7 @@ class ContainerReader:
         self._loaded: list[Entry] = []
         self._names: _Names | None = None
         self._entities: list[Entity | None] = []
+        self._others: dict[str, str] = {}  # resources of a web archive by a URL that is none of the web
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
@@ -180,6 +181,8 @@ class ContainerReader:
                 payload = self._file_payload(one) if self._kind == registry.ZIP else payload_of(one)
             except CodingError:
                 continue
+            if self._others:
+                payload = payload._replace(names=partial(self._other, normal(escaped(one.url))))
             if self._names is not None:
                 payload = self._in_its_message(payload, where.offset, one, self._names)
             yield where, payload
@@ -200,12 +203,21 @@ class ContainerReader:
         base = names.pages.get(one.scope[: one.message]) if entity is None else None
         return payload._replace(entity=entity, base=base, names=partial(names.find, one))
 
+    def _other(self, base: str | None, reference: str) -> str | None:
+        """Return the URL of a resource that a reference names; None for one of the web, or if there is none."""
+        url = whatwg.parse(escaped(reference), base)
+        return self._others.get(url.partition("#")[0]) if url is not None else None
+
     def _load(self) -> None:
         """Read all documents, and walk a message: the parts of one have bases of each other."""
         try:
             self._loaded = [one for one in self._every() if isinstance(one, Entry)]
         except WalkError as error:  # it has changed
             raise DocumentError(Diagnostic(error.code, error.message, self._input.name)) from error
+        if self._kind == registry.WEB_ARCHIVE:
+            for index, one in enumerate(self._loaded):
+                if (url := normal(escaped(one.url))) is not None and not _is_usable(url):
+                    self._others.setdefault(url, self._urls(one, index + 1, self._taken)[0])
         if self._kind not in registry.MAIL:
             return
         taken: set[str] = set()
