@@ -88,7 +88,7 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
     number = 0
     for event in walk(data, UTF_8, how) if walk is not None else ():
         if isinstance(event, Capture):
-            facts = event._replace(date=around.facts.date or event.date)
+            facts = event._replace(date=around.facts.date or event.date, title=event.title or around.facts.title)
         elif isinstance(event, BaseClaim):
             base = base if base is not url else _joined(url, event.reference)
             if event.source != _LOCATION:  # RFC 2110 4.2: this field is relative to that of a base beside it
