@@ -184,7 +184,7 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155
-    MAILBOX: pattern(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
+    MAILBOX: pattern(rb"(?:\xef\xbb\xbf)?From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
     MESSAGE: pattern(rb"(?:\xef\xbb\xbf)?" + _MAIL_HEADER, re.IGNORECASE),
     EMLX: pattern(rb"[\t ]*[0-9]{1,16}[\t ]*\r?\n" + _MAIL_HEADER, re.IGNORECASE),
     # MIME Sniffing 7.1, the table of scriptable types
