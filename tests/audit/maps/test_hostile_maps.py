@@ -205,5 +205,21 @@ def test_matchers_of_blocks_in_blocks_are_found_in_linear_time() -> None:
     measure(read, bytes(6000))
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "last"),
+    [(".htaccess", b"<IfModule x>\nRedirect /a /b\n", b"")],
+)
+def test_a_map_is_read_in_linear_time(name: str, line: bytes, last: bytes) -> None:
+    measure(lambda data: maps.read(Path(name), data + last), line * (40_000 // len(line)))
+
+
+def test_sections_and_keys_that_are_nested_too_deep_are_reported() -> None:
+    made = rules("<IfModule x>\n" * 60 + "Redirect /a /b\n" + "</IfModule>\n" * 60 + "Redirect /c /d\n", ".htaccess")
+    assert [problem for _, problem in problems(made)] == ["its sections are nested too deep"]
+    assert lead(made, "/c") == "/d"
+    with pytest.raises(UsageError, match=r"netlify\.toml: it is no TOML: a key has more than 32 parts"):
+        rules(f"a{'.a' * 2000} = 1", "netlify.toml")
+
+
 def test_the_lines_of_sources_are_found_in_linear_time() -> None:
     measure(lambda data: maps.read(Path("vercel.json"), b'{"redirects": [%b]}' % data[:-1]), rb'{"source": "/a\"", "destination": "/b"},' * 4000)

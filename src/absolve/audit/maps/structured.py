@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.maps import redirects, spreadsheet
 from absolve.audit.maps.model import EXACT, PATH, REGEX, Rule, RuleSet
 from absolve.audit.maps.request import Source, check_pattern, source, target_fault, target_parts
 from absolve.audit.maps.request import decoded as unescaped
+from absolve.core import toml
 from absolve.core.errors import UsageError
 from absolve.tables import redirects as tables
 from absolve.tables.text import decoded, lines
@@ -405,7 +405,7 @@ def loaded(name: str, text: str, *, is_toml: bool = False) -> Any:
     if len(text) > _LARGEST:
         raise UsageError(f"{name}: it has more than {_LARGEST >> 20} MiB")
     try:
-        return tomllib.loads(text) if is_toml else _json(text)
+        return toml.parsed(text) if is_toml else _json(text)
     except (ValueError, RecursionError) as error:
         place = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         kind = "TOML" if is_toml else "JSON"
