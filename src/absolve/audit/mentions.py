@@ -57,6 +57,6 @@ def _named(url: str) -> str:
 
 def _rows(found: Found, pattern: mentions.Names) -> Iterator[tuple[Any, ...]]:
     data = found.data
-    for one in mentions.mentions(data, pattern, found.media_type):
-        column = mentions.column(data, one, found.charset)
+    every = mentions.mentions(data, pattern, found.media_type)
+    for one, column in mentions.columns(data, every, found.charset):
         yield (found.document, found.entity, one.line, column, one.kind, mentions.shown(data, one), one.start)

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.core.errors import UsageError
+from absolve.encodings import charsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,9 +83,27 @@ def mentions(data: bytes, names: Names, media_type: str | None) -> Iterator[Ment
         yield Mention(start, end, line + 1, ends[line - 1] if line else 0, kind)
 
 
-def column(data: bytes, mention: Mention, charset: str | None) -> int:
-    """Return the column of a mention, 1-based, in characters."""
-    return len(data[mention.before : mention.start].decode(charset or "utf-8", "replace")) + 1
+def columns(data: bytes, found: Iterable[Mention], charset: str | None) -> Iterator[tuple[Mention, int]]:
+    """Yield mentions with their columns, 1-based, in characters. The mentions must be in order."""
+    decoder = getincrementaldecoder(_codec(charset or "utf-8"))("replace")  # a line is decoded once for all of them
+    place = before = count = 0
+    for mention in found:
+        if mention.before > before:
+            decoder.reset()
+            place = before = mention.before
+            count = 0
+        count += len(decoder.decode(data[place : mention.start]))
+        place = mention.start
+        is_cut = bool(decoder.getstate()[0])  # bytes of a character without its end
+        yield mention, count + is_cut + 1
+
+
+def _codec(charset: str) -> str:
+    """Return Python's codec of a charset, UTF-8 for one that is not known: the inventory may be another program's."""
+    try:
+        return charsets.by_label(charset).codec
+    except UsageError:
+        return charsets.UTF_8.codec
 
 
 def shown(data: bytes, mention: Mention) -> str:
