@@ -7,7 +7,6 @@ or from another user: it sets only options that cannot write files, run programs
 from __future__ import annotations
 
 import os
-import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
