@@ -251,15 +251,16 @@ def _of_azure(data: Any) -> Iterator[Entry]:
         if redirect is None and rewrite is None and status < 400:
             continue  # who may see it, its header fields
         roles = one.get("allowedRoles")
-        is_open = not one.get("methods") and (not roles or "anonymous" in roles)
+        is_open = not one.get("methods") and (not roles or (isinstance(roles, list) and "anonymous" in roles))
         problem = None if is_open else "it depends on the role of the visitor or on the method"
         yield Entry(_text(one, "route"), redirect or rewrite, status, AZURE, problem=problem)
 
 
 def of_s3(data: Any) -> Iterator[Entry]:
-    every = data.get("RoutingRules", []) if isinstance(data, dict) else data
-    for one in every if isinstance(every, list) else []:
-        condition, redirect = (one.get(name) or {} for name in ("Condition", "Redirect"))
+    every = data if isinstance(data, dict) else {"RoutingRules": data}
+    for one in _dicts(every, "RoutingRules"):
+        found = (one.get(name) for name in ("Condition", "Redirect"))
+        condition, redirect = (value if isinstance(value, dict) else {} for value in found)
         text = _text(condition, "KeyPrefixEquals", "")
         prefix = text.removeprefix("/")
         error = str(condition.get("HttpErrorCodeReturnedEquals") or "")
@@ -305,7 +306,7 @@ def _redirection_rows(data: Any) -> Iterator[tables.Redirect]:
         row = tables.Redirect(0, 0, f"{old} {new}", None, old, new, _status(one.get("action_code"), 301))
         row = row._replace(how=tables.SEARCH if is_regex else tables.EXACT)
         kinds = one.get("match_type", "url"), one.get("action_type", "url")
-        if kinds[0] != "url" or kinds[1] not in {"url", "error"}:
+        if kinds[0] != "url" or kinds[1] not in ("url", "error"):
             row = row._replace(problem=f"it depends on more than the URL: {kinds[0]}, {kinds[1]}")
         yield row
 
