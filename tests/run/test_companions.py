@@ -54,10 +54,9 @@ def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str 
 SITE = {"p_files/a.png": "x", "b.html": "y"}
 
 
-@pytest.mark.parametrize("options", [{"url": "http://h.example/a/"}, {"default": "http://h.example/a/"}])
-def test_a_site_whose_url_is_given_becomes_absolute(tmp_path: Path, options: dict[str, str]) -> None:
+def test_a_site_whose_url_is_given_becomes_absolute(tmp_path: Path) -> None:
     page = "<img src=p_files/a.png><a href=b.html>"
-    assert changes(tmp_path, page, SITE, **options) == (
+    assert changes(tmp_path, page, SITE, url="http://h.example/a/") == (
         "<img src=http://h.example/a/p_files/a.png><a href=http://h.example/a/b.html>"
     )
 
@@ -101,6 +100,22 @@ KEPT = [
 @pytest.mark.parametrize("record", ["", SAVED])
 def test_links_into_the_folder_of_a_page_stay(tmp_path: Path, folder: str, links: str, record: str) -> None:
     assert changes(tmp_path, record + links, {f"{folder}/a b.png": "x"}) == record + links
+
+
+def test_a_page_that_records_no_url_keeps_its_parts_with_a_default_url(tmp_path: Path) -> None:
+    sheet = "a { background: url(a.png) } b { background: url(../c.png) }"
+    files: dict[str, str | bytes] = {**SITE, "p_files/s.css": sheet}
+    page = changes(tmp_path, "<img src=p_files/a.png><a href=b.html>", files, default="http://h.example/a/")
+    assert page == "<img src=p_files/a.png><a href=http://h.example/a/b.html>"
+    assert rewritten(tmp_path, "p_files/s.css", default="http://h.example/a/") == sheet
+
+
+def test_the_url_of_a_map_counts_for_a_part_of_a_saved_page(tmp_path: Path) -> None:
+    root = written(tmp_path, {"p.html": SAVED, "p_files/s.css": "a { background: url(../c.png) }"})
+    by_path = {inputs.key(str(root / "p_files" / "s.css")): "http://h.example/s/s.css"}
+    listed = inputs.named([str(root)], Origins(by_path=by_path, default="http://h.example/"), Globs((), ()), print)
+    part = next(one for one in listed if one.place == "p_files/s.css")
+    assert rewriter.rewrite(read(part).entity) == b"a { background: url(http://h.example/c.png) }"
 
 
 def test_a_page_that_is_named_alone_and_given_a_url_keeps_its_parts(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class Companions:
         self._known: dict[tuple[str, str], str | None] = {}
 
     def of(self, own: BaseURL) -> FilesBeside | None:
-        """Return the files that were saved with the document; None for a page of a site to which the user gives a URL.
+        """Return the files that were saved with the document; None for a page of a site whose URL is given (--url).
 
         Nobody saved that one, unless the page records otherwise.
         """
@@ -58,16 +58,16 @@ class Companions:
         if self._is_recorded or _is_mirror(self._input):
             return self
         has_parts = (self._input.around is None or self._input.around.parts) and self._at().folders
-        if (has_parts or (self._may_be_part() and self._at().page)) and not is_given(self._input):
+        if (has_parts or (self._may_be_part() and self._at().page)) and not _is_of_site(self._input):
             return self
         return self if self.is_of_saved() else None
 
     def is_of_saved(self) -> bool:
-        """Return whether the document is a part of a page that records its URL."""
+        """Return whether the document is a part of a page that records its URL, or has one by --default-url."""
         if not self._may_be_part():
             return False
         at = self._at()
-        return bool(at.page) and bool(recorded(at.root, at.page))
+        return bool(at.page) and (_has_default(self._input) or bool(recorded(at.root, at.page)))
 
     def _may_be_part(self) -> bool:
         return not self._input.root or _MAY_BE_PARTS.search(self._input.place) is not None
@@ -116,8 +116,15 @@ class Companions:
 
 def is_given(input_: Input) -> bool:
     """Return whether the user gives one URL for several documents, of which this is one."""
-    is_url = input_.url is not None and input_.url_source == "--url"
-    return input_.shares and (is_url or DEFAULT_URL in [one.source for one in input_.claims])
+    return _is_of_site(input_) or _has_default(input_)
+
+
+def _is_of_site(input_: Input) -> bool:
+    return input_.shares and input_.url is not None and input_.url_source == "--url"
+
+
+def _has_default(input_: Input) -> bool:
+    return input_.shares and DEFAULT_URL in [one.source for one in input_.claims]
 
 
 def _is_mirror(input_: Input) -> bool:
