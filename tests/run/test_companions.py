@@ -102,6 +102,38 @@ def test_links_into_the_folder_of_a_page_stay(tmp_path: Path, folder: str, links
     assert changes(tmp_path, record + links, {f"{folder}/a b.png": "x"}) == record + links
 
 
+UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in names
+
+
+@pytest.mark.parametrize(
+    ("link", "page", "file"),
+    [
+        ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
+        ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
+        ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
+        ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
+        ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
+        ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
+    ],
+)
+@pytest.mark.parametrize("record", ["", SAVED])
+def test_a_file_whose_name_differs_only_in_form_is_a_companion(
+    tmp_path: Path, link: str, page: str, file: str, record: str
+) -> None:
+    text = f'{record}<img src="{link}">'
+    assert changes(tmp_path, text, {file: "x"}, page) == text
+    sheet = "a { background: url(../c.png) }"
+    (tmp_path / file).with_name("s.css").write_text(sheet)
+    part = next(one for place, one in found(tmp_path, default="http://h.example/").items() if place.endswith("s.css"))
+    assert rewriter.rewrite(read(part).entity).decode() == sheet
+
+
+def test_of_several_files_that_differ_by_case_an_exact_name_counts_alone(tmp_path: Path) -> None:
+    files = {"p_files/a.gif": "x", "p_files/A.gif": "x"}
+    page = f"{SAVED}<img src=p_files/A.gif><img src=p_files/A.GIF>"
+    assert changes(tmp_path, page, files).endswith("<img src=p_files/A.gif><img src=http://h.example/a/p_files/A.GIF>")
+
+
 def test_a_page_that_records_no_url_keeps_its_parts_with_a_default_url(tmp_path: Path) -> None:
     sheet = "a { background: url(a.png) } b { background: url(../c.png) }"
     files: dict[str, str | bytes] = {**SITE, "p_files/s.css": sheet}
