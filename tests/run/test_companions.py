@@ -168,6 +168,21 @@ def test_the_parts_of_a_saved_page_have_no_url_by_their_place(tmp_path: Path, op
     assert [one.code for one in part.diagnostics] == ["no-base"]
 
 
+@pytest.mark.parametrize("record", [SAVED, mirrored("h.example/a/b"), '<html data-scrapbook-source="http://h.example/a/b">'])
+@pytest.mark.parametrize("frame", [OTHER, mirrored("o.example/p/q"), '<html data-scrapbook-source="http://o.example/p/q">'])
+def test_a_frame_saved_beside_its_page_stays_whatever_url_it_records(tmp_path: Path, record: str, frame: str) -> None:
+    page = f"{record}<iframe src=p_1.html></iframe><iframe src=gone.html></iframe><a href=p_1.html>"
+    assert changes(tmp_path, page, {"p_1.html": frame}) == page.replace(
+        "gone", "http://h.example/a/gone"
+    ).replace("href=p_1.html", "href=http://o.example/p/q")
+
+
+def test_in_a_mirror_layout_a_frame_has_the_url_of_its_place(tmp_path: Path) -> None:
+    page = "<iframe src=f.html></iframe>"
+    new = changes(tmp_path, page, {"h.example/f.html": ""}, "h.example/index.html", mirror=True)
+    assert new == page.replace("f.html", "http://h.example/f.html")
+
+
 def test_a_frame_among_the_parts_keeps_its_own_links_and_url(tmp_path: Path) -> None:
     frame = f"{OTHER}<img src=a.png><a href=../p.html>up</a><a href=r>"
     files = {"p_files/f.html": frame, **SITE}

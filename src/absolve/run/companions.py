@@ -48,7 +48,7 @@ class Companions:
         self._place: _Place | None = None
         self._is_recorded = False
         self._own = ""
-        self._known: dict[tuple[str, str], str | None] = {}
+        self._known: dict[tuple[str, str, bool], str | None] = {}
         self._names: dict[str, dict[str, list[str]]] = {}
 
     def of(self, own: BaseURL) -> FilesBeside | None:
@@ -82,18 +82,18 @@ class Companions:
             self._place = _placed(self._input)
         return self._place
 
-    def __call__(self, reference: str, folder: str = ".") -> str | None:
+    def __call__(self, reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:
         """Return what the file that a reference names is known by, as `FilesBeside` describes."""
         if len(reference) > _LONGEST:
             return None
-        key = (reference, folder)
+        key = (reference, folder, is_frame)
         if key not in self._known:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            self._known[key] = self._found(reference, folder)
+            self._known[key] = self._found(*key)
         return self._known[key]
 
-    def _found(self, reference: str, folder: str) -> str | None:
+    def _found(self, reference: str, folder: str, is_frame: bool) -> str | None:
         at = self._at()
         above, name = posixpath.split(at.path)
         path = named_by(reference, posixpath.join(above, folder, name), self._has, (), self._near)
@@ -101,8 +101,11 @@ class Companions:
             return None
         if path.startswith(at.folders) or path == at.page:
             return ""
-        if not (self._is_recorded or _is_mirror(self._input)):
+        is_mirror = _is_mirror(self._input)
+        if not (self._is_recorded or is_mirror):
             return None
+        if is_frame and not is_mirror:
+            return ""
         url = recorded(at.root, path) or self._laid_out(path)
         if url:
             return "".join((url.partition("#")[0], *reference.partition("#")[1:]))
