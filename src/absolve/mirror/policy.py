@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 INERT: Final = "data:,"  # fetches nothing
 MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
 
-_WEB: Final = ("http:", "https:", "ftp:")
 _PARTS: Final = ("cid:", "x-msg:", "applewebdata:")  # of one message: RFC 2392; Mail and Notes of Apple
-_HELD: Final = (*_WEB, "file:", "package:", "mid:", *_PARTS)
+_MISSED: Final = ("http:", "https:", "ftp:", "file:", "package:", *_PARTS)  # of URLs that are missing if not held
+_HELD: Final = (*_MISSED, "mid:")
 _IDENTITY_RELS: Final = frozenset({"canonical", "shortlink", "shorturl"})
 # Relations whose target a browser fetches, or prepares to fetch, without a click.
 _FETCHED_RELS: Final = frozenset(
@@ -252,7 +252,7 @@ class MirrorPolicy:
         if answer.path is not None:
             self._find(answer.url)  # it notes what stood for this URL
             self.seen.reached.add(answer.path)
-        elif answer.url.startswith(_WEB):
+        elif answer.url.startswith(_MISSED):
             self.seen.missing.setdefault((answer.url, resolved.kind))
         return answer.new
 
@@ -431,7 +431,7 @@ class MirrorPolicy:
 
     def _absent(self, resolved: Resolved, url: str, target: str) -> str | None:
         is_fetched = (self._severs or resolved.element == "link") and fetches(resolved)
-        if url.startswith((*_WEB, *_PARTS)) and resolved.attribute != "ping" and resolved.kind != "form":
+        if url.startswith(_MISSED) and resolved.attribute != "ping" and resolved.kind != "form":
             rels = resolved.rel.lower().split() if resolved.element == "link" else ()
             if not _PREPARED.intersection(rels):
                 self.seen.missing.setdefault((url, resolved.kind))
