@@ -16,8 +16,16 @@ URL = "http://h/d/"
 CALLS: list[Any] = [absolve.rewrite, lambda *args, **options: list(absolve.links(*args, **options))]
 CASES = {
     "<a href=x>": "no-base",
+    '<feed xmlns="http://www.w3.org/2005/Atom"><link href="y"/><entry xml:base="http://h/"><link href="x"/></entry></feed>': "no-base",
+    '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/d/"><link href="x"/></feed>': "no-base",
     "<base href=javascript:x><a href=http://h/>": "unsuitable-base",
 }
+
+SCOPED = [  # each link has a base, though the document has none
+    "<object codebase=http://h/ data=x>",
+    '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://h/"><link href="x"/></feed>',
+    '<svg xmlns="http://www.w3.org/2000/svg" xml:base="http://h/"><a href="x"/><style>a { fill: url(y#z) }</style></svg>',
+]
 
 
 def recorded(call: Any, *arguments: Any, **options: Any) -> list[warnings.WarningMessage]:
@@ -28,7 +36,7 @@ def recorded(call: Any, *arguments: Any, **options: Any) -> list[warnings.Warnin
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("page", ["", "<p>", "<a href=http://h/>", "<a href=#x>"])
+@pytest.mark.parametrize("page", ["", "<p>", "<a href=http://h/>", "<a href=#x>", *SCOPED])
 def test_a_page_without_problems_has_no_diagnostic(call: Any, page: str) -> None:
     assert recorded(call, page) == recorded(call, page, url=URL) == []
 

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 from audited import NEW, OLD, audited, links, page, written
+from linear import measure
 
 from absolve.audit.ignoring import regions
 from absolve.cli import main
+from absolve.inventory import mentions
 
 
 @pytest.mark.parametrize(
@@ -54,11 +56,16 @@ def test_a_wrong_pattern_is_a_usage_error(tmp_path: Path, pattern: str) -> None:
         ('<p data-absolve-ignore><script>"</p>"</script></p>y', ['<p data-absolve-ignore><script>"</p>"</script></p>']),
         ("<svg><image data-absolve-ignore href=x /><image href=y /></svg>", ["<image data-absolve-ignore href=x />"]),
         ("<script data-absolve-ignore>x</script>y", ["<script data-absolve-ignore>x</script>"]),
+        ("<p data-absolve-ignore>x</p y", ["<p data-absolve-ignore>x</p y"]),
         ("<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >y", ["<p data-absolve-ignore><!-- > --><img data-absolve-ignore></P >"]),
     ],
 )  # fmt: skip
 def test_an_element_with_the_attribute_is_accepted_as_a_whole(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in regions(text.encode())] == expected
+
+
+def test_end_tags_that_are_not_closed_take_linear_time() -> None:
+    measure(lambda data: list(regions(b"<p data-absolve-ignore>" + data)), b"</a " * 10_000)
 
 
 def test_findings_inside_such_an_element_are_left_out(tmp_path: Path) -> None:
@@ -76,6 +83,32 @@ def test_mentions_of_the_old_host_are_counted_apart_from_links(tmp_path: Path) -
     rows = audited(tmp_path, files, "--old-url", OLD).tables["mentions"]
     found = [(Path(row["document"]).name, row["kind"]) for row in rows]
     assert found == [("CNAME", "text"), ("a.css", "style"), ("index.html", "text"), ("index.html", "script")]
+
+
+@pytest.mark.parametrize(
+    ("text", "charset", "expected"),
+    [
+        (b"old.example\n old.example old.example", "utf-8", [1, 2, 14]),
+        ("é old.example é old.example".encode(), None, [3, 17]),
+        ("é old.example é old.example".encode(), "windows-874", [4, 19]),
+        (b"\xe3\x81old.example \xe3\x81\x82old.example", "utf-8", [2, 15]),
+        ("あ old.example あ old.example".encode("cp932"), "shift_jis", [3, 17]),
+        (b"\x81\nold.example", "shift_jis", [1]),
+        ("é old.example".encode(), "no-charset", [3]),
+    ],
+)
+def test_the_columns_of_mentions_are_in_characters(text: bytes, charset: str | None, expected: list[int]) -> None:
+    assert columns(text, charset) == expected
+
+
+def columns(text: bytes, charset: str | None) -> list[int]:
+    names = mentions.pattern(["old.example"])
+    assert names is not None
+    return [column for _, column in mentions.columns(text, mentions.mentions(text, names, None), charset)]
+
+
+def test_the_columns_of_many_mentions_on_one_line_take_linear_time() -> None:
+    measure(lambda data: columns(data, "utf-8"), "é old.example ".encode() * 5000)
 
 
 def test_a_move_within_one_host_has_no_mentions(tmp_path: Path) -> None:

@@ -39,6 +39,14 @@ def test_what_a_server_answered_is_a_map(name: str) -> None:
     assert [(rule.source, rule.target) for rule in found.rules] == [(old, (new,)) for old, new in expected]
 
 
+@pytest.mark.parametrize("head", [b"> GET /%b HTTP/1.1\n> Host: h\n" % (b"x" * 60_000), b"http://h/\n", b"http://h/%b/\n" % (b"x" * 60_000)])
+@pytest.mark.parametrize("line", [b"HTTP/1.1 301\nLocation: a/\n", b"> Host: h\nHTTP/1.1 301\nLocation: b\n\n"])
+def test_relative_redirects_in_a_row_take_linear_memory(head: bytes, line: bytes) -> None:
+    found = answers.read("a.txt", head + line * 2000, Settings())
+    assert found is not None
+    assert sum(len(rule.source) for rule in found.rules) < 4_000_000
+
+
 def test_answers_without_a_redirect_are_no_map() -> None:
     with pytest.raises(UsageError, match="no redirect of a known URL"):
         answers.read("a.txt", b"HTTP/1.1 200 OK\r\n\r\n", Settings())

@@ -206,6 +206,14 @@ def test_a_forged_baseline_is_a_short_usage_error(audit: Audit, statements: str,
     assert (message or "") in err
 
 
+@pytest.mark.parametrize("suffix", ["sarif", "jsonl", "gitlab.json"])
+def test_a_baseline_that_is_nested_too_deep_is_a_usage_error(audit: Audit, suffix: str) -> None:
+    (audit.folder / f"a.{suffix}").write_text("[" * 200_000)
+    status, _, err = audit(audit.new, "--url", URL, "--baseline", f"a.{suffix}")
+    assert status == 2
+    assert f"a.{suffix}: " in err
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 @pytest.mark.parametrize("name", ["p.sqlite", "p.duckdb", "p.summary.parquet"])
 def test_a_baseline_that_is_a_pipe_is_not_waited_for(audit: Audit, name: str) -> None:

@@ -1,5 +1,7 @@
 """What robots.txt and `_headers` shut out of the index."""
 
+import tracemalloc
+
 import pytest
 
 from absolve.audit import robots
@@ -30,6 +32,15 @@ from absolve.audit import robots
 def test_the_longest_rule_of_the_group_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
     rule = robots.of_robots(text.encode())(path)
     assert (rule.line if rule is not None else None) == line
+
+
+def test_rules_of_a_group_with_many_names_take_linear_memory() -> None:
+    data = b"User-agent: *\nUser-agent: a\n" * 1000 + b"Disallow: /x\n" * 1000
+    tracemalloc.start()
+    robots.of_robots(data)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 4_000_000
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,10 @@ def test_patterns_that_need_more_memory_than_a_set_has_are_all_candidates(monkey
     assert 1 in PatternSet(large).candidates("/b" + "x" * 1000)
 
 
+def test_a_lone_surrogate_is_no_character_that_a_set_can_name() -> None:
+    assert PatternSet([(".", False)] * 9).candidates("/\ud800") == []
+
+
 def test_without_google_re2_a_pattern_names_the_extra_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "re2", None)
     monkeypatch.setattr(patterns, "_library", patterns._library.__wrapped__)

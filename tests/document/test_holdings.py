@@ -2,7 +2,7 @@
 
 import pytest
 
-from absolve.document.holdings import named_by, saver_of
+from absolve.document.holdings import fold, named_by, only_alike, saver_of
 
 FILES = {
     "index.html", "docs/p.html", "docs/index.htm", "a b.html", "c%20d.html", "q.html?x=1", "s.css", "docs/é.png",
@@ -52,6 +52,23 @@ FILES = {
 )  # fmt: skip
 def test_a_relative_reference_names_a_file_of_the_folder(reference: str, document: str, expected: str | None) -> None:
     assert named_by(reference, document, FILES.__contains__) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "expected"),
+    [
+        ("\u00dcber.gif", ["U\u0308ber.gif"], "U\u0308ber.gif"),
+        ("\u00dcber.gif", ["u\u0308ber.gif", "U\u0308ber.gif"], "U\u0308ber.gif"),
+        ("A.GIF", ["a.gif"], "a.gif"),
+        ("A.GIF", ["a.gif", "a.Gif"], None),
+        ("A.GIF", [], None),
+    ],
+)
+def test_the_one_file_whose_name_differs_only_in_form_is_named(name: str, names: list[str], expected: str | None) -> None:
+    assert len({fold(one) for one in (name, *names)}) == 1
+    assert only_alike(name, names) == expected
+    files = set(names)
+    assert named_by(name, "p.html", files.__contains__, near=lambda path: only_alike(path, names)) == expected
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ DOCUMENTS = [
     "<div>\n    <a href=2>\n`<a href=2>`\n</div>\n\n    <a href=1>", "<pre>\n\n    <a href=2>\n</pre>", "<details>\n\n```\n<a href=1>\n```\n",
     "<b title='`'><a href=2>`", "# `<a href=1>` <a href=2>", "a <b and <a href=2>", "<http://x/`> <a href=2>`", "<!-- ` --> <a href=2>`",
     "| `<a href=1>` | <a href=2> |\n|-|-|\n", "x\n---\n\n    <a href=1>", "`unclosed <a href=2>\n\nx ` y",
+    "---\ns: '<a href=1>'\n---\n<a href=2>", "---  \r\ns: <a href=1>\r\n...\r\n<a href=2>", "+++\ns = '<a href=1>'\n+++\n<a href=2>",
+    "\ufeff---\ns: <a href=1>\n---", "---\n---\n<a href=2>\n\n---", "---\n<a href=2>\n\n--- x", "---\n<a href=2>\n+++", "---- \n<a href=2>\n---",
+    "\n---\n<a href=2>\n\n---",
 ]  # fmt: skip
 
 
@@ -49,7 +52,7 @@ def test_raw_html_is_where_markdown_it_finds_it() -> None:
     assert len(different) <= 30, different[:3]  # containers in containers are read only roughly
 
 
-@pytest.mark.parametrize("unit", ["`", "<!--", '<a x="', "> ", "- ", "\\`", "<a b", "<? ", "    x\n", "\r", "- a\n", "> \n", "`` ` "])
+@pytest.mark.parametrize("unit", ["`", "<!--", '<a x="', "> ", "- ", "\\`", "<a b", "<? ", "    x\n", "\r", "- a\n", "> \n", "`` ` ", "---\n--- x\n"])
 def test_hostile_markdown_takes_linear_time(unit: str) -> None:
     began = time.process_time()
     masked((unit * 100_000).encode())

@@ -61,6 +61,19 @@ def test_files_without_a_known_url_lead_to_each_other(tmp_path: Path) -> None:
     assert main(["mirror", "--check", str(tmp_path / "m"), "-q"]) == 0
 
 
+def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = b"<meta charset=utf-8><a href=gone.html>g</a><a href=gone.html#x>g</a><img src=gone.png><a href=#y id=y>"
+    folder = write(tmp_path, {"index.html": page})
+    (tmp_path / "in.zip").write_bytes(zipped({"index.html": page}))
+    for source in (folder, tmp_path / "in.zip"):
+        out = tmp_path / f"out of {source.name}"
+        assert main(["mirror", str(source), "-o", str(out)]) == 0
+        assert ", 2 URLs missing" in capsys.readouterr().err
+        assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.html", "gone.png"]
+        assert main(["mirror", "--check", str(out)]) == 1
+        assert capsys.readouterr().out.count(": dead: ") == 3
+
+
 @pytest.mark.parametrize(
     ("name", "data", "path"),
     [

@@ -56,6 +56,13 @@ def test_a_location_is_relative_to_the_base_of_the_entity_around_it() -> None:
     assert "http://other/x/rel" in planned(data)
 
 
+@pytest.mark.parametrize("field", ["Content-Base: <URL:http://other/y/>", "Base: http://other/y/", "Content-Base: y/"])
+def test_a_location_is_relative_to_the_base_beside_it(field: str) -> None:
+    data = SAVED.replace(b"MIME-Version", b"Content-Base: http://other/\r\nMIME-Version")
+    data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel\r\n" + field.encode())
+    assert "http://other/y/rel" in planned(data)
+
+
 def test_a_base_in_angle_brackets_is_read() -> None:
     data = SAVED.replace(b"MIME-Version", b"Content-Base: <URL:http://other/y/>\r\nMIME-Version")
     data = data.replace(b"Content-Location: http://h/a/b", b"Content-Location: rel")
@@ -220,3 +227,55 @@ def test_the_base_element_of_a_message_is_emptied_and_the_index_lists_its_pages(
     index = (tmp_path / "m/index.html").read_text()
     assert "<h2>c&amp;d.eml</h2>" in index
     assert '<a href="c&d.eml/1/part-1.html"><bdi>T</bdi></a><br><small><bdi>c&amp;d.eml/1/part-1.html</bdi>' in index
+
+
+@pytest.mark.parametrize("field", [
+    'Content-Type: image/png\nContent-Disposition: attachment; filename="=?utf-8?B?w7xiZXIucG5n?="',
+    'Content-Type: image/png\nContent-Disposition: attachment; filename="=?iso-8859-1?Q?=FCb?= =?iso-8859-1?Q?er.png?="',
+    'Content-Type: image/png; name="=?UTF-8?Q?=C3=BCber=2Epng?="',
+    "Content-Type: image/png; name==?utf-8?B?w7xiZXIucG5n?=",
+    "Content-Type: image/png\nContent-Disposition: attachment; filename*=utf-8''%C3%BCber.png",
+])
+def test_a_file_name_in_encoded_words_is_decoded(tmp_path: Path, field: str) -> None:
+    mail = related("b", (field, PNG), ('Content-Disposition: attachment; filename="=?utf-8?Q?../=2Fevil.txt?="', b"two"))
+    _, found = mirrored(tmp_path, "c.eml", f"From: a@x\n{mail}".encode("latin-1"))
+    assert found["c.eml/1/\xfcber.png"] == PNG
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.eml", "m"]
+
+
+def listed(root: Path, *messages: str) -> list[tuple[str, str]]:
+    """Return the pages in the index of the mirror of a mailbox: path and name."""
+    box = "".join(f"From a@x Wed May  1 00:00:00 2024\nFrom: a@x\n{message}\n\n" for message in messages)
+    (root / "c.mbox").write_bytes(box.encode("utf-8", "surrogateescape"))
+    assert main(["mirror", str(root / "c.mbox"), "-o", str(root / "m"), "-q"]) == 0
+    assert main(["mirror", "--check", str(root / "m"), "-q"]) == 0
+    text = (root / "m/index.html").read_text()
+    return re.findall(r'<a href="c.mbox/([^"]*)"><bdi>([^<]*)</bdi>', text)
+
+
+def test_the_index_lists_each_message_by_its_title_or_its_subject(tmp_path: Path) -> None:
+    forwarded = related("f", ("Content-Type: text/plain", b"see"), ("Content-Type: message/rfc822", b"Subject: inner\nContent-Type: text/html\n\n<p>"))
+    both = related("a", ("Content-Type: text/plain", b"x"), ("Content-Type: text/html", b"<p>x"), ("Content-Type: text/html", b"<p>y"))
+    attached = related("t", ("Content-Disposition: attachment; filename=a.txt", b"a"), ("Content-Type: text/html; name=a.html", b"<p>"), ("", b"b"))
+    found = listed(
+        tmp_path,
+        "Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe_&?=\n =?utf-8?B?IEvDvHNzZQ==?=\n\nhello",
+        "Subject: two\n words\nContent-Type: text/html\n\n<p>hi",
+        "Subject: no\nContent-Type: text/html\n\n<title>T</title>",
+        "\nwithout a subject",
+        f"Subject: outer\n{forwarded}",
+        f"Subject: both\n{both}",
+        f"Subject: bytes \udce9\n{attached}",
+    )
+    assert sorted(found, key=lambda one: int(one[0].partition("/")[0])) == [
+        ("1/part-1.txt", "Gr\xfc\xdfe &amp; K\xfcsse"),
+        ("2/part-2.html", "two words"),
+        ("3/part-3.html", "T"),
+        ("4/part-4.txt", "c.mbox/4/part-4.txt"),
+        ("5/part-5.txt", "outer"),
+        ("6/part-6.html", "inner"),
+        ("8/part-8.html", "both"),
+        ("9/part-9.html", "c.mbox/9/part-9.html"),
+        ("11/a.html", "c.mbox/11/a.html"),
+        ("12/part-12.txt", "bytes \ufffd"),
+    ]

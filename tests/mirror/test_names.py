@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from absolve.mirror.paths import clipped, decoded, fold, is_reserved, letters, refused, safe
+from absolve.document.holdings import fold
+from absolve.mirror.paths import clipped, decoded, is_reserved, letters, refused, safe
 
 
 @pytest.mark.parametrize(

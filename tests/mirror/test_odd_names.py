@@ -97,6 +97,28 @@ def test_links_to_files_of_a_package_lead_to_them_however_they_are_escaped(tmp_p
     assert [one for one in wrong(tmp_path / "m") if "%5C" not in one] == []
 
 
+@pytest.mark.parametrize("record", ["", "<!-- saved from url=(0014)http://h/a/pg -->"])
+@pytest.mark.parametrize(
+    ("link", "file"),
+    [("%C3%9Cber-Dateien/a.gif", "U\u0308ber-Dateien/a.gif"), ("\u00fcber_files/A.GIF", "\u00dcber_files/a.gif")],
+)
+def test_a_link_leads_to_the_one_file_whose_name_differs_only_in_form(
+    tmp_path: Path, link: str, file: str, record: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"\u00dcber.html": f'{record}<meta charset=utf-8><img src="{link}">', file: "GIF89a"}
+    for name, text in files.items():
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text(text, "utf-8")
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as packed:
+        for name, text in files.items():
+            packed.writestr(name, text)
+    for source in ("in", "in.zip"):
+        out = str(tmp_path / f"out of {source}")
+        assert main(["mirror", str(tmp_path / source), "-o", out]) == 0
+        assert " 0 URLs missing" in capsys.readouterr().err
+        assert main(["mirror", "--check", out, "-q"]) == 0
+
+
 def test_a_name_that_is_not_utf_8_is_found_by_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / os.fsdecode(b"\xff:.html")).write_text("x")

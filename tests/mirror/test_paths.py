@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from absolve.core.errors import UsageError
-from absolve.mirror.paths import Placed, check_layout, fold, folder_of, index_name, is_reserved, named, refused, split
+from absolve.document.holdings import fold
+from absolve.mirror.paths import Placed, check_layout, folder_of, index_name, is_reserved, named, refused, split
 from absolve.urls.identity import normal
 
 SEGMENTS = st.one_of(

@@ -1,6 +1,9 @@
 """Remapping of old URLs to new ones: rules apply to whole parts of URLs only."""
 
+import pickle
+
 import pytest
+from linear import measure
 
 import absolve
 from absolve.core.errors import UsageError
@@ -107,6 +110,25 @@ def test_an_exact_rule_applies_to_one_url_and_keeps_its_fragment(url: str, new: 
 def test_a_regular_expression_matches_the_whole_url(url: str, new: str | None) -> None:
     rule = Change(r"http://o/blog/(\d+)/(?P<month>\d+)", r"http://n/\1-\g<month>", "regex")
     assert Remapping([rule])(url) == new
+
+
+def test_the_first_of_many_regular_expressions_applies_and_its_result_is_mapped_again() -> None:
+    rules = [Change(rf"http://o/{number}(/.*)?", rf"http://o/x{number}\1", "regex") for number in range(300)]
+    rules += [Change(r"http://o/7/(.*)", r"http://late/\1", "regex"), Change(r"http://o/(?:x7/|~)(.*)", r"http://n/\1", "regex")]
+    for made in (Remapping(rules), pickle.loads(pickle.dumps(Remapping(rules)))):  # noqa: S301 - our own
+        assert [made("http://o/7/a"), made("HTTP://O/7/%61")] == ["http://n/a", "http://n/%61"]
+        assert [made("http://o/8/b"), made("http://o/%7eq")] == ["http://o/x8/b", "http://n/q"]
+        assert made("http://o/y") is made("http://o/\ud800") is None
+        assert pickle.loads(pickle.dumps(made))("http://o/7/a") == "http://n/a"  # noqa: S301 - our own
+
+
+def test_the_time_of_a_url_does_not_grow_with_the_number_of_regular_expressions() -> None:
+    def work(data: bytes) -> None:
+        made = Remapping([Change(rf"http://o/{number}/(.*)", r"http://n/\1", "regex") for number in range(len(data))])
+        for number in range(len(data)):
+            made(f"http://p/{number}/x")
+
+    measure(work, bytes(1000))
 
 
 def test_exact_rules_precede_prefixes_and_these_regular_expressions() -> None:

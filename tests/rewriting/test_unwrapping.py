@@ -175,3 +175,4 @@ def test_an_index_without_a_copy_is_refused(text: str) -> None:
 def test_a_table_of_rules_is_no_index() -> None:
     for text in ("from,to\n", "http://old,http://new\n", "//h/a 2009 b,//g\n", r"https?://web/[0-9]+/(.*),\1,regex"):
         assert not is_index(text)
+    assert not is_index('[["from", "to"], ["http://old.example/timestamp", "http://new.example/"]]')

@@ -54,10 +54,9 @@ def changes(root: Path, page: str, files: Mapping[str, str | bytes], place: str 
 SITE = {"p_files/a.png": "x", "b.html": "y"}
 
 
-@pytest.mark.parametrize("options", [{"url": "http://h.example/a/"}, {"default": "http://h.example/a/"}])
-def test_a_site_whose_url_is_given_becomes_absolute(tmp_path: Path, options: dict[str, str]) -> None:
+def test_a_site_whose_url_is_given_becomes_absolute(tmp_path: Path) -> None:
     page = "<img src=p_files/a.png><a href=b.html>"
-    assert changes(tmp_path, page, SITE, **options) == (
+    assert changes(tmp_path, page, SITE, url="http://h.example/a/") == (
         "<img src=http://h.example/a/p_files/a.png><a href=http://h.example/a/b.html>"
     )
 
@@ -103,6 +102,54 @@ def test_links_into_the_folder_of_a_page_stay(tmp_path: Path, folder: str, links
     assert changes(tmp_path, record + links, {f"{folder}/a b.png": "x"}) == record + links
 
 
+UMLAUT, APART = "\u00dcber", "U\u0308ber"  # composed, and as macOS has it in names
+
+
+@pytest.mark.parametrize(
+    ("link", "page", "file"),
+    [
+        ("%C3%9Cber-Dateien/a.gif", f"{UMLAUT}.html", f"{APART}-Dateien/a.gif"),
+        ("U%CC%88ber-Dateien/a.gif", f"{APART}.html", f"{UMLAUT}-Dateien/a.gif"),
+        ("p_fi\u0219iere/a.gif", "p.html", "p_fis\u0326iere/a.gif"),
+        ("p_files/%C3%9Cber.gif", "p.html", f"p_files/{APART}.gif"),
+        ("P_FILES/A.GIF", "p.html", "p_files/a.gif"),
+        ("soup_files/a.gif", "soup.html", "Soup_files/a.gif"),
+    ],
+)
+@pytest.mark.parametrize("record", ["", SAVED])
+def test_a_file_whose_name_differs_only_in_form_is_a_companion(
+    tmp_path: Path, link: str, page: str, file: str, record: str
+) -> None:
+    text = f'{record}<img src="{link}">'
+    assert changes(tmp_path, text, {file: "x"}, page) == text
+    sheet = "a { background: url(../c.png) }"
+    (tmp_path / file).with_name("s.css").write_text(sheet)
+    part = next(one for place, one in found(tmp_path, default="http://h.example/").items() if place.endswith("s.css"))
+    assert rewriter.rewrite(read(part).entity).decode() == sheet
+
+
+def test_of_several_files_that_differ_by_case_an_exact_name_counts_alone(tmp_path: Path) -> None:
+    files = {"p_files/a.gif": "x", "p_files/A.gif": "x"}
+    page = f"{SAVED}<img src=p_files/A.gif><img src=p_files/A.GIF>"
+    assert changes(tmp_path, page, files).endswith("<img src=p_files/A.gif><img src=http://h.example/a/p_files/A.GIF>")
+
+
+def test_a_page_that_records_no_url_keeps_its_parts_with_a_default_url(tmp_path: Path) -> None:
+    sheet = "a { background: url(a.png) } b { background: url(../c.png) }"
+    files: dict[str, str | bytes] = {**SITE, "p_files/s.css": sheet}
+    page = changes(tmp_path, "<img src=p_files/a.png><a href=b.html>", files, default="http://h.example/a/")
+    assert page == "<img src=p_files/a.png><a href=http://h.example/a/b.html>"
+    assert rewritten(tmp_path, "p_files/s.css", default="http://h.example/a/") == sheet
+
+
+def test_the_url_of_a_map_counts_for_a_part_of_a_saved_page(tmp_path: Path) -> None:
+    root = written(tmp_path, {"p.html": SAVED, "p_files/s.css": "a { background: url(../c.png) }"})
+    by_path = {inputs.key(str(root / "p_files" / "s.css")): "http://h.example/s/s.css"}
+    listed = inputs.named([str(root)], Origins(by_path=by_path, default="http://h.example/"), Globs((), ()), print)
+    part = next(one for one in listed if one.place == "p_files/s.css")
+    assert rewriter.rewrite(read(part).entity) == b"a { background: url(http://h.example/c.png) }"
+
+
 def test_a_page_that_is_named_alone_and_given_a_url_keeps_its_parts(tmp_path: Path) -> None:
     root = written(tmp_path, {"p.html": "<img src=p_files/a.png><a href=b.html>", **SITE})
     given = Input(str(root / "p.html"), "p.html", "http://h.example/a/")
@@ -119,6 +166,21 @@ def test_the_parts_of_a_saved_page_have_no_url_by_their_place(tmp_path: Path, op
     assert rewriter.rewrite(part.entity).decode() == sheet
     assert [row.problems for row in link_rows.rows(part.entity)] == [["companion"], ["unresolved"], ["companion"]]
     assert [one.code for one in part.diagnostics] == ["no-base"]
+
+
+@pytest.mark.parametrize("record", [SAVED, mirrored("h.example/a/b"), '<html data-scrapbook-source="http://h.example/a/b">'])
+@pytest.mark.parametrize("frame", [OTHER, mirrored("o.example/p/q"), '<html data-scrapbook-source="http://o.example/p/q">'])
+def test_a_frame_saved_beside_its_page_stays_whatever_url_it_records(tmp_path: Path, record: str, frame: str) -> None:
+    page = f"{record}<iframe src=p_1.html></iframe><iframe src=gone.html></iframe><a href=p_1.html>"
+    assert changes(tmp_path, page, {"p_1.html": frame}) == page.replace(
+        "gone", "http://h.example/a/gone"
+    ).replace("href=p_1.html", "href=http://o.example/p/q")
+
+
+def test_in_a_mirror_layout_a_frame_has_the_url_of_its_place(tmp_path: Path) -> None:
+    page = "<iframe src=f.html></iframe>"
+    new = changes(tmp_path, page, {"h.example/f.html": ""}, "h.example/index.html", mirror=True)
+    assert new == page.replace("f.html", "http://h.example/f.html")
 
 
 def test_a_frame_among_the_parts_keeps_its_own_links_and_url(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Tables that people have: which columns are which, in the exports of programs as they write them."""
 
 import io
+import json
+import tracemalloc
 
 import openpyxl
 import pytest
@@ -15,6 +17,16 @@ A, B = "http://old.example/a", "https://new.example/b"
 def found(data: str | bytes, hosts: tuple[str, ...] = HOSTS) -> list[tuple[object, ...]]:
     made = redirects.read(reading.table("m", data if isinstance(data, bytes) else data.encode()), hosts)
     return [(row.line, row.old, row.new, row.status, row.how) for row in made.rows if not row.problem]
+
+
+def test_objects_with_many_keys_take_linear_memory() -> None:
+    data = json.dumps([{"from": A, "to": B, **{f"k{number}": 1 for number in range(2000)}}, *[{}] * 2000]).encode()
+    tracemalloc.start()
+    table = reading.table("m", data)
+    assert max(len(row.cells) for row in table.rows) == 64
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 4_000_000
 
 
 def book(*sheets: tuple[str, list[list[object]]]) -> bytes:

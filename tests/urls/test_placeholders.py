@@ -11,6 +11,7 @@ PLACEHOLDERS = [
     *("<?php echo $x ?>", "<?= $x ?>/y", "<%= x %>", "<%@ x %>", "<#if x>", "<@spring.url '/'/>", "<c:url value='/'/>", "<TMPL_VAR x>"),
     *("${x}/y", "#{x}", "@{/x}", "*{x}", "~{x}", "!{x}", "^{x}", "%{#url}", "$x/y", "$!x", "$(PROVIDER{x})"),
     *("*|UNSUB|*", "%%unsubscribe%%", "%%=RedirectTo(@x)=%%", "%%[ if x ]%%", "%PUBLIC_URL%/x.png", "%sveltekit.assets%/x", "%BASE_URL%x"),
+    *("<unsubscribe>", "<WebVersion>", "@@LINK@@", "@@BASE_URL@@/x.png", "%[unsubscribe]%", "%[Unsubscribe URL]%"),
     *("[[UNSUB_LINK]]", "[[~5]]", "[[+x]]/y", "[(${x})]", "[% x %]", "[%- x -%]", "[unsubscribe]", "[site:url]", "###UNSUBSCRIBE###"),
     *("@(x)/y", "@Url.Content(", "@Model.Link", "@item.Url", "@url('/')", "@[x.y]", "@ViewBag.url"),
     *('\\"x\\"', "\\'x", '\\\\\\"x', "'.$x.'", "' + url + '", '" + url + "'),  # a tag in a string of PHP, JavaScript, SQL or JSON
@@ -18,6 +19,7 @@ PLACEHOLDERS = [
 ]
 REFERENCES = [
     *("x", "/x", "x?y#z", "%20x", "%E3%81%82%E3%81%84", "%7Bx%7D", "@babel/core", "@user", "~user/", "*.html", "!important", "$", "#", "#x", "##"),
+    *("__URL__", "~/x", "-x-", "@@x", "@@", "%[x]", "<x", "<x>y", "<http://h/>", "x<y>"),
     *("{0A1B2C3D-0000-1111-2222-333344445555}.html", "{%22a%22:1}", "?q={%22a%22:[%22b%22]}", "?q=[[1,2],[3]]", "[ENG] x.pdf", "[...x].js"),
     *("100%25off%21", "%%", "###", "a@b.example", "x/${a}", "#{{x}}", "a<b", "\\x", "'x'", '"x"', "javascript:f({{a:1}", "data:,<?xml", "mailto:{{ x"),
 ]

@@ -29,6 +29,8 @@ _HEADS: Final = re.compile(rb"^(?:< ?)?HTTP/[0-9.]+ [1-5][0-9][0-9]\b", re.MULTI
 _STATUS: Final = re.compile(r"HTTP/[0-9.]+ ([1-5][0-9][0-9])\b")
 _REQUEST: Final = re.compile(r"> [A-Z]+ (\S+) HTTP/")
 _URL: Final = re.compile(r"(?:==> |# |URL: )?(https?://\S+)")
+_MOST_HOPS: Final = 50  # as many redirects as curl follows; more of `Location: a/` are a URL that grows without end
+_LONGEST: Final = 65_536  # characters of a URL that another one is relative to, likewise
 
 Answer = tuple[str, str, int]  # the URL, where it led, the status
 
@@ -68,6 +70,7 @@ def _captured(document: Document, settings: Settings) -> Iterator[Answer]:
 def _printed(data: bytes) -> Iterator[Answer]:
     """Yield the redirects of what curl printed: heads of answers, perhaps with those of requests before."""
     url: str | None = None
+    hops = 0  # from a URL that is named
     path, status = "/", 0  # the status is that of the head whose lines follow
     for _, line, problem in lines(data):
         text = line.strip()
@@ -76,13 +79,14 @@ def _printed(data: bytes) -> Iterator[Answer]:
         elif (request := _REQUEST.match(text)) is not None:
             path = request[1]
         elif text.lower().startswith("> host:"):
-            url = f"http://{text[7:].strip()}{path}"
+            url, path, hops = f"http://{text[7:].strip()}{path}", "/", 0
         elif (head := _STATUS.match(text.removeprefix("<").strip())) is not None:
             status = int(head[1])
         elif (alone := _URL.fullmatch(text)) is not None and not status:
-            url = alone[1]
+            url, hops = alone[1], 0
         elif status and (field := re.match(r"(?:< ?)?location:(.*)", text, re.IGNORECASE)) is not None:
             target = whatwg.parse(field[1].strip(), url)
             if url is not None and target is not None:
                 yield url, target, status
-            url = target or url
+            hops += 1
+            url = (target or url) if hops < _MOST_HOPS and len(target or "") <= _LONGEST else None

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 ATTRIBUTE: Final = b"data-absolve-ignore"
 _REASON: Final = re.compile(r"\s#\s")
-_END_TAG: Final = re.compile(rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|<!--.*?(?:-->|\Z)", re.DOTALL)
+# An end tag; one that is not closed is none, and no other is in the rest of the text.
+_END_TAG: Final = re.compile(
+    rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|</[A-Za-z][^>]*+\Z|<!--.*?(?:-->|\Z)", re.DOTALL
+)
 _VOID: Final = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM findings)"
 _ROUTES: Final = """

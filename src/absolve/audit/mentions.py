@@ -14,7 +14,6 @@ from absolve.inventory import mentions
 from absolve.urls import identity
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable, Iterator
 
     from absolve.audit.judge import Question
@@ -45,7 +44,7 @@ def find(connection: Any, question: Question, read: Callable[[str, str], Iterabl
     connection.execute("ALTER TABLE mentions DROP COLUMN start")
 
 
-def _pattern(question: Question) -> re.Pattern[bytes] | None:
+def _pattern(question: Question) -> mentions.Names | None:
     """Return the pattern of the old site's hosts, each with the folder that it is in; None if the new site has them."""
     new = _named(question.new_url)
     olds = [_named(url) for url in (question.old_url, *question.other_old_urls) if url is not None]
@@ -56,8 +55,8 @@ def _named(url: str) -> str:
     return identity.named(url) + url[url.index("/", url.index("//") + 2) :].rstrip("/")
 
 
-def _rows(found: Found, pattern: re.Pattern[bytes]) -> Iterator[tuple[Any, ...]]:
+def _rows(found: Found, pattern: mentions.Names) -> Iterator[tuple[Any, ...]]:
     data = found.data
-    for one in mentions.mentions(data, pattern, found.media_type):
-        column = mentions.column(data, one, found.charset)
+    every = mentions.mentions(data, pattern, found.media_type)
+    for one, column in mentions.columns(data, every, found.charset):
         yield (found.document, found.entity, one.line, column, one.kind, mentions.shown(data, one), one.start)

@@ -81,22 +81,22 @@ def _fits(pattern: str, path: str) -> bool:
 
 def of_robots(data: bytes) -> Rules:
     """Return the rules of a robots.txt file for Googlebot, or for all robots if it names none."""
-    groups: dict[str, list[tuple[str, Rule]]] = {}
-    agents: list[str] = []
+    groups: dict[str, list[tuple[str, Rule]]] = {}  # of the robots that count
+    agents: set[str] = set()
     has_rules = False
     for number, text in enumerate(_lines(data), 1):
         name, _, value = (part.strip() for part in text.partition("#")[0].partition(":"))
         if name.lower() == "user-agent":
             if has_rules:
-                agents, has_rules = [], False
-            agents.append(value.lower())
+                agents, has_rules = set(), False
+            if (agent := value.lower()) in {_ROBOT, "*"}:
+                agents.add(agent)
+                groups.setdefault(agent, [])
         elif name.lower() in {"allow", "disallow"}:
             has_rules = True
             rule = Rule(number, f"{name}: {value}", name.lower() == "allow")
             for agent in agents if value else ():
-                groups.setdefault(agent, []).append((decoded(value), rule))
-        if name.lower() == "user-agent":
-            groups.setdefault(value.lower(), [])
+                groups[agent].append((decoded(value), rule))
     return Rules(groups.get(_ROBOT, groups.get("*", [])))
 
 

@@ -7,13 +7,13 @@ or from another user: it sets only options that cannot write files, run programs
 from __future__ import annotations
 
 import os
-import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.cli import option_table
 from absolve.cli.commands import COMMANDS
+from absolve.core import toml
 from absolve.core.errors import UsageError, similar
 from absolve.core.lazy_regex import pattern
 
@@ -28,12 +28,9 @@ VARIABLE: Final = "ABSOLVE_CONFIG"  # a path, or empty for no file
 
 _REPOSITORY: Final = (".git", ".hg", ".svn")  # one of these marks the root of a repository
 _LARGEST: Final = 1 << 20  # bytes of a file
-_MOST: Final = 32  # parts of a dotted key; tomllib needs quadratic time and memory for them
-_KEY: Final = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _HEADER: Final = pattern(r"[ \t]*\[([^\[\]]+)\][ \t]*(?:#.*)?\Z")
 _PLACE: Final = pattern(r" \(at line ([0-9]+), column ([0-9]+)\)\Z")
 _FOREIGN: Final = "it belongs to another user"
-_DEEP: Final = pattern(rf"(?<![\w-]){_KEY}(?:[ \t]*\.[ \t]*{_KEY}){{{_MOST}}}", re.ASCII)
 
 
 class Ignored(NamedTuple):
@@ -238,17 +235,9 @@ def _may_others_write(state: os.stat_result) -> bool:
 
 def _parsed(contents: bytes) -> dict[str, Any]:
     """Return TOML as a dictionary. Raise ValueError if it is malformed, too large or nested too deep."""
-    import tomllib  # most runs have no such file
-
     if len(contents) > _LARGEST:
         raise ValueError(f"the file is larger than {_LARGEST >> 20} MiB")
-    text = contents.decode()
-    if _DEEP.search(text):
-        raise ValueError(f"a key has more than {_MOST} parts")
-    try:
-        return tomllib.loads(text)
-    except RecursionError as error:
-        raise ValueError("the values are nested too deep") from error
+    return toml.parsed(contents.decode())
 
 
 def _ours(table: dict[str, Any]) -> dict[str, Any] | None:

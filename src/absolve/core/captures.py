@@ -17,6 +17,7 @@ class Capture(NamedTuple):
 
     With `Settings.captures` there are the header fields, too, their names in lower case; `location` of a part of a
     message (a reference), `redirect` of a response, and `length`, the bytes that its content had, as far as stated.
+    `title` is the subject of a message.
     """
 
     status: int | None = None
@@ -34,6 +35,7 @@ class Capture(NamedTuple):
     redirect: str = ""
     length: int = 0
     robots: str = ""
+    title: str = ""
 
 
 class PageFacts(NamedTuple):

@@ -214,7 +214,10 @@ class PatternSet:
         """Return the numbers of the patterns that may match, in ascending order: all that do are among them."""
         found = list(self._others)
         for made, numbers in self._sets:
-            matched = made.Match(text)
+            try:
+                matched = made.Match(text)
+            except UnicodeEncodeError:  # a lone surrogate is no character that a pattern can name
+                return []
             found += [numbers[place] for place in matched if place < len(numbers)] if matched else numbers
         found.sort()
         return found

@@ -70,11 +70,12 @@ class Coding(Protocol):
 class FilesBeside(Protocol):
     """The files around a document on a disk, for the relative references of that document."""
 
-    def __call__(self, reference: str, folder: str = ".") -> str | None:
+    def __call__(self, reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:
         """Return what the file that a reference names is known by; None if there is no such file.
 
         That is the URL that the file records of itself; "" if it records none, and was saved with the document: then
-        the link is to be kept. `folder`, from that of the document, is the one to which a relative base leads.
+        the link is to be kept. So it is with `is_frame`, for the link of a frame, whatever that file records: the frame
+        is a part of the page. `folder`, from that of the document, is the one to which a relative base leads.
         """
 
 
@@ -85,7 +86,7 @@ class Surroundings(Protocol):
         """Return the files that were saved with the document, which has this URL of its own; None if none were."""
 
     def is_of_saved(self) -> bool:
-        """Return whether the document is a part of a page that records its URL."""
+        """Return whether the document is a part of a page that records its URL, or has one by --default-url."""
 
 
 class Resolver(Protocol):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from absolve.formats.warc.headers import Record
 
 _NOTHING: Final = Capture()
+_LOCATION: Final = f"{headers.BASES['content-location']} header"  # the source of its claim
 _MAIL: Final = frozenset({*registry.MAIL, *registry.STEPS})  # what may have whole messages as parts
 
 
@@ -83,13 +84,15 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
     """Yield what is in a container, a message or an entry."""
     walk = registry.walker(media_type)
     url, facts, scope, message = around
-    base = url
+    base = location_base = url
     number = 0
     for event in walk(data, UTF_8, how) if walk is not None else ():
         if isinstance(event, Capture):
-            facts = event._replace(date=around.facts.date or event.date)
+            facts = event._replace(date=around.facts.date or event.date, title=event.title or around.facts.title)
         elif isinstance(event, BaseClaim):
             base = base if base is not url else _joined(url, event.reference)
+            if event.source != _LOCATION:  # RFC 2110 4.2: this field is relative to that of a base beside it
+                location_base = base
         elif isinstance(event, Finding) and event.failed:
             if media_type == registry.HAR_ENTRY:
                 raise WalkError(event.code, event.text)
@@ -100,7 +103,7 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
             # The body of an entry is one document: a message in it may not give its parts URLs of other hosts.
             is_step = kind in registry.STEPS or (media_type in _MAIL and _is_mail(event, kind))
             if not is_step or media_type == registry.HAR_ENTRY:
-                found = _url(event, url, facts)
+                found = _url(event, url, facts, location_base)
                 stated = _dated(event.capture or facts, found)
                 is_text = not event.own_charset
                 yield Entry(found, event.media_type, stated, is_text, event, data, scope, message)
@@ -133,13 +136,13 @@ def _below(part: Part, data: bytes, kind: str, how: Settings, around: _Around) -
         yield Finding(error.code, error.message, part.start, failed=True)
 
 
-def _url(part: Part, url: str, facts: Capture) -> str:
+def _url(part: Part, url: str, facts: Capture, location_base: str) -> str:
     """Return the URL of a document: that of its part, else that of what it is in; a message has its location only."""
     if part.claims:
         return part.claims[0].reference
     if part.base is not None:
         return _joined(url, part.base.reference)
-    return url if not part.encloses else _joined(url, facts.location) if facts.location else ""
+    return url if not part.encloses else _joined(location_base, facts.location) if facts.location else ""
 
 
 def _joined(url: str, reference: str) -> str:

@@ -15,7 +15,7 @@ from absolve.urls.identity import percent_decoded
 from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 # Files that servers and savers have for the URL of a folder, in the order in which they count.
 INDEXES: Final = ("index.html", "index.htm", "index.xhtml", "index.php", "default.htm", "default.html", "default.asp")
@@ -40,7 +40,11 @@ BEFORE: Final = "Filer_for_"  # what Firefox put before it in Nynorsk
 
 
 def page_of(folder: str) -> str | None:
-    """Return the name, without its extension, of the page whose parts a folder with this name has; None for others."""
+    """Return the name, without its extension, of the page whose parts a folder with this name has; None for others.
+
+    It is in Unicode's composed form (NFC), which the name of the folder need not be.
+    """
+    folder = _composed(folder)
     if folder.startswith(BEFORE):
         return folder[len(BEFORE) :] or None
     if not folder.endswith(PARTS):
@@ -48,8 +52,37 @@ def page_of(folder: str) -> str | None:
     return next(folder.removesuffix(end) or None for end in PARTS if folder.endswith(end))
 
 
+def fold(name: str) -> str:
+    """Return the form that two names share which are one on some file system: case folded, Unicode composed (NFC)."""
+    return name.lower() if name.isascii() else _composed(_composed(name).casefold())
+
+
+def only_alike(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of the names, which all fold to the same as `name`, that is `name`; None if several may be.
+
+    An exact one precedes one that differs only by its normalization, and that those that differ by case.
+    """
+    found = list(names)
+    if name in found:
+        return name
+    composed = [one for one in found if _composed(one) == _composed(name)]
+    return (composed or found)[0] if len(composed or found) == 1 else None
+
+
+def _composed(name: str) -> str:
+    if name.isascii():
+        return name
+    import unicodedata  # few names need it
+
+    return unicodedata.normalize("NFC", name)
+
+
 def named_by(
-    reference: str, document: str, has: Callable[[str], bool], indexes: Sequence[str] = INDEXES
+    reference: str,
+    document: str,
+    has: Callable[[str], bool],
+    indexes: Sequence[str] = INDEXES,
+    near: Callable[[str], str | None] | None = None,
 ) -> str | None:
     """Return the path of the file that a reference in the document at a path names; None if there is no such file.
 
@@ -57,23 +90,27 @@ def named_by(
     (`a.html%3Fx=1`), or leave it (wget without -k): so the file with the query in its name counts first, then the one
     that a browser opens from a disk, which ignores the query. The name of a folder is that of its index, if there is
     one of these `indexes`.
+
+    `near` returns the one file that a path is where the normalization of Unicode (macOS) and case (Windows) do not
+    count, as by `only_alike`: it is asked where no name is exact.
     """
     before, mark, query = reference.partition("#")[0].partition("?")
     if not before or before[0] in "/\\" or has_scheme(before):
         return None
     before = before.replace("\\", "/")  # as browsers read it; in a name of a file it is escaped
     folder = posixpath.dirname(document)
+    asked: list[str] = []
     for path in _paths(before, mark + query):
         found = posixpath.normpath(posixpath.join(folder, path))
         if found.startswith(("../", "/")) or found == "..":
             continue
-        if not path.endswith("/") and has(found):
-            return found
         inside = "" if found == "." else f"{found}/"
-        index = next((inside + name for name in indexes if has(inside + name)), None)
-        if index is not None:
-            return index
-    return None
+        names = [*([] if path.endswith("/") else [found]), *(inside + name for name in indexes)]
+        for name in names:
+            if has(name):
+                return name
+        asked += names
+    return next(filter(None, map(near, asked)), None) if near is not None else None
 
 
 def saver_of(path: str, head: bytes) -> str:

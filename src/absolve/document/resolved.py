@@ -139,7 +139,8 @@ class LinkContext:
             return None
         if link.claim is not None:
             return _kept if link.place.element == "base" else None
-        return files if folder == "." else partial(files, folder=folder)
+        is_frame = link.place.kind == "frame"
+        return files if folder == "." and not is_frame else partial(files, folder=folder, is_frame=is_frame)
 
     def file_url(self, reference: str) -> str | None:
         """Return what the file beside the document is known by that a reference names: see `protocols.FilesBeside`."""
@@ -229,7 +230,7 @@ def _relative_folder(base: BaseURL) -> str | None:
     return posixpath.normpath(path if path.endswith(("/", "..")) or path == "." else posixpath.dirname(path))
 
 
-def _kept(reference: str, folder: str = ".") -> str | None:  # noqa: ARG001 - of the protocol
+def _kept(reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:  # noqa: ARG001 - of the protocol
     """Return "" for a relative base reference, by which links lead to files that were saved with the document."""
     return None if has_scheme(reference) or reference[:1] in {"/", "\\"} else ""
 

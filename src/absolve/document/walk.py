@@ -497,14 +497,19 @@ def _events_of(part: Part, value: bytes, media_type: str, settings: Settings) ->
 
 
 def with_relative(entity: Entity, wanted: Callable[[BaseURL], bool], fine: str = "#") -> Iterator[BaseURL]:
-    """Yield the `wanted` bases under which an entity, and those inside it, have relative links that need a base.
+    """Yield the `wanted` bases of the relative links that need a base, in an entity and those inside it.
 
     A link to a part of the same message, or to a file beside the document, needs none, nor does a reference that begins
     with a character of `fine`.
     """
-    base = entity.bases.base
-    if wanted(base) and any(type(event) is Link and _needs_base(entity, event, fine) for event in entity.events):
-        yield base
+    if wanted(entity.bases.base) or entity.events.has_scopes:
+        last: BaseURL | None = None
+        for event in entity.events:
+            if type(event) is Link:
+                base = entity.ruled(event).base
+                if base is not last and wanted(base) and _needs_base(entity, event, fine):
+                    yield base
+                    last = base
     for inner in inners(entity):
         yield from with_relative(inner.entity, wanted, fine)
 

@@ -258,6 +258,13 @@ def _meaning(unit: re.Match[bytes]) -> bytes:
         return unit[0]
 
 
+def words(text: str) -> str:
+    """Return the text of a value with its encoded words decoded (RFC 2047), also where quotes are around them."""
+    if "=?" not in text:
+        return text
+    return _ENCODED.decode(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+
 _PLAIN: Final = FieldText(_UNIT)
 _BRACKETED: Final = FieldText(_UNIT_OR_BLANK)  # RFC 1808 3.1, RFC 1738 appendix: <URL:...>, blanks inside are ignored
 _ENCODED: Final = FieldText(_UNIT_OR_WORD)

@@ -1,7 +1,8 @@
 """The Markdown walker: find the references of the raw HTML in Markdown; code is literal text, and has none.
 
 In: the bytes of a document in UTF-8. Out: the events of the HTML walker for the same bytes, with blanks in place of
-code spans (CommonMark 6.1), code blocks (4.4, 4.5), escaped `<` (2.4), and every `<` that begins no raw HTML (6.6).
+front matter, code spans (CommonMark 6.1), code blocks (4.4, 4.5), escaped `<` (2.4), and every `<` that begins no raw
+HTML (6.6).
 
 This is a scanner of its own, because parsers of Markdown give lines, but no positions in them; it reads block quotes
 and lists only as far as they decide what is indented code. Links in Markdown's own syntax are not listed.
@@ -27,15 +28,23 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
 
 
 def masked(data: bytes) -> bytes:
-    """Return Markdown with a blank for each byte of code, and for each `<` that begins no raw HTML."""
+    """Return Markdown with a blank for each byte of front matter and code, and for each `<` that begins no raw HTML."""
     blocks = _Blocks(data)
-    at = 0
+    front = _FRONT_MATTER.match(data)
+    at = front.end() if front is not None else 0
+    blocks.mask(0, at)
     while at < len(data):
         at = blocks.line(at)
     blocks.end_paragraph()
     return bytes(blocks.out)
 
 
+# YAML or TOML at the beginning, which generators of sites take out before they read Markdown
+_FRONT_MATTER: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?(?:---[\t ]*+[\r\n].*?(?<=[\r\n])(?:---|\.\.\.)|\+\+\+[\t ]*+[\r\n].*?(?<=[\r\n])\+\+\+)"
+    rb"[\t ]*+(?=[\r\n]|\Z)",
+    re.DOTALL,
+)
 _LINE_END: Final = pattern(rb"\r\n?|\n|\Z")
 _QUOTE: Final = pattern(rb" {0,3}> ?")
 _INDENT: Final = pattern(rb"[\t ]*+")
@@ -136,7 +145,7 @@ class _Blocks:
             self._close(column)
         within = column - (self._offsets[-1] if self._offsets else 0)
         if within >= _CODE and self._paragraph < 0:
-            self._mask(start, end)
+            self.mask(start, end)
         elif within >= _CODE or not self._begins(first, end, column):
             self._paragraph = first if self._paragraph < 0 else self._paragraph
             self._end = end
@@ -147,7 +156,7 @@ class _Blocks:
         if (fence := _FENCE.match(data, first, end)) is not None:
             self._close(column)
             self._open = self._container()._replace(fence=fence[1] or fence[2])
-            self._mask(first, end)
+            self.mask(first, end)
         elif _BREAK.match(data, first, end):
             self._close(column)
         elif _HEADING.match(data, first, end):
@@ -203,12 +212,13 @@ class _Blocks:
         if block.fence:
             if text.startswith(block.fence) and not text.strip(block.fence[:1]) and column - block.offset < _CODE:
                 self._open = None
-            self._mask(start, end)
+            self.mask(start, end)
         elif not text if block.close is None else block.close.search(self._data, start, end):
             self._open = None
         return True
 
-    def _mask(self, start: int, end: int) -> None:
+    def mask(self, start: int, end: int) -> None:
+        """Put blanks in place of the bytes of a span."""
         self.out[start:end] = b" " * (end - start)
 
     def end_paragraph(self) -> None:
@@ -227,12 +237,12 @@ class _Blocks:
                 at = _html_end(data, start, end, absent)
                 if at < 0:
                     at = start + 1
-                    self._mask(start, at)
+                    self.mask(start, at)
             elif found[0][:1] == b"\\":
-                self._mask(start, at)
+                self.mask(start, at)
             elif start in closing:
                 at = closing[start]
-                self._mask(start, at)
+                self.mask(start, at)
 
 
 def _closing_runs(data: bytes, start: int, end: int) -> dict[int, int]:

@@ -125,6 +125,9 @@ _OTHER_SUFFIXES: Final = {
     "application/toml": (".toml",),
     "text/x-config": (".ini", ".cfg", ".conf", ".properties", ".env", ".htaccess"),
     "text/x-log": (".log",),
+    "text/calendar": (".ics", ".ical", ".ifb", ".vcs"),
+    "text/vcard": (".vcf", ".vcard"),
+    "application/rtf": (".rtf",),
     "text/x-diff": (".diff", ".patch"),
     "text/x-gettext-translation": (".po", ".pot"),
     "text/x-sass": (".scss", ".sass", ".less", ".styl"),
@@ -145,8 +148,13 @@ _HTML_TOO: Final = frozenset({"text/x-amp-html", "text/watch-html"})  # of AMP f
 _TAG: Final = pattern(rb"<[!?A-Za-z/]")
 _MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
 _LOOKED_AT: Final = 2048
-# RFC 8259 2: an object, or an array of objects or strings. `{{` and `[[` begin templates.
-_JSON: Final = pattern(rb"(?:\xef\xbb\xbf)?[\t\n\r ]*+(?:\{[\t\n\r ]*+\"|\[[\t\n\r ]*+[{\"])")
+# Text in formats without a walker by its beginning; its strings may have markup. RFC 8259 2: an object, or an array of
+# objects or strings, as `{{` and `[[` begin templates; RFC 5545 3.4, RFC 6350 3.3; RTF.
+_OTHER_TEXT: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?(?:(?P<json>[\t\n\r ]*+(?:\{[\t\n\r ]*+\"|\[[\t\n\r ]*+[{\"]))"
+    rb"|(?P<calendar>(?i:BEGIN:VCALENDAR)[\r\n])|(?P<card>(?i:BEGIN:VCARD)[\r\n])|(?P<rtf>\{\\rtf))"
+)
+_TEXTS: Final = {"json": "JSON", "calendar": "text/calendar", "card": "text/vcard", "rtf": "application/rtf"}
 _XML_TYPE: Final = pattern(r"(?:text|application)/xml|[^/]+/[^/]+\+xml")  # RFC 7303, sections 3 and 4.2
 # XML 1.0 2.8: the prolog (text in it is tolerated), and the root element's name without its prefix
 _PROLOG: Final = pattern(
@@ -184,7 +192,7 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     # RFC 4155
-    MAILBOX: pattern(rb"From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
+    MAILBOX: pattern(rb"(?:\xef\xbb\xbf)?From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
     MESSAGE: pattern(rb"(?:\xef\xbb\xbf)?" + _MAIL_HEADER, re.IGNORECASE),
     EMLX: pattern(rb"[\t ]*[0-9]{1,16}[\t ]*\r?\n" + _MAIL_HEADER, re.IGNORECASE),
     # MIME Sniffing 7.1, the table of scriptable types
@@ -274,9 +282,10 @@ def _unquoted(value: str) -> str:
 def sniff(data: bytes, name: str | None) -> str | None:
     """Return the media type of a document by its name, then by its content; None where neither gives a type we parse.
 
-    Text without another sign is HTML if it is no JSON and has no name; if it has one, only with a tag in it and without
-    a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None. A page (root element html) with an
-    XML declaration is HTML, unless its suffix is one of XML: most such pages are not well-formed.
+    Text without another sign is HTML if it is no JSON or the like (`_OTHER_TEXT`) and has no name; if it has one, only
+    with a tag in it and without a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None. A page
+    (root element html) with an XML declaration is HTML, unless its suffix is one of XML: most such pages are not
+    well-formed.
     """
     if is_packed_page(data):
         return ZIP
@@ -290,7 +299,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
         return None
     if named or found:
         return named or _of_markup(found, name)
-    if _JSON.match(data):
+    if _OTHER_TEXT.match(data):
         return None
     if not (name and data):
         return HTML
@@ -321,10 +330,12 @@ def in_words(data: bytes, name: str) -> str:
     """Return a description, for messages, of a document without a walker: its media type or a phrase."""
     if (saved := _UNREAD.get(name[-4:].lower())) is not None and looks_binary(data):
         return saved
-    other = _other_type(name) if _named(name, data) is None else None
-    if other is None and _JSON.match(data):
-        return "JSON"
-    return other or ("binary data" if looks_binary(data) else "plain text")
+    other, coding = _other_types().guess_type(_plain(name.lower())) if _named(name, data) is None else (None, None)
+    text = _OTHER_TEXT.match(data)
+    if other is None and text is not None:
+        return _TEXTS[text.lastgroup or ""]
+    other = other or ("binary data" if looks_binary(data) else "plain text")
+    return f"{other} compressed by {coding}" if coding and looks_binary(data) else other
 
 
 def _plain(name: str) -> str:

@@ -17,13 +17,13 @@ from urllib.parse import quote
 
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.core.model import Document, Layer
-from absolve.document.holdings import named_by
+from absolve.document.holdings import fold, named_by
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import extensions
 from absolve.mirror import map as maps
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.paths import MAP, fold, refused
+from absolve.mirror.paths import MAP, refused
 from absolve.mirror.payloads import is_walked
 from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin

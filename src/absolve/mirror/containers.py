@@ -19,7 +19,7 @@ from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
 from absolve.document.holdings import saver_of
 from absolve.document.walk import inners, walk
-from absolve.formats import registry
+from absolve.formats import headers, registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
@@ -61,6 +61,7 @@ class ContainerReader:
         self._loaded: list[Entry] = []
         self._names: _Names | None = None
         self._entities: list[Entity | None] = []
+        self._others: dict[str, str] = {}  # resources of a web archive by a URL that is none of the web
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Piece | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
@@ -180,6 +181,8 @@ class ContainerReader:
                 payload = self._file_payload(one) if self._kind == registry.ZIP else payload_of(one)
             except CodingError:
                 continue
+            if self._others:
+                payload = payload._replace(names=partial(self._other, normal(escaped(one.url))))
             if self._names is not None:
                 payload = self._in_its_message(payload, where.offset, one, self._names)
             yield where, payload
@@ -198,7 +201,12 @@ class ContainerReader:
         if entity is not None and not _is_usable(entity.bases.own.url):
             entity = None  # a style sheet that a browser made of one in the page, as Content-ID: the page's
         base = names.pages.get(one.scope[: one.message]) if entity is None else None
-        return payload._replace(entity=entity, base=base, names=partial(names.find, one))
+        return payload._replace(entity=entity, base=base, names=partial(names.find, one), title=names.title(one))
+
+    def _other(self, base: str | None, reference: str) -> str | None:
+        """Return the URL of a resource that a reference names; None for one of the web, or if there is none."""
+        url = whatwg.parse(escaped(reference), base)
+        return self._others.get(url.partition("#")[0]) if url is not None else None
 
     def _load(self) -> None:
         """Read all documents, and walk a message: the parts of one have bases of each other."""
@@ -206,6 +214,10 @@ class ContainerReader:
             self._loaded = [one for one in self._every() if isinstance(one, Entry)]
         except WalkError as error:  # it has changed
             raise DocumentError(Diagnostic(error.code, error.message, self._input.name)) from error
+        if self._kind == registry.WEB_ARCHIVE:
+            for index, one in enumerate(self._loaded):
+                if (url := normal(escaped(one.url))) is not None and not _is_usable(url):
+                    self._others.setdefault(url, self._urls(one, index + 1, self._taken)[0])
         if self._kind not in registry.MAIL:
             return
         taken: set[str] = set()
@@ -226,8 +238,7 @@ class _Names:
     """The parts of messages by Content-ID and by relative location, for each multipart of their message around them.
 
     A name is looked up in the innermost multipart first, then in those around it, a Content-ID in the messages around,
-    too (RFC 2557 7 and 8). `pages` has the first URL on the web of each
-    message, by its scope.
+    too (RFC 2557 7 and 8). `pages` has the first URL on the web of each message, by its scope.
     """
 
     def __init__(self, every: Sequence[Entry], urls: Sequence[list[str]], *, is_mailbox: bool) -> None:
@@ -240,6 +251,16 @@ class _Names:
             for end in range(one.message, len(one.scope) + 1):
                 for name in (*own[1:], _location(one)):
                     self._urls.setdefault((one.scope[:end], name), own[0])
+
+        self._bodies: dict[tuple[int, ...], tuple[int, ...]] = {}  # the one of each message that its subject names
+        for kind in (registry.HTML, "text/plain"):
+            for one in every:
+                if registry.kind_of(one.media_type) == kind and _file_name(one.facts.fields) is None:
+                    self._bodies.setdefault(one.scope[: one.message], one.scope)
+
+    def title(self, one: Entry) -> str | None:
+        """Return the subject of a message for its first page, or its first text if it has none; None for the others."""
+        return one.facts.title if self._bodies.get(one.scope[: one.message]) == one.scope else None
 
     def find(self, one: Entry, reference: str) -> str | None:
         """Return the URL of the part that a reference in a document names; None if there is none."""
@@ -276,12 +297,13 @@ def _is_usable(url: str) -> bool:
 
 
 def _file_name(fields: tuple[tuple[str, str], ...]) -> str | None:
-    """Return the name that a part of a message has as a file (RFC 2183 2.3, RFC 2231)."""
+    """Return the name that a part of a message has as a file (RFC 2183 2.3, RFC 2231; RFC 2047 inside of quotes)."""
     message = Message()
     for name, value in fields:
         if name in {"content-disposition", "content-type"} and name not in message:
             message[name] = value
-    return message.get_filename()
+    found = message.get_filename()
+    return headers.words(found) if found is not None else None
 
 
 def _collect(entity: Entity, found: dict[bytes | None, deque[Entity]]) -> None:

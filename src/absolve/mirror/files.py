@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import PACKAGE_ROOT, Link
-from absolve.document.holdings import PAGES, page_of
+from absolve.document.holdings import PAGES, fold, page_of
 from absolve.document.reporting import overruled
 from absolve.document.walk import walk
 from absolve.formats import registry
@@ -63,6 +63,7 @@ class FilesReader:
                 continue
             if url is not None and registry.kind_of(media_type) == registry.HTML:
                 pages[input_.place] = url
+                pages.setdefault(fold(input_.place), url)
             yield from map(Broken, doubts)
             found.append((index, url, media_type, browsers.markup(bytes(document.data[:4096]))))
         urls = {index: url or _beside(self._inputs[index].place, pages) for index, url, *_ in found}
@@ -129,15 +130,15 @@ def _has_rooted(entity: Entity) -> bool:
 
 
 def _beside(place: str, pages: dict[str, str]) -> str | None:
-    """Return the URL of a part that was saved beside a page: relative to the page's."""
+    """Return the URL of a part that was saved beside a page: relative to the page's; `pages` by path and its form."""
     folder, _, _ = place.rpartition("/")
     while folder:
         above, _, name = folder.rpartition("/")
         if page := page_of(name):
-            for extension in PAGES:
-                if (found := f"{above}/{page}{extension}".lstrip("/")) in pages:
-                    below = place[len(above) + 1 :] if above else place
-                    return urljoin(pages[found], f"./{escaped(below)}")  # a colon in it ends no scheme
+            names = [f"{above}/{page}{extension}".lstrip("/") for extension in PAGES]
+            for found in filter(pages.__contains__, (*names, *map(fold, names))):
+                below = place[len(above) + 1 :] if above else place
+                return urljoin(pages[found], f"./{escaped(below)}")  # a colon in it ends no scheme
         folder = above
     return None
 

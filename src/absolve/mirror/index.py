@@ -10,6 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
+from absolve.core.model import PACKAGE_ROOT
+
 if TYPE_CHECKING:
     from absolve.mirror.map import Working
 
@@ -113,7 +115,7 @@ def _missing(working: Working, number: int) -> list[str]:
     query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind LIMIT ?"
     out = ["<h2>Missing</h2>\n<table><tr><th>URL</th><th>Kind</th><th>Pages</th></tr>\n"]
     for url, kind, count in working.rows(query, _MISSING):
-        out.append(f"<tr><td>{_shown(url)}</td><td>{kind}</td><td>{count:,}</td></tr>\n")
+        out.append(f"<tr><td>{_shown(url.removeprefix(PACKAGE_ROOT))}</td><td>{kind}</td><td>{count:,}</td></tr>\n")
     out.append("</table>\n")
     if number > _MISSING:
         out.append(f"<p>{number - _MISSING:,} more.</p>\n")

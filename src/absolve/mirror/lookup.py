@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import FAULTS, DocumentError
-from absolve.document.holdings import named_by
+from absolve.document.holdings import fold, named_by, only_alike
 from absolve.encodings.charsets import byte_order_mark
 from absolve.mirror import browsers
 from absolve.mirror.capture import Where, place_of
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _SMALL: Final = 100_000  # rows that are kept in memory
 _MOST_KNOWN: Final = 50_000  # results that are cached
 _MOST_CHARACTERS: Final = 2048  # of a URL whose result is cached
+_MOST_ALIKE: Final = 64  # paths of files that differ only by case
 
 
 # Only rows of text: a finished map may be anybody's.
@@ -132,7 +133,8 @@ class Lookup:
     def _named(self, source: int, document: str, reference: str) -> Target | None:
         key = source, document.rpartition("/")[0], reference
         if key not in self._by_name:
-            path = named_by(reference, document, lambda path: self._url_of(source, path) is not None)
+            near = partial(self._near, source) if len(reference) <= _MOST_CHARACTERS else None
+            path = named_by(reference, document, lambda path: self._url_of(source, path) is not None, near=near)
             url = self._url_of(source, path) if path is not None else None
             if len(self._by_name) >= _MOST_KNOWN:
                 self._by_name.clear()
@@ -146,6 +148,12 @@ class Lookup:
         query = "SELECT url FROM places WHERE source = ? AND place = ?"
         row = self._db.execute(query, (source, place_of(path))).fetchone()
         return row[0] if row is not None else None
+
+    def _near(self, source: int, path: str) -> str | None:
+        """Return the one file that a path is where normalization and case do not count (`named_by`)."""
+        query = f"SELECT place FROM places WHERE source = ? AND form = ? LIMIT {_MOST_ALIKE}"  # noqa: S608 - a number
+        rows = self._db.execute(query, (source, place_of(fold(path)))).fetchall()
+        return only_alike(path, (row[0].decode("utf-8", "surrogatepass") for row in rows)) if rows else None
 
     @property
     def origins(self) -> set[str]:

@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError
+from absolve.document.holdings import fold
 from absolve.document.resolved import shown
 from absolve.formats import registry
 from absolve.mirror import capture, paths
@@ -48,7 +49,8 @@ CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT R
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE places (source INTEGER, place BLOB, "offset" INTEGER, url TEXT, PRIMARY KEY (source, place)) WITHOUT ROWID;
+CREATE TABLE places (source INTEGER, place BLOB, "offset" INTEGER, url TEXT, form BLOB, PRIMARY KEY (source, place))
+  WITHOUT ROWID;
 CREATE TABLE parts (url TEXT, part INTEGER, source INTEGER, "offset" INTEGER, number INTEGER, start INTEGER,
   size INTEGER, PRIMARY KEY (url, part)) WITHOUT ROWID;
 """
@@ -58,6 +60,7 @@ _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
 CREATE INDEX by_file ON places (source, "offset");
+CREATE INDEX by_form ON places (source, form);
 """
 _INSERT: Final = {
     "plan": "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -137,9 +140,9 @@ class Working:
         self._db.executemany("INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def add_places(self, places: Mapping[tuple[int, bytes], tuple[int, str]]) -> None:
-        """Write the files of folders and packages: number and URL, by source and path."""
-        rows = ((*file, *known) for file, known in places.items())
-        self._db.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", rows)
+        """Write the files of folders and packages: number, URL and form of the path, by source and path."""
+        rows = ((*file, *known, _form_of(file[1])) for file, known in places.items())
+        self._db.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", rows)
 
     def add_notes(self, notes: Iterable[tuple[str, str]]) -> None:
         """Write notes that are about no file: code and text."""
@@ -325,6 +328,10 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         with suppress(sqlite3.Error):
             self.commit()
         self._db.close()
+
+
+def _form_of(place: bytes) -> bytes:
+    return place.lower() if place.isascii() else capture.place_of(fold(place.decode("utf-8", "surrogatepass")))
 
 
 _TOGETHER: Final = 200  # documents that are committed at once

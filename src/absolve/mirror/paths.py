@@ -18,6 +18,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
+from absolve.document.holdings import fold
 from absolve.mirror.extensions import lacking, suffix
 from absolve.urls.identity import percent_decoded
 from absolve.urls.whatwg import SURROGATES
@@ -44,13 +45,6 @@ class Name(NamedTuple):
 
     text: str
     is_exact: bool
-
-
-def fold(name: str) -> str:
-    """Return the form that two names share which are one on some file system: case folded, Unicode composed."""
-    if name.isascii():
-        return name.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def letters(text: str, more: int = 0) -> str:

@@ -39,7 +39,8 @@ class Payload(NamedTuple):
     `media_type` may have parameters. `charset` is set where the bytes are text that the container holds decoded.
     `message` is the HTTP response without codings, where its header has a base of its own (RFC 1808 3.1). `entity` is
     set where the container has been walked already. `base` is the URL to resolve against where that is not its own.
-    `names` returns the URL of a part of the same message that a reference names; None without a message.
+    `names` returns the URL of a part of the same message that a reference names; None without a message. `title` is
+    for a page that has none, and for a text that counts as a page: the subject of a message.
     """
 
     data: bytes
@@ -50,6 +51,7 @@ class Payload(NamedTuple):
     entity: Entity | None = None
     base: str | None = None
     names: Callable[[str], str | None] | None = None
+    title: str | None = None
 
 
 class Posted(NamedTuple):

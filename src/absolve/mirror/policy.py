@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 INERT: Final = "data:,"  # fetches nothing
 MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte
 
-_HELD: Final = ("http:", "https:", "ftp:", "file:", "package:", "cid:", "mid:")
-_WEB: Final = ("http:", "https:", "ftp:")
-_CID: Final = "cid:"
+_PARTS: Final = ("cid:", "x-msg:", "applewebdata:")  # of one message: RFC 2392; Mail and Notes of Apple
+_MISSED: Final = ("http:", "https:", "ftp:", "file:", "package:", *_PARTS)  # of URLs that are missing if not held
+_HELD: Final = (*_MISSED, "mid:")
 _IDENTITY_RELS: Final = frozenset({"canonical", "shortlink", "shorturl"})
 # Relations whose target a browser fetches, or prepares to fetch, without a click.
 _FETCHED_RELS: Final = frozenset(
@@ -252,7 +252,7 @@ class MirrorPolicy:
         if answer.path is not None:
             self._find(answer.url)  # it notes what stood for this URL
             self.seen.reached.add(answer.path)
-        elif answer.url.startswith(_WEB):
+        elif answer.url.startswith(_MISSED):
             self.seen.missing.setdefault((answer.url, resolved.kind))
         return answer.new
 
@@ -288,7 +288,7 @@ class MirrorPolicy:
         if is_identity(resolved):
             return absolute_of(reference, context)
         url, crosshatch, fragment = target.partition("#")
-        named = self._file(resolved)
+        named = self._file(resolved, url)
         found = named if named is not None or self._is_named_only(url) else self._find(url)
         if found is None:
             return self._absent(resolved, url, target) if self._lazy or not is_lazy(resolved) else None
@@ -300,18 +300,23 @@ class MirrorPolicy:
                 return INERT
         return self._local(resolved, found, fragment if crosshatch else None)
 
-    def _file(self, resolved: Resolved) -> Target | None:
-        """Return the file that a reference names, a relative one unless a base leads to another folder."""
+    def _file(self, resolved: Resolved, url: str) -> Target | None:
+        """Return the file that a reference names, a relative one unless a base leads to another folder.
+
+        `url` is its target.
+        """
         if self._named is None:
             return None
-        context, is_part = resolved.context, resolved.reference[:4].lower() == _CID
-        if context.elsewhere and not is_part and _folder(context.base.url) != _folder(context.own.url):
+        if url.startswith(_PARTS):
+            return self._named(url)
+        context = resolved.context
+        if context.elsewhere and _folder(context.base.url) != _folder(context.own.url):
             return None
         return self._named(resolved.reference)
 
     def _is_named_only(self, url: str) -> bool:
         """Return whether a URL is that of a part of the same message, and of no other (RFC 2557 7 and 8)."""
-        return self._named is not None and url[:4].lower() == _CID
+        return self._named is not None and url.startswith(_PARTS)
 
     def _claimed(self, resolved: Resolved) -> str | None:
         """Empty the base that rules; later base elements stay. Scoped bases would lead relative links astray."""
@@ -426,7 +431,7 @@ class MirrorPolicy:
 
     def _absent(self, resolved: Resolved, url: str, target: str) -> str | None:
         is_fetched = (self._severs or resolved.element == "link") and fetches(resolved)
-        if url.startswith((*_WEB, _CID)) and resolved.attribute != "ping" and resolved.kind != "form":
+        if url.startswith(_MISSED) and resolved.attribute != "ping" and resolved.kind != "form":
             rels = resolved.rel.lower().split() if resolved.element == "link" else ()
             if not _PREPARED.intersection(rels):
                 self.seen.missing.setdefault((url, resolved.kind))

@@ -187,14 +187,15 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
     """Yield the results for one document: its file, and the facts of the map about it."""
     policy = policy_of(how, kept, item, payload)
     kept.lookup.used.clear()
-    data, title = payload.data, None
+    data, title = payload.data, payload.title
     notes: list[tuple[int, int, str, str]] = []
     try:
         entity = entity_of(payload, item.url, how.reading.settings)
         if entity is not None and is_walked(entity.media_type):
             data, found = _new_bytes(how, item, payload, entity, policy)
             facts = entity.facts
-            title = facts.title or "" if facts is not None and entity.media_type == registry.HTML else None
+            if facts is not None and entity.media_type == registry.HTML:
+                title = facts.title or title or ""
             yield from found
         else:
             data, notes = _declared(payload)

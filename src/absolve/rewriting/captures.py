@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _ARCHIVE: Final = "https://web.archive.org/web/"
 _LINE: Final = re.compile(r"(?:\S+ )?([0-9]{4,17}) (?=\S)(.+)")
 _FIRST: Final = re.compile(r"(?:[^\s/]*\)\S* )?[0-9]{4,17} (?:\{|[A-Za-z][A-Za-z0-9+.-]*://)")
+_NAMES: Final = re.compile('"(?:timestamp|urlkey)"')  # in the first row of JSON
 _LINK: Final = re.compile(r"<([^<>\s]+)>\s*;([^<>]*)")
 _PARAMETER: Final = re.compile(r'(rel|datetime)\s*=\s*"([^"]*)"', re.IGNORECASE)
 _FOUND: Final = frozenset({"200", "-", "", "warc/revisit"})  # - is that of a revisit, which had the same bytes
@@ -72,8 +73,11 @@ class Captures:
 
 def is_index(text: str) -> bool:
     """Return whether the beginning of a file is that of an index or a TimeMap, and not of a table of rules."""
-    first = text.lstrip("\ufeff \r\n").partition("\n")[0]
-    return first.startswith(("CDX ", "[[", "<")) or _FIRST.match(first) is not None
+    bare = text.lstrip("\ufeff \r\n")
+    if bare.startswith("[["):
+        return _NAMES.search(bare.partition("]")[0]) is not None
+    first = bare.partition("\n")[0]
+    return first.startswith(("CDX ", "<")) or _FIRST.match(first) is not None
 
 
 def _key(url: str) -> identity.Key | None:

@@ -106,17 +106,17 @@ class Rule:
     """A regular expression for whole URLs, with the new URL. Raise UsageError if one of them cannot be used."""
 
     def __init__(self, pattern: str, new: str) -> None:
-        self._pattern = pattern
+        self.pattern = pattern
         self.groups = patterns.Substitution(pattern, "").groups
         self.template = Template(new, pattern)
 
     def __reduce__(self) -> tuple[type[Rule], tuple[str, str]]:
-        return Rule, (self._pattern, self.template.text)
+        return Rule, (self.pattern, self.template.text)
 
     @property
     def rule(self) -> str:
         """The rule, as FROM=TO."""
-        return f"{self._pattern}={self.template.text}"
+        return f"{self.pattern}={self.template.text}"
 
     def __call__(self, url: str, facts: Facts) -> str | None:
         """Return the new URL, None if the pattern does not match the whole URL."""

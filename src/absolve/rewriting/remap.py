@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import Diagnostic, MissingPackageError, UsageError, in_short
 from absolve.core.model import EMBEDDED, ENCAPSULATING
+from absolve.core.patterns import PatternSet
 from absolve.rewriting import presets
 from absolve.rewriting.functions import Dropped, Facts, Rule, Template, has_functions
 from absolve.rewriting.policy import absolute
@@ -100,7 +101,7 @@ class Remapping:
         self._exact: dict[tuple[Place, str], _Step] = {}
         self._places: set[Place] = set()  # of exact rules
         self._prefixes: dict[Place, dict[str, _Step]] = defaultdict(dict)
-        self._regexes: dict[int, Rule] = {}
+        self._regexes: list[tuple[int, Rule]] = []
         self._unwrapping: list[tuple[int, presets.Preset | Dropped]] = []
         self._patterns: dict[str, int] = {}  # the first rule of each regular expression
         self._changes: dict[int, Change] = {}  # the rules that have an old and a new URL
@@ -150,7 +151,7 @@ class Remapping:
         if not _MAY_BE_ABSOLUTE.match(new):
             raise UsageError(f"the result {in_short(new)!r} of a regex rule is never an absolute URL")
         try:
-            self._regexes[number] = Rule(old, new)
+            self._regexes.append((number, Rule(old, new)))
         except MissingPackageError:
             raise
         except UsageError as error:
@@ -306,7 +307,10 @@ class Remapping:
             return None
         url = lowered(url)
         bare = plain(url)
-        for number, rule in self._regexes.items():
+        likely = self._likely.candidates(url)
+        likely = sorted({*likely, *self._likely.candidates(bare)}) if bare != url else likely
+        for place in likely:
+            number, rule = self._regexes[place]
             groups = None if number in nested else rule.groups(url)
             if groups is None and bare != url and number not in nested:
                 groups = rule.groups(bare)
@@ -322,6 +326,15 @@ class Remapping:
                 return None
             return _Moved(made, _Step("", rule.rule, number, rule.groups(lowered(made)) is not None))
         return None
+
+    @cached_property
+    def _likely(self) -> PatternSet:
+        """The rules that are regular expressions, to find those that match a URL without trying each."""
+        return PatternSet((f"^(?:{rule.pattern})$", False) for _, rule in self._regexes)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state without the compiled set, which another process compiles again."""
+        return {name: value for name, value in vars(self).items() if name != "_likely"}
 
     def policy(self, resolved: Resolved) -> str | None:
         """Return the new text of a link by `absolve rewrite --remap`: absolute URLs, old or new, mapped by the rules.

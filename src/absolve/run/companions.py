@@ -17,7 +17,7 @@ from absolve.core.errors import DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import RETRIEVAL, Document
 from absolve.document.base_layers import DEFAULT_URL
-from absolve.document.holdings import BEFORE, PAGES, PARTS, named_by, page_of
+from absolve.document.holdings import BEFORE, PAGES, PARTS, fold, named_by, only_alike, page_of
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats import registry
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _HEAD: Final = 1 << 16  # bytes of a file in which its URL is looked for
 _LONGEST: Final = 4096  # characters of a reference that may be a path
 _MOST: Final = 10_000  # references in a cache
+_LONGEST_NAME: Final = 255  # characters of the name of a file
+_MOST_ALIKE: Final = 64  # names in a folder that differ only by case
+_AGE: Final = 10**10  # nanoseconds for which the names in a folder hold: rewriting in place changes its time each time
 _WEB: Final = ("http://", "https://", "ftp://")
 _READING: Final = Settings(recover=True)
 
@@ -45,10 +48,11 @@ class Companions:
         self._place: _Place | None = None
         self._is_recorded = False
         self._own = ""
-        self._known: dict[tuple[str, str], str | None] = {}
+        self._known: dict[tuple[str, str, bool], str | None] = {}
+        self._names: dict[str, dict[str, list[str]]] = {}
 
     def of(self, own: BaseURL) -> FilesBeside | None:
-        """Return the files that were saved with the document; None for a page of a site to which the user gives a URL.
+        """Return the files that were saved with the document; None for a page of a site whose URL is given (--url).
 
         Nobody saved that one, unless the page records otherwise.
         """
@@ -58,46 +62,50 @@ class Companions:
         if self._is_recorded or _is_mirror(self._input):
             return self
         has_parts = (self._input.around is None or self._input.around.parts) and self._at().folders
-        if (has_parts or (self._may_be_part() and self._at().page)) and not is_given(self._input):
+        if (has_parts or (self._may_be_part() and self._at().page)) and not _is_of_site(self._input):
             return self
         return self if self.is_of_saved() else None
 
     def is_of_saved(self) -> bool:
-        """Return whether the document is a part of a page that records its URL."""
+        """Return whether the document is a part of a page that records its URL, or has one by --default-url."""
         if not self._may_be_part():
             return False
         at = self._at()
-        return bool(at.page) and bool(recorded(at.root, at.page))
+        return bool(at.page) and (_has_default(self._input) or bool(recorded(at.root, at.page)))
 
     def _may_be_part(self) -> bool:
-        return not self._input.root or _MAY_BE_PARTS.search(self._input.place) is not None
+        place = self._input.place
+        return not self._input.root or not place.isascii() or _MAY_BE_PARTS.search(place) is not None
 
     def _at(self) -> _Place:
         if self._place is None:
             self._place = _placed(self._input)
         return self._place
 
-    def __call__(self, reference: str, folder: str = ".") -> str | None:
+    def __call__(self, reference: str, folder: str = ".", *, is_frame: bool = False) -> str | None:
         """Return what the file that a reference names is known by, as `FilesBeside` describes."""
         if len(reference) > _LONGEST:
             return None
-        key = (reference, folder)
+        key = (reference, folder, is_frame)
         if key not in self._known:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            self._known[key] = self._found(reference, folder)
+            self._known[key] = self._found(*key)
         return self._known[key]
 
-    def _found(self, reference: str, folder: str) -> str | None:
+    def _found(self, reference: str, folder: str, is_frame: bool) -> str | None:
         at = self._at()
         above, name = posixpath.split(at.path)
-        path = named_by(reference, posixpath.join(above, folder, name), self._has, ())
+        path = named_by(reference, posixpath.join(above, folder, name), self._has, (), self._near)
         if path is None:
             return None
         if path.startswith(at.folders) or path == at.page:
             return ""
-        if not (self._is_recorded or _is_mirror(self._input)):
+        is_mirror = _is_mirror(self._input)
+        if not (self._is_recorded or is_mirror):
             return None
+        if is_frame and not is_mirror:
+            return ""
         url = recorded(at.root, path) or self._laid_out(path)
         if url:
             return "".join((url.partition("#")[0], *reference.partition("#")[1:]))
@@ -106,6 +114,10 @@ class Companions:
     def _has(self, path: str) -> bool:
         is_other = os.sep == "\\" and not {"\\", ":"}.isdisjoint(path)  # a name in a path of Windows
         return not is_other and os.path.isfile(os.path.join(self._at().root, path))  # noqa: PTH113, PTH118
+
+    def _near(self, path: str) -> str | None:
+        found = _near(self._at().root, path, self._names)
+        return found if found is not None and self._has(found) else None
 
     def _laid_out(self, path: str) -> str:
         """Return the URL of a file by the layout of a mirror, with the scheme of the document on the same host."""
@@ -116,8 +128,15 @@ class Companions:
 
 def is_given(input_: Input) -> bool:
     """Return whether the user gives one URL for several documents, of which this is one."""
-    is_url = input_.url is not None and input_.url_source == "--url"
-    return input_.shares and (is_url or DEFAULT_URL in [one.source for one in input_.claims])
+    return _is_of_site(input_) or _has_default(input_)
+
+
+def _is_of_site(input_: Input) -> bool:
+    return input_.shares and input_.url is not None and input_.url_source == "--url"
+
+
+def _has_default(input_: Input) -> bool:
+    return input_.shares and DEFAULT_URL in [one.source for one in input_.claims]
 
 
 def _is_mirror(input_: Input) -> bool:
@@ -162,8 +181,10 @@ def _placed(input_: Input) -> _Place:
     if page:
         return _Place(root, path, page, (f"{folder}/",))
     parts = (input_.around or sources.around_file(input_.name)).parts
-    stem, _ = posixpath.splitext(name := posixpath.basename(path))
-    found = [*parts.get(name, ()), *parts.get(stem, ())]
+    name = posixpath.basename(path)
+    names = {name, posixpath.splitext(name)[0]}
+    alike = [folder for form in set(map(fold, names)) for folder in parts.get(form, ())]
+    found = [folder for folder in alike if page_of(folder) in names] or alike
     return _Place(root, path, "", tuple(posixpath.join(above, one, "") for one in found))
 
 
@@ -173,10 +194,47 @@ def _page_around(root: str, above: str) -> tuple[str, str]:
     for index, name in enumerate(parts):
         if stem := page_of(name):
             outer = "/".join(parts[:index])
-            for page in (posixpath.join(outer, stem + extension) for extension in PAGES):
+            names = [posixpath.join(outer, stem + extension) for extension in PAGES]
+            for page in filter(None, (*names, *(_near(root, name, {}) for name in names))):
                 if os.path.isfile(os.path.join(root, page)):  # noqa: PTH113, PTH118
                     return page, posixpath.join(outer, name)
     return "", ""
+
+
+def _near(root: str, path: str, known: dict[str, dict[str, list[str]]]) -> str | None:
+    """Return the path below a folder that a path is where normalization and case do not count (`named_by`).
+
+    `known` are the names in folders, by their form, for one document: so it lists each folder once.
+    """
+    found = ""
+    for name in path.split("/"):
+        folder = os.path.join(root, found)  # noqa: PTH118
+        if folder not in known:
+            known[folder] = _names_in(folder)
+        names = known[folder].get(fold(name)) if len(name) <= _LONGEST_NAME else None
+        alike = only_alike(name, names) if names else None
+        if alike is None:
+            return None
+        found = posixpath.join(found, alike)
+    return found
+
+
+def _names_in(folder: str) -> dict[str, list[str]]:
+    """Return the names in a folder by their form; none if it cannot be read."""
+    try:
+        return _listed(folder, os.stat(folder).st_mtime_ns // _AGE)  # noqa: PTH116
+    except (OSError, ValueError):
+        return {}
+
+
+@lru_cache(maxsize=64)
+def _listed(folder: str, _time: int) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for name in sorted(os.listdir(folder)):  # noqa: PTH208
+        alike = names.setdefault(fold(name), [])
+        if len(alike) < _MOST_ALIKE:
+            alike.append(name)
+    return names
 
 
 _MAY_BE_PARTS: Final = pattern("(?:{})/|{}".format("|".join(map(re.escape, PARTS)), BEFORE))

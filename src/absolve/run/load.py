@@ -103,7 +103,8 @@ def read(input_: Input, how: ReadOptions) -> Document:
     beside = Companions(input_) if how.settings.companions == "keep" and input_.name != STDIN else None
     if beside is not None and is_given(input_) and beside.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
-        input_ = input_._replace(url=None, claims=tuple(one for one in input_.claims if one.source != DEFAULT_URL))
+        url = None if input_.url_source == "--url" else input_.url
+        input_ = input_._replace(url=url, claims=tuple(one for one in input_.claims if one.source != DEFAULT_URL))
     document = sources.read(
         input_.name,
         media_type=how.media_type,

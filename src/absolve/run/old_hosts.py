@@ -17,10 +17,10 @@ from absolve.run import sources
 from absolve.run.results import HostsLeft
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
     from absolve.document.entity import Entity
+    from absolve.inventory.mentions import Names
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SCRIPTS: Final = (".js", ".mjs", ".cjs", ".ts")
 
 
-def names(policy: Policy) -> re.Pattern[bytes] | None:
+def names(policy: Policy) -> Names | None:
     """Return the pattern of the hosts that the rules of a policy lead away from; None for none."""
     if policy is absolute:
         return None
@@ -40,7 +40,7 @@ def names(policy: Policy) -> re.Pattern[bytes] | None:
 
 
 @lru_cache(maxsize=4)
-def _pattern(hosts: tuple[str, ...]) -> re.Pattern[bytes] | None:
+def _pattern(hosts: tuple[str, ...]) -> Names | None:
     from absolve.inventory import mentions
 
     return mentions.pattern(hosts)
@@ -85,7 +85,7 @@ def _hidden(policy: Policy, entity: Entity) -> Iterator[tuple[bytes, str | None]
             yield from _texts(policy, inner.entity, new)
 
 
-def _counted(pattern: re.Pattern[bytes], name: str, texts: Iterator[tuple[bytes, str | None]]) -> Iterator[TaskResult]:
+def _counted(pattern: Names, name: str, texts: Iterator[tuple[bytes, str | None]]) -> Iterator[TaskResult]:
     from absolve.inventory import mentions
 
     kinds: Counter[str] = Counter()

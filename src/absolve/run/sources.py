@@ -20,7 +20,7 @@ from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Document, Layer
 from absolve.document.diagnostics import too_large
-from absolve.document.holdings import page_of
+from absolve.document.holdings import fold, page_of
 from absolve.encodings.charsets import for_any
 from absolve.formats import registry
 
@@ -226,7 +226,7 @@ def claims(name: str, around: Around | None = None, *, file_urls: bool = False) 
 class Around(NamedTuple):
     """Names in the folder of a file: those that may record the URL of another file, and folders of parts of pages.
 
-    These are the names of folders by that of the page, without its extension.
+    These are the names of folders by the form (`fold`) of the name of the page, without its extension.
     """
 
     shortcuts: frozenset[str]
@@ -259,7 +259,7 @@ def names_among(entries: Iterable[os.DirEntry[str]]) -> Around:
         if entry.name == _INDEX or entry.name.endswith(SHORTCUTS):
             shortcuts.add(entry.name)
         elif (page := page_of(entry.name)) is not None and entry.is_dir():
-            parts.setdefault(page, []).append(entry.name)
+            parts.setdefault(fold(page), []).append(entry.name)
     return Around(frozenset(shortcuts), parts) if shortcuts or parts else _NOTHING
 
 

@@ -25,6 +25,7 @@ SHEET_ERROR: Final = r"#(?:\w/?\w{1,2}|[^\sa-z,;]+[!?])"
 _LARGEST_JSON: Final = 64 << 20
 _SNIFFED: Final = 1 << 16
 _ROWS: Final = 50  # at the beginning, that decide the separator
+MOST_COLUMNS: Final = 64  # of a table in which a row takes less room than its cells
 # Comments and quoted cells, whose characters separate nothing.
 _NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
 _NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -125,9 +126,9 @@ def _of_json(data: bytes) -> Table | None:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         value = [[one] for one in value]
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        keys = list(dict.fromkeys(key for one in value[:_ROWS] for key in one))
-        value = [keys, *([one.get(key) for key in keys] for one in value)]
-    if not isinstance(value, list) or not value or not all(isinstance(one, list) for one in value):
+        keys = list(dict.fromkeys(key for one in value[:_ROWS] for key in one))[:MOST_COLUMNS]
+        value = chain([keys], ([one.get(key) for key in keys] for one in value))
+    elif not isinstance(value, list) or not value or not all(isinstance(one, list) for one in value):
         return None
     found = (Row(number, number, trimmed(list(map(_cell, one)))) for number, one in enumerate(value, start=1))
     return Table(found, "rows of JSON")

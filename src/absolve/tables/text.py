@@ -19,6 +19,7 @@ _LONGEST: Final = 1 << 16
 _LOOKED_AT: Final = 1 << 20  # bytes at the beginning that decide the charset
 _LEGACY: Final = "cp1252"
 _UNDECODED: Final = re.compile("[\udc80-\udcff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ABOVE_ASCII: Final = re.compile("[^\0-\x7f\udc80-\udcff]")
 TOO_LONG: Final = f"it has more than {_LONGEST} characters"
 _MARKS: Final = (
@@ -108,8 +109,13 @@ def line(number: int, text: str) -> Line:
     if len(text) > _LONGEST:
         return Line(number, text[:100], TOO_LONG)
     if not text.isascii() and not is_text(text):
-        return Line(number, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"), NOT_UTF8)
+        return Line(number, shown(text), NOT_UTF8)
     return Line(number, text)
+
+
+def shown(text: str) -> str:
+    """Return a text whose lone surrogates are replaced: bytes that are no UTF-8, escapes of JSON."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def is_text(text: str) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import MissingPackageError, UsageError
 from absolve.tables.columns import is_url
-from absolve.tables.reading import Row, Table, trimmed
+from absolve.tables.reading import MOST_COLUMNS, Row, Table, trimmed
 
 try:
     import openpyxl
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MOST: Final = 128 << 20  # bytes of all members, decompressed
 _ROWS: Final = 1 << 20
-_COLUMNS: Final = 64
 _LOOKED_AT: Final = 200  # rows of a sheet
 _ROW: Final = re.compile(rb"<(?:\w+:)?row\s[^<>]*>")
 _IS_HIDDEN: Final = re.compile(rb"\shidden=[\"'](?:1|true)[\"']")
@@ -95,7 +94,7 @@ def _hidden(sheet: Any) -> set[int]:
 
 def _values(sheet: Any) -> Iterator[list[str]]:
     sheet.reset_dimensions()  # what a file declares may be wrong
-    for row in sheet.iter_rows(max_row=_ROWS, max_col=_COLUMNS, values_only=True):
+    for row in sheet.iter_rows(max_row=_ROWS, max_col=MOST_COLUMNS, values_only=True):
         yield trimmed([_text(cell) for cell in row]) if any(row) else []  # a file may have a million empty ones
 
 

@@ -26,10 +26,12 @@ _BEGINS: Final = pattern(
     r"\{(?![0-9A-Fa-f]{8}-|%[0-9A-Fa-f]{2})"  # {{x}} {% x %} {$x} {x}, but no {0123ABCD-...} and no {%22
     r"|[$@~!*^]\{|\#\{(?!\{)|%\{(?![0-9A-Fa-f]{2})"  # JSP and Thymeleaf ${x} @{x} *{x} ~{x}, Ruby #{x}, Struts %{x}
     r"|<[?%@#$]|<[A-Za-z]+:[A-Za-z]+[\s/>]|<TMPL_"  # PHP, ERB, ASP, FreeMarker, JSP tags, HTML::Template
+    r"|<[A-Za-z][\w-]*>\Z"  # Campaign Monitor <x>, alone
     r"|\*\|"  # Mailchimp *|X|*
     r"|\[(?:[\[(@=]|%(?![0-9A-Fa-f]{2}))|\[[A-Za-z][\w:.-]*\]\Z"  # [[x]] [(x)] [@x] [=x] [% x %]; [x] alone
     r"|\$[A-Za-z_!(]"  # Velocity and PHP $x, $!x; ESI $(X)
     r"|@[(\[]|@[A-Za-z_]\w*(?:\.[A-Z]|[(\[])|@(?:Model|ViewBag)\."  # Razor @(x) @x.Y @x(), Blade @x(), Mosaico @[x]
+    r"|@@[A-Za-z_]\w*@@|%\[[^\]]+\]%"  # of mail programs: @@X@@ %[x]%
     r"|%%[=\[\w][^%]*%%|%[A-Za-z_][\w.-]*%(?![0-9A-Fa-f]{2})"  # AMPscript %%=x=%% %%x%%; %PUBLIC_URL%
     r"|\#\#\#[A-Za-z_]"  # TYPO3 ###X###
     r"|\\+[\"']|[\"'] ?[.+] ?[\w$(]",  # a tag in the string of a program: its \", or the end of the string: '.$x

@@ -249,7 +249,7 @@ def opened(name: str, body: bytes) -> bytes:
 
 # --- mail -------------------------------------------------------------------------------------------------------------
 
-_FROM: Final = re.compile(rb"^From [^\n]*\n", re.MULTILINE)
+_FROM: Final = re.compile(rb"(?:^|\A\xef\xbb\xbf)From [^\n]*\n", re.MULTILINE)
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)(?>(?:\r?\n)*)")
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
@@ -302,11 +302,16 @@ def _content(data: bytes, media_type: str) -> tuple[bytes, bytes]:
 
 
 def _messages(mailbox: Entity) -> list[bytes]:
-    """Return the data after each From line; a From line that absolve takes for text belongs to its message."""
+    """Return the data after each From line, and a message in front of the first one.
+
+    A From line that absolve takes for text belongs to its message.
+    """
     known = {inner.part.start for inner in inners(mailbox)}
-    lines = [found for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
-    ends = [*(found.start() for found in lines[1:]), len(mailbox.data)]
-    return [mailbox.data[found.end() : end] for found, end in zip(lines, ends, strict=True)]
+    lines = [found.span() for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
+    if lines and min(known, default=lines[0][1]) < lines[0][1]:
+        lines.insert(0, (0, 0))
+    ends = [*(start for start, _ in lines[1:]), len(mailbox.data)]
+    return [mailbox.data[start:end] for (_, start), end in zip(lines, ends, strict=True)]
 
 
 def _insides(entity: Entity | None, size: int) -> Sequence[Entity | None]:
@@ -329,14 +334,18 @@ def _of_bytes(messages: tuple[bytes, bytes], pair: Pair, path: str, meant: Meant
         yield _in_part(Fault("tree", "the lines of the header that are no fields differ"), path)
     try:
         old, new = (_parsed(message) for message in (one, other))
-        yield from _of_message(old, new, pair, path, meant)
+        if path:  # of a mailbox; its length field is as in HTTP
+            yield from _of_lengths(*(_Read(b"HTTP/1.0 200\n" + message) for message in messages))
+        yield from _of_message(old, new, pair, path, meant, "content-length" if path else "")
     except RecursionError:
         yield _in_part(Fault("unjudged", "it cannot read multiparts nested as deep as these"), path)
 
 
-def _of_message(old: Message, new: Message, pair: Pair, path: str, meant: Meant) -> Iterator[Fault]:
+def _of_message(
+    old: Message, new: Message, pair: Pair, path: str, meant: Meant, derived: str = ""
+) -> Iterator[Fault]:
     (old, lines), (new, its_lines) = _headed(old), _headed(new)
-    own: list[Iterable[Fault]] = [_of_fields((old, new), OF_MAIL, pair, meant)]
+    own: list[Iterable[Fault]] = [_of_fields((old, new), OF_MAIL, pair, meant, derived)]
     if lines != its_lines:
         words = f"the text above the header changed from {shown(str(lines))} to {shown(str(its_lines))}"
         own.append([Fault("tree", words)])

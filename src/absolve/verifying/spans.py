@@ -68,17 +68,20 @@ class Spans:
 
     def compare(self, before: Entity, after: Entity) -> None:
         """Add the differences between two documents."""
-        self._regions(*(_side(entity, lambda position: position) for entity in (before, after)))
+        self._regions(_side(before, lambda position: position), _side(after, lambda position: position))
 
-    def _regions(self, before: Side, after: Side) -> list[Region]:
-        """Return the regions where two entities may differ; add a difference for any other."""
+    def _regions(self, before: Side, after: Side, own: Sequence[Region] = ()) -> list[Region]:
+        """Return the regions where two entities may differ; add a difference for any other.
+
+        `own` are those of fields that change with the whole entity.
+        """
         old, new = _events(before), _events(after)
         pairs = list(_paired(old, new))
         regions: list[Region] = []
         for quoted, group in groupby(pairs, key=_newly_quoted):
             found = [region for pair in group for region in self._of_pair(pair, before, after)]
             regions += [self._in_slot(quoted, found, before, after)] if quoted is not None and found else found
-        if derived := [region for pair in pairs for region in self._of_fields(pair, before, after)]:
+        if derived := [*own, *(region for pair in pairs for region in self._of_fields(pair, before, after))]:
             regions = sorted([*regions, *derived])
         settled = next((event for event in before.entity.events if isinstance(event, EditOrder)), None)
         if settled is not None and len(pairs) == len(old) == len(new):
@@ -114,11 +117,16 @@ class Spans:
         one, other = (inner_at(side.entity, side.numbers[id(part)]) for side, part in ((before, old), (after, new)))
         if one is None or other is None:
             return
-        inside = [
+        inner, its_inner = (
             _side(inner.entity, _outwards(side, part, inner.offsets))
             for side, part, inner in ((before, old, one), (after, new, other))
+        )
+        own = [
+            Region(field.start - old.start, field.end - old.start, its.start - new.start, its.end - new.start)
+            for field, its in zip(old.derived, new.derived, strict=False)
+            if old.start <= field.start < old.end
         ]
-        regions = self._regions(*inside)
+        regions = self._regions(inner, its_inner, own)
         if one.offsets is None or other.offsets is None:  # encoded as a whole, if its content changed
             if one.entity.data != other.entity.data:
                 yield Region(old.start, old.end, new.start, new.end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -129,6 +130,37 @@ def test_many_rules_for_one_path_are_told_apart_by_their_parameters() -> None:
     assert steps_of(lambda: made.chain(NEW + "p?id=1500")) < 2000
 
 
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "/a", "/b\ud800", "host", "url", "301"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "key", "value", "url", "KeyPrefixEquals"]), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "keys"),
+    [
+        ("azure", "routes", "route redirect rewrite statusCode allowedRoles methods"),
+        ("firebase", "redirects", "source destination type regex glob location"),
+        ("firebase", "hosting", "redirects rewrites"),
+        ("s3", "RoutingRules", "Condition Redirect"),
+        ("vercel", "redirects", "source destination permanent statusCode has missing"),
+        ("vercel", "routes", "src dest status headers handle continue"),
+        ("redirection", "redirects", "url action_data action_type action_code match_type enabled regex status"),
+        ("csv", "", "old new status"),
+    ],
+)
+@given(data=st.data())
+def test_json_of_wrong_types_is_a_map_with_unread_rules_at_worst(form: str, name: str, keys: str, data: st.DataObject) -> None:
+    entry = st.dictionaries(st.sampled_from(keys.split()), _VALUES, min_size=2)
+    value = data.draw(st.lists(st.one_of(entry, entry, entry, _VALUES), min_size=1, max_size=3))
+    try:
+        made = rules(json.dumps({name: value} if name else value), "map.json", form=form)
+    except UsageError:
+        return
+    lead(made, "/a")
+
+
 @pytest.mark.parametrize("name", ["map.csv", "_redirects", ".htaccess", "site.conf", "moved.txt"])
 @settings(max_examples=60)
 @given(data=st.binary(max_size=200) | st.text(alphabet="/ab*:,;{}()[]<>\"'\\$%~^=! \n#", max_size=120).map(str.encode))
@@ -161,11 +193,23 @@ def test_a_rule_that_multiplies_the_url_ends_as_a_loop() -> None:
         ("site.conf", f"location = /b {{ return {'3' * 5000} http://x.example/; }}"),
         (".htaccess", "RewriteEngine On\nRewriteRule ^b$ /c [R=²,L]"),
         (".htaccess", f"RewriteEngine On\nRewriteRule ^b$ /c [R={'3' * 5000},L]"),
+        ("site.conf", f"location ~ ^/(b)$ {{ return 301 /${{{'1' * 5000}}}; }}"),
+        ("site.conf", "location = /b { try_files; return 301 /b; }"),
+        ("map.csv", r"/(b),/\g<²>,regex"),
+        ("map.csv", rf"/(b),/\g<{'1' * 5000}>,regex"),
+        ("map.json", '["/b\\ud800", "/c\\udc80"]'),
+        ("redirection.json", '{"url": "/b", "action_data": {"url": "/b"}, "action_type": []}'),
+        ("azure.json", '{"route": "/b", "redirect": "/b", "allowedRoles": 5}'),
     ],
 )
 def test_a_rule_that_cannot_be_used_is_reported_and_the_others_count(name: str, text: str) -> None:
-    other = {"_redirects": "/a /z 301", "site.conf": "location = /a { return 301 /z; }", ".htaccess": "Redirect 301 /a /z"}[name]
-    made = rules(f"{text}\n{other}\n", name)
+    other = {
+        "_redirects": "/a /z 301", "site.conf": "location = /a { return 301 /z; }", ".htaccess": "Redirect 301 /a /z",
+        "map.csv": "/a,/z", "map.json": '["/a", "/z"]', "redirection.json": '{"url": "/a", "action_data": "/z"}',
+        "azure.json": '{"route": "/a", "redirect": "/z"}',
+    }[name]  # fmt: skip
+    around = {"map.json": "[%s, %s]", "redirection.json": '{"redirects": [%s, %s]}', "azure.json": '{"routes": [%s, %s]}'}
+    made = rules(around.get(name, "%s\n%s\n") % (text, other), name)
     assert made.chain(NEW + "a").final == NEW + "z"
     assert len(problems(made)) == 1
 
@@ -203,6 +247,57 @@ def test_matchers_of_blocks_in_blocks_are_found_in_linear_time() -> None:
         rules(f"h.example {{\n{''.join(blocks)}}}\n", "Caddyfile")
 
     measure(read, bytes(6000))
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "last"),
+    [
+        (".htaccess", b"<IfModule x>\nRedirect /a /b\n", b""),
+        ("x.conf", b"\n", b"zz"),
+        ("x.conf", b"server {}\n", b"map $uri $v { %s }" % b"/a /b; " * 3000),
+        ("x.conf", b"/a /b;\n", b""),
+        (".htaccess", b"<VirtualHost *>\n</VirtualHost>\n", b"Redirect /a /b\n" * 3000),
+    ],
+)
+def test_a_map_is_read_in_linear_time(name: str, line: bytes, last: bytes) -> None:
+    measure(lambda data: rules(data + last, name), line * (40_000 // len(line)))
+
+
+@pytest.mark.parametrize("name", ["h{}.example", "*.h{}.example", "www.h{}.*"])
+def test_the_server_of_a_url_is_found_in_time_that_does_not_grow_with_their_number(name: str) -> None:
+    def steps(count: int) -> int:
+        servers = (f"server {{ server_name {name.format(number)}; location / {{ return 301 /{number}; }} }}\n" for number in range(count))
+        made = rules("".join(servers), "x.conf")
+        made.chain(NEW)
+        return steps_of(lambda: made.chain(f"http://{name.format(count - 1).replace('*', 'x')}/a"))
+
+    assert steps(2000) <= 2 * steps(100)
+
+
+def test_servers_are_chosen_by_port_and_name_and_a_name_with_an_asterisk() -> None:
+    servers = [
+        ("80", "a.example"), ("80", "*.example"), ("8080", "new.example"), ("443", "x.example"), ("443", "new.*"),
+        ("443", "*"), (None, "any.example"), ("443", "a?*z.example"),
+    ]  # fmt: skip
+    lines = (f"server {{ {f'listen {port};' if port else ''} server_name {name}; return 301 /{number}; }}\n" for number, (port, name) in enumerate(servers))
+    made = rules("".join(lines), "x.conf")
+    urls = {
+        "http://a.example/": 0, "http://b.example/": 1, "http://c.test/": None, "http://new.example:8080/": 2,
+        "http://b.example:8080/": None, "https://x.example/": 3, "https://new.example/": 4, "https://b.example/": 5,
+        "https://any.example/": 5, "http://any.example/": 1, "http://any.example:99/": 6, "http://old.example:99/": None,
+        "http://new.example:99/": None, "https://abz.example/": 5,
+    }  # fmt: skip
+    found = {url: next((rule.text for rule in made.chain(url).rules), None) for url in urls}
+    assert found == {url: None if number is None else f"return 301 /{number};" for url, number in urls.items()}
+
+
+def test_sections_and_keys_that_are_nested_too_deep_are_reported() -> None:
+    made = rules("<IfModule x>\n" * 60 + "Redirect /a /b\n" + "</IfModule>\n" * 60 + "Redirect /c /d\n", ".htaccess")
+    assert [problem for _, problem in problems(made)] == ["its sections are nested too deep"]
+    assert lead(made, "/c") == "/d"
+    for text, message in ((f"a{'.a' * 2000} = 1", "a key has more than 32 parts"), (f"a = 0x{'f' * 5000}", "a number has more than 1000 digits")):
+        with pytest.raises(UsageError, match=rf"netlify\.toml: it is no TOML: {message}"):
+            rules(text, "netlify.toml")
 
 
 def test_the_lines_of_sources_are_found_in_linear_time() -> None:

@@ -55,6 +55,7 @@ def test_comments_without_a_saved_url_are_ignored(comment: str) -> None:
         ),
         ("\n Page saved with SingleFile \n url: https://h.example/p \n info: url: x \n", "https://h.example/p", SINGLEFILE),
         ("\r\n Page saved with SingleFile \r\n url: https://h.example/p \r\n", "https://h.example/p", SINGLEFILE),
+        ("\n Page saved with SingleFileZ \n url: https://h.example/p \n saved date: x\n", "https://h.example/p", SINGLEFILE),
         ("\n Page saved with SingleFile \n url: https://h.example/p", "https://h.example/p", SINGLEFILE),
         ("\n Archive processed by SingleFile \n url: https://h.example/p \n saved date: x\n", "https://h.example/p", SINGLEFILE),
         # monolith; the date format changed in 2.4

@@ -79,7 +79,7 @@ STAYS = {
 @pytest.mark.parametrize("data", STAYS.values(), ids=STAYS)
 def test_unchanged_data_is_returned_as_the_same_object(data: bytes) -> None:
     assert rewritten(data) is data
-    assert {code for code, _ in reported(data)} <= {"broken-entry"}  # below
+    assert {code for code, _ in reported(data)} <= {"broken-entry", "partial"}  # below
 
 
 @pytest.mark.parametrize("options", [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}], ids=str)
@@ -174,6 +174,25 @@ def test_a_body_with_more_than_16_codings_stays() -> None:
     assert (rewritten(data), reported(data)) == (data, [("unknown-coding", True)])
 
 
+@pytest.mark.parametrize("media_type", ["text/plain", "Text/Plain; charset=utf-8", "x-unknown", "", None])
+def test_a_header_counts_where_the_archive_names_no_type_of_its_own(media_type: str | None) -> None:
+    for headers, text in (
+        ([("Content-Type", "text/html; charset=utf-8")], ABSOLUTE),
+        ([("content-type", "text/css")], PAGE),
+        ([("Content-Type", "text/plain")], PAGE),
+    ):
+        data = har(entry(f"x{PAGE}", media_type=media_type, headers=headers))
+        assert read(rewritten(data))["content"]["text"] == f"x{text}"
+    data = har(entry(f"x{PAGE}", media_type=media_type, headers=[("Content-Type", "text/html")]))
+    assert [row.media_type for row in absolve.documents(data, name="x.har")] == ["text/html"]
+
+
+@pytest.mark.parametrize(("media_type", "stated"), [("image/png", "text/html"), ("text/html", "text/plain")])
+def test_a_type_that_the_archive_names_precedes_that_of_the_header(media_type: str, stated: str) -> None:
+    data = har(entry(media_type=media_type, headers=[("Content-Type", stated)]))
+    assert read(rewritten(data))["content"]["text"] == (PAGE if media_type == "image/png" else ABSOLUTE)
+
+
 def test_the_charset_declared_in_a_text_body_is_ignored() -> None:
     data = har(entry('<meta charset=koi8-r><a href="я">Я</a>'))
     assert read(rewritten(data))["content"]["text"] == '<meta charset=koi8-r><a href="http://h.example/d/я">Я</a>'
@@ -210,6 +229,12 @@ def test_the_number_of_header_fields_with_links_is_limited() -> None:
     data = archive(MOST_FIELDS + 1)
     assert reported(data) == [("too-many-fields", True)]
     assert [row.reference for row in absolve.links(data, name="x.har")] == ["x"]
+
+
+def test_an_empty_redirect_url_is_no_link() -> None:
+    data = har(entry("", redirectURL=""))
+    assert list(absolve.links(data, name="x.har")) == []
+    assert absolve.verify(data, data, name="x.har") == []
 
 
 def test_a_header_base_applies_to_header_and_body() -> None:
@@ -387,6 +412,17 @@ def test_a_broken_entry_is_reported_and_the_others_are_read(entry: Any, text: st
     assert text in found[0].text
     assert [row.target for row in absolve.links(data, name="x.har")] == ["http://h.example/d/x"] * 2
     assert absolve.rewrite(data, name="x.har") == har(WHOLE, entry, WHOLE).replace(b"<a href=x>", b"<a href=http://h.example/d/x>").replace(b'"size": 10', b'"size": 29')
+
+
+def test_bodies_that_are_not_in_the_archive_are_counted_in_one_warning() -> None:
+    left_out = entry(None, content={"size": 900, "_file": "1.html"})
+    others = (entry(None), entry(""), entry(None, media_type="image/png", content={"size": 9}), entry(redirectURL="/x", content={"size": 9, "text": ""}))
+    counted = [left_out, entry("", content={"size": 7}), entry(None, media_type="", content={"size": 7})]
+    data = har(*others, *counted, entry())
+    found = walk(Document(data, name="x.har"), Settings()).diagnostics
+    assert [(one.code, one.failed) for one in found] == [("partial", False)]
+    assert found[0].text.startswith("3 bodies")
+    assert reported(har(*others)) == []
 
 
 def test_of_very_many_broken_entries_the_first_are_reported() -> None:

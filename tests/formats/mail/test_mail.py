@@ -51,6 +51,8 @@ NOTHING = [
     b"Content-Type: text/plain\n\n" + LINK,
     b"Content-Type: image/png\n\n" + LINK,
     b"Content-Type: nonsense\n\n" + LINK,
+    b"Content-Type: html-like\n\n" + LINK,
+    b"Content-Type: html/plain\n\n" + LINK,
     b"Content-Type: text/plain\n\nbegin 644 a.gif\nM/&$@:\n",
     b"Content-Type: application/octet-stream; name=a.gif\n\n" + LINK,
     html(b'<a href="http://other.example/">'),
@@ -109,6 +111,8 @@ AS_WRITTEN = [
     b"text/html; charset=unknown-8bit",
     b"\nContent-Type: text/html",
     b"nonsense\nContent-Type: text/html\nContent-Type: text/plain",
+    b"html",
+    b' "HTML"; charset=utf-8',
     b"text/x-amp-html",
     b"text/watch-html; charset=utf-8",
     *(b"text/html\nContent-Transfer-Encoding: " + name for name in (b"7-bit", b"8bits", b'8bit"', b"7 bit (x)", b"8bit(x)", b"UTF-8", b"binary;")),
@@ -524,6 +528,17 @@ def test_messages_of_a_mailbox_are_separated_with_and_without_an_empty_line(line
     assert len({row.entity for row in rows(data, "application/mbox")}) == number
 
 
+@pytest.mark.parametrize(("before", "name"), [(b"\xef\xbb\xbf", None), *((one, "a.mbox") for one in (b"\xef\xbb\xbf\r\n", b"\n\n", html() + b"\n"))])
+def test_every_message_of_a_mailbox_is_read_whatever_precedes_its_first_line(before: bytes, name: str | None) -> None:
+    data = before + b"From a@h 10:00\n" + html() + b"\nFrom b@h 10:00\n" + html()
+    assert absolve.rewrite(data, name=name, url=URL) == data.replace(LINK, DONE)
+    assert list(absolve.verify(data, data.replace(LINK, DONE), name=name, url=URL)) == []
+
+
+def test_text_before_the_first_message_of_a_mailbox_is_reported() -> None:
+    assert codes(b"no header\n\nFrom a@h 10:00\n" + html(), "application/mbox") == [("no-header", 1, False)]
+
+
 MAIL = html(b"<a href=3D%b=\n>x</a>", b"Content-Transfer-Encoding: quoted-printable\n")
 OLD, NEW = (MAIL % link for link in (b'"x"', b'"http://h.example/d/x"'))
 BOXES = [b"From a@h 10:00\n" + one + b"\nFrom b@h 10:00\n" + one for one in (OLD, NEW)]
@@ -574,6 +589,31 @@ def test_a_wrong_length_of_a_message_of_apple_mail_stays() -> None:
     assert rewritten(b"9999\n" + OLD + LIST, "message/x-emlx") == b"9999\n" + NEW + LIST
     assert codes(b"9999\n" + OLD + LIST, "message/x-emlx") == [("wrong-length", 1, False)]
     assert rewritten(OLD, "message/x-emlx") == NEW  # without a length it is a message
+
+
+@pytest.mark.parametrize("behind", [b"\n", b"\r\n", b"\n\n"])
+@pytest.mark.parametrize(("old", "new"), [(OLD, NEW), (multipart(OLD, OLD), multipart(NEW, NEW))])
+def test_the_length_of_a_message_in_a_mailbox_is_written_again_if_it_was_right(old: bytes, new: bytes, behind: bytes) -> None:
+    def mailbox(message: bytes, size: int) -> bytes:
+        one = b"From a@h 10:00\nContent-Length:  %d \r\n" % size + message + behind
+        return one + one
+
+    sizes = [len(one.partition(b"\n\n")[2]) for one in (old, new)]
+    data, done = mailbox(old, sizes[0]), mailbox(new, sizes[1])
+    assert rewritten(data, "application/mbox") == done
+    assert absolve.verify(data, done, media_type="application/mbox", url=URL) == []
+    for wrong in (sizes[0] - 5, sizes[0] + 9, 10**20):
+        assert rewritten(mailbox(old, wrong), "application/mbox") == mailbox(new, wrong)
+    assert absolve.verify(data, mailbox(new, sizes[0]), media_type="application/mbox", url=URL)
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n", b"\r", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("name", ["Trash.mbox", "Out.mbx"])
+def test_an_empty_file_is_a_mailbox_without_messages(data: bytes, name: str) -> None:
+    assert absolve.rewrite(data, name=name, url=URL) is data
+    assert codes(data, "application/mbox") == []
+    assert absolve.verify(data, data, name=name) == []
+    assert list(absolve.mirror([Document(data, name=name)])) == []
 
 
 def test_data_that_is_no_mailbox_is_an_error() -> None:

@@ -144,7 +144,8 @@ class _Reader:
                     host.rewriting[False],
                     host.rewriting[True],
                     outer.rewriting[True] if host is not outer else (),
-                    [*host.aliases, *(outer.aliases if host is not outer else ())],
+                    host.aliases,
+                    outer.aliases if host is not outer else (),
                 ),
             )
             for host in own or [outer]

@@ -5,12 +5,15 @@ In: the bytes of a file. Out: `Directive` for each directive (httpd.apache.org/d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.tables.text import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_DEEPEST: Final = 50  # sections in each other: each directive has all of them
+_TOO_DEEP: Final = "its sections are nested too deep"
 
 
 class Section(NamedTuple):
@@ -36,15 +39,21 @@ class Directive(NamedTuple):
 
 
 def directives(data: bytes) -> Iterator[Directive]:
-    """Yield the directives of a configuration file, and the end of each section."""
+    """Yield the directives of a configuration file, and the end of each section that they have."""
     sections: tuple[Section, ...] = ()
+    deeper = 0  # sections in those
     for number, text, problem in _joined(data):
         if problem is not None:
             yield Directive(number, "", "", sections, text, problem)
+        elif deeper and not text.startswith("<"):
+            yield Directive(number, "", "", sections, text, _TOO_DEEP)
         elif text.startswith("</"):
-            if sections:
+            if sections and not deeper:
                 yield Directive(number, "</", "", sections, text)
-            sections = sections[:-1]
+                sections = sections[:-1]
+            deeper = max(deeper - 1, 0)
+        elif text.startswith("<") and len(sections) == _DEEPEST:
+            deeper += 1
         elif text.startswith("<"):
             name, _, rest = text[1:].rstrip("> \t").partition(" ")
             sections = (*sections, Section(name.lower(), tuple(words(rest)), number))

@@ -7,6 +7,7 @@ dictionary, prefixes in one by the hash of their segments, patterns in sets.
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote_plus, unquote_plus
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 _START: Final = 1469598103934665603
 _PORTS: Final = {"http": "80", "https": "443"}
+_MOST_PORTS: Final = 50  # of a server; one with more is taken to listen on any port
+_EVERY: Final = "all"  # the ports of all servers
+_ANY: Final = "any"  # those of servers without one
 _FOLDED: Final = "\1"  # begins the key of an exact path in any letter case
 
 Groups = tuple[str | None, ...]
@@ -84,36 +88,61 @@ def mover(found: RuleSet) -> Mover:
     """Return what applies the rules of a map."""
     if not found.servers:
         return Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
-    phases = [[Ordered(rules, has_folders=True) for rules in server.phases] for server in found.servers]
-    servers = list(zip(found.servers, phases, strict=True))
+    distinct = {id(rules): rules for server in found.servers for rules in server.phases if rules}  # servers share some
+    made = {key: Ordered(rules, has_folders=True) for key, rules in distinct.items()}
+    phases = [[made[id(rules)] for rules in server.phases if rules] for server in found.servers]
+    chosen = _Servers(found.servers)
 
     def move(request: Request, exists: Callable[[str], bool], doubts: list[Rule]) -> Found | None:
-        chosen = _chosen(servers, request)
-        if chosen is None or (not request.is_home and not _is_named(chosen[0], request)):
+        number = chosen(request)
+        if number is None:
             return None
         asked = request._replace(is_home=True)
-        return next((found for phase in chosen[1] if (found := phase(asked, exists, doubts)) is not None), None)
+        return next((found for phase in phases[number] if (found := phase(asked, exists, doubts)) is not None), None)
 
     return move
 
 
-def _chosen(servers: Sequence[tuple[Server, list[Ordered]]], request: Request) -> tuple[Server, list[Ordered]] | None:
-    """Return the virtual host that answers: by port, then by name, else the first of the port.
+class _Servers:
+    """Virtual hosts by port and name. Apache and nginx choose alike.
 
-    Apache and nginx choose alike (httpd.apache.org/docs/2.4/vhosts/details.html,
-    nginx.org/en/docs/http/request_processing.html).
+    httpd.apache.org/docs/2.4/vhosts/details.html, nginx.org/en/docs/http/request_processing.html
     """
-    port = request.host.rpartition(":")[2] if ":" in request.host else _PORTS[request.scheme]
-    listening = [one for one in servers if not one[0].ports or port in one[0].ports]
-    if not listening and port in _PORTS.values():
-        listening = list(servers)
-    named = (one for one in listening if _is_named(one[0], request))
-    return next(named, listening[0] if listening else None)
+
+    def __init__(self, servers: Sequence[Server]) -> None:
+        self._first: dict[tuple[str, str], int] = {}  # server by port and name; without one of them, of all
+        wildcards: dict[str, None] = {}
+        for number, server in enumerate(servers):
+            ports = server.ports if len(server.ports) <= _MOST_PORTS else ()
+            for port in {_EVERY, *(ports or (_ANY,))}:
+                for name in ("", *server.names):
+                    self._first.setdefault((port, name), number)
+            wildcards |= dict.fromkeys(name for name in server.names if "*" in name)
+        self._wildcards = list(wildcards)
+        self._patterns = PatternSet((_of_wildcards(name), False) for name in self._wildcards)
+
+    def __call__(self, request: Request) -> int | None:
+        """Return the number of the server that answers: by port, then by name, otherwise the first of the port.
+
+        None if no server listens, and if none has the name of a host that is neither site's.
+        """
+        host, colon, _ = request.host.partition(":")
+        port = request.host.rpartition(":")[2] if colon else _PORTS[request.scheme]
+        ports = [one for one in (port, _ANY) if (one, "") in self._first]
+        if not ports and port in _PORTS.values():
+            ports = [_EVERY]
+        wild = (self._wildcards[number] for number in self._patterns.candidates(host))
+        names = [host, *(name for name in wild if fnmatchcase(host, name))]
+        named = [self._first[port, name] for port in ports for name in names if (port, name) in self._first]
+        if named or not request.is_home:
+            return min(named, default=None)
+        return min((self._first[port, ""] for port in ports), default=None)
 
 
-def _is_named(server: Server, request: Request) -> bool:
-    host = request.host.partition(":")[0]
-    return any(host == name or ("*" in name and fnmatchcase(host, name)) for name in server.names)
+def _of_wildcards(name: str) -> str:
+    """Return a regular expression that matches whatever a name with `*` and `?` does."""
+    pattern = re.escape(name).replace(r"\*", ".*").replace(r"\?", ".")
+    return f"^{pattern}$"
 
 
 # --- which rules match ------------------------------------------------------------------------------------------------

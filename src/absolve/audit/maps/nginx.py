@@ -82,12 +82,11 @@ class _Reader:
             self._maps[""] = list(self._lines(lines, PATH))
         unused = [rule for name, found in self._maps.items() if name not in self._used for rule in found]
         others = {"http", "server", "map", "upstream", "events"}
-        bare = [one for one in given if one.name not in others and one not in lines]
-        servers: list[Server] = []
-        for block in [server.block or () for server in _inside(given, "server")] or [tuple(bare)]:
-            server, is_default = self._server(block, unused)
-            servers.insert(0 if is_default else len(servers), server)
-        return servers
+        bare = [one for one in given if one.name not in others and not one.name.startswith(("/", "~"))]
+        blocks = [server.block or () for server in _inside(given, "server")] or [tuple(bare)]
+        servers = [self._server(block, unused) for block in blocks]
+        servers.sort(key=lambda one: not one[1])
+        return [server for server, _ in servers]
 
     def _note_variables(self, given: Sequence[Directive]) -> None:
         for directive in given:
@@ -240,7 +239,7 @@ class _Reader:
             self.others.append(self._rule(directive, place, "the value of a variable that is set is not followed"))
         elif name == "include" and given and not any(word in given[0] for word in _STANDARD):
             raise UsageError("the file that it includes is not read: give it as a map of its own")
-        elif name == "try_files" and not given[-1:][0].startswith("="):
+        elif name == "try_files" and not "".join(given[-1:]).startswith("="):
             raise UsageError("what it sends depends on files, which is not followed")
         elif name == "error_page" and re.search(r"[=@]|://", " ".join(given)):
             raise UsageError("what it sends depends on what is missing, which is not followed")
@@ -309,7 +308,8 @@ def read(name: str, data: bytes) -> RuleSet:
     """Return the rules of a configuration file."""
     reader = _Reader(name)
     servers = reader.read(directives(data))
-    rules = [*reader.others, *(rule for server in servers for phase in server.phases for rule in phase)]
+    phases = {id(phase): phase for server in servers for phase in server.phases}  # servers share one
+    rules = [*reader.others, *(rule for phase in phases.values() for rule in phase)]
     known = {(rule.line, rule.start): rule for rule in reversed(rules) if rule.target is not None or rule.status != 200}
     return RuleSet(name, "nginx", sorted(known.values(), key=lambda rule: (rule.line, rule.start)), servers)
 

@@ -49,7 +49,7 @@ _APACHE: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _NGINX: Final = re.compile(
-    r"^[^#\n]*?(?:[{;]|^)\s*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", re.MULTILINE
+    r"^[^#\n]*?(?:[{;]|^)[^\S\n]*(?:server|location|rewrite|return|map|if)\b[^#\n]*[{;]", re.MULTILINE
 )
 
 _XML: Final = re.compile(r"<(?:\w+:)?(RoutingRule|rewriteMap|httpRedirect|rewrite|system\.webServer)s?\b")

@@ -57,14 +57,7 @@ class Rules:
         self._home = self._new.host if self._new is not None else ""
         self._hosts = {one.host for one in (self._old, self._new, *map(request, others)) if one is not None}
         self._movers: list[Mover] = [mover(found) for found in self.sets]
-        self._origins = {
-            (rule.file, rule.line): origin
-            for found in self.sets
-            for server in reversed(found.servers)
-            if (origin := _origin(server)) is not None
-            for rules in server.phases
-            for rule in rules
-        }
+        self._origins = _origins(self.sets)
         self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
 
     @property
@@ -248,6 +241,20 @@ def _names_host(rule: Rule) -> bool:
     """Return whether the target of a rule is an absolute URL."""
     first = rule.target[0] if rule.target else ""
     return first == SCHEME or (isinstance(first, str) and first.startswith(("http:", "https:", "//")))
+
+
+def _origins(sets: Iterable[RuleSet]) -> dict[tuple[str, int], str]:
+    """Return the origin of the first server with a name that has each rule, by its file and line."""
+    found: dict[tuple[str, int], str] = {}
+    done: set[int] = set()  # servers share rules
+    for server in (server for one in sets for server in one.servers):
+        origin = _origin(server)
+        for rules in server.phases if origin is not None else ():
+            if origin is not None and id(rules) not in done:
+                done.add(id(rules))
+                for rule in rules:
+                    found.setdefault((rule.file, rule.line), origin)
+    return found
 
 
 def _origin(server: Server) -> str | None:

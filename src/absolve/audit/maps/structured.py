@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.maps import redirects, spreadsheet
 from absolve.audit.maps.model import EXACT, PATH, REGEX, Rule, RuleSet
 from absolve.audit.maps.request import Source, check_pattern, source, target_fault, target_parts
 from absolve.audit.maps.request import decoded as unescaped
+from absolve.core import toml
 from absolve.core.errors import UsageError
 from absolve.tables import redirects as tables
 from absolve.tables.text import decoded, lines
@@ -252,15 +252,16 @@ def _of_azure(data: Any) -> Iterator[Entry]:
         if redirect is None and rewrite is None and status < 400:
             continue  # who may see it, its header fields
         roles = one.get("allowedRoles")
-        is_open = not one.get("methods") and (not roles or "anonymous" in roles)
+        is_open = not one.get("methods") and (not roles or (isinstance(roles, list) and "anonymous" in roles))
         problem = None if is_open else "it depends on the role of the visitor or on the method"
         yield Entry(_text(one, "route"), redirect or rewrite, status, AZURE, problem=problem)
 
 
 def of_s3(data: Any) -> Iterator[Entry]:
-    every = data.get("RoutingRules", []) if isinstance(data, dict) else data
-    for one in every if isinstance(every, list) else []:
-        condition, redirect = (one.get(name) or {} for name in ("Condition", "Redirect"))
+    every = data if isinstance(data, dict) else {"RoutingRules": data}
+    for one in _dicts(every, "RoutingRules"):
+        found = (one.get(name) for name in ("Condition", "Redirect"))
+        condition, redirect = (value if isinstance(value, dict) else {} for value in found)
         text = _text(condition, "KeyPrefixEquals", "")
         prefix = text.removeprefix("/")
         error = str(condition.get("HttpErrorCodeReturnedEquals") or "")
@@ -306,7 +307,7 @@ def _redirection_rows(data: Any) -> Iterator[tables.Redirect]:
         row = tables.Redirect(0, 0, f"{old} {new}", None, old, new, _status(one.get("action_code"), 301))
         row = row._replace(how=tables.SEARCH if is_regex else tables.EXACT)
         kinds = one.get("match_type", "url"), one.get("action_type", "url")
-        if kinds[0] != "url" or kinds[1] not in {"url", "error"}:
+        if kinds[0] != "url" or kinds[1] not in ("url", "error"):
             row = row._replace(problem=f"it depends on more than the URL: {kinds[0]}, {kinds[1]}")
         yield row
 
@@ -406,7 +407,7 @@ def loaded(name: str, text: str, *, is_toml: bool = False) -> Any:
     if len(text) > _LARGEST:
         raise UsageError(f"{name}: it has more than {_LARGEST >> 20} MiB")
     try:
-        return tomllib.loads(text) if is_toml else _json(text)
+        return toml.parsed(text) if is_toml else _json(text)
     except (ValueError, RecursionError) as error:
         place = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         kind = "TOML" if is_toml else "JSON"

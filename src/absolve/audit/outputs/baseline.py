@@ -78,7 +78,7 @@ UPDATE earlier SET is_known = true WHERE rowid IN (SELECT other FROM pairs);
 _TEXTS: Final = ", ".join(f"{column} VARCHAR" for column in ("table_name", *COLUMNS, *PRINTS))
 _WRONG: Final = (
     *(sqlite3.Error, duckdb.Error, csv.Error, BadZipFile, OSError, LookupError, TypeError, ValueError, OverflowError),
-    AttributeError,
+    *(AttributeError, RecursionError),
 )
 _DOCUMENTS_NOW: Final = """
 CREATE OR REPLACE TABLE documents_now AS SELECT DISTINCT document FROM links WHERE document IS NOT NULL

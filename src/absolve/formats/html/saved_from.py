@@ -31,7 +31,7 @@ _SAVERS: Final = (
     (
         "SingleFile comment",
         pattern(
-            r"\s*(?:Archive processed by|Page saved with) SingleFile\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.ASCII
+            r"\s*(?:Archive processed by|Page saved with) SingleFileZ?\b[^\n]*+\s++url:[\t ]*(?P<url>\S+)", re.ASCII
         ),
     ),
     ("monolith comment", pattern(r"\s*Saved from (?P<url>\S+) at [^\n]* using monolith v", re.ASCII)),

@@ -36,6 +36,7 @@ _STRING: Final = STRING
 _BASES: Final = ("base", "content-base")  # as in HTTP
 _REDIRECT: Final = LinkSite("response", "redirectURL", kind="navigation")
 _MOST_BROKEN: Final = 100  # entries that are reported as no objects
+_GUESSED: Final = frozenset({"", "x-unknown", "text/plain"})  # media types that programs write where they know none
 _PARTIAL: Final = "206"
 _LONGEST_STATUS: Final = 3  # digits
 _LONGEST_NUMBER: Final = 16
@@ -52,14 +53,20 @@ _BODY_SIZE: Final = ("response", "bodySize")
 _DATE: Final = ("startedDateTime",)
 _METHOD: Final = ("request", "method")
 _KNOWN: Final = frozenset({_REDIRECT_URL, _STATUS, _MEDIA_TYPE, _TEXT, _ENCODING, _SIZE, _BODY_SIZE, _DATE, _METHOD})
+_FILE: Final = ("response", "content", "_file")  # of Playwright
+# The values of an entry that show whether its body is there, with their kinds; its URL.
+_LOOKED_AT: Final[dict[Path, str]] = {
+    **dict.fromkeys((_URL, _REDIRECT_URL, _MEDIA_TYPE, _TEXT, _FILE), "string"),
+    _SIZE: "word",
+}
 _PLAIN: Final = frozenset({"string", "word"})  # kinds of values that contain no others
 
 
 def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
     """Return a part for each entry. Raise WalkError for malformed JSON, or without an array `log.entries`."""
-    url: Value | None = None
+    known: dict[Path, Value] = {}  # of the entry
     is_log = False
-    broken = 0
+    broken = left_out = 0
     events = EventList()
     for found in values(data):
         if isinstance(found, Finding):  # the meaning of malformed JSON is uncertain
@@ -68,11 +75,12 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
         is_log = is_log or (path == ("log", "entries") and found.kind == "array")
         if path[:2] != ("log", "entries") or len(path) < 3 or found.is_key:
             continue
-        if path[3:] == _URL and found.kind == "string":
-            url = found
+        if found.kind == _LOOKED_AT.get(path[3:]):
+            known[path[3:]] = found
         elif len(path) == 3:
             if found.kind == "object":
-                text = _text(data, url)
+                left_out += _is_left_out(data, known)
+                text = _text(data, known.get(_URL))
                 claims = [BaseClaim(Layer.RETRIEVAL, text, "HAR entry's request URL")] if text else []
                 span = found.start, found.end
                 events.append(Part(registry.HAR_ENTRY, *span, IDENTITY, "entry", claims=claims, encloses=False))
@@ -82,10 +90,24 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
                     more = "; further ones are not reported" if broken == _MOST_BROKEN else ""
                     finding = _broken("an entry is", found, "an object")
                     events.append(finding._replace(text=finding.text + more))
-            url = None
+            known = {}
     if not is_log:
         raise WalkError("no-har", "this JSON is no HTTP Archive: it has no list of entries in a log")
+    if left_out:
+        bodies = "1 body is" if left_out == 1 else f"{left_out} bodies are"
+        text = f"{bodies} not in this archive, which has only their sizes or names: links in them are not read"
+        events.append(Finding("partial", text, 0))
     return events
+
+
+def _is_left_out(data: bytes, known: dict[Path, Value]) -> bool:
+    """Return whether an entry lacks the body of its response, of a type that may have links; a redirect needs none."""
+    text, redirect = known.get(_TEXT), known.get(_REDIRECT_URL)
+    if any(one is not None and one.start < one.end for one in (text, redirect)):
+        return False
+    media_type = _text(data, known.get(_MEDIA_TYPE))
+    has_body = _FILE in known or _text(data, known.get(_SIZE)).strip("0").isdecimal()
+    return has_body and (registry.is_read(media_type) or media_type in {"", "x-unknown"})
 
 
 def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator[Event]:
@@ -98,6 +120,7 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
     fields: list[tuple[str, Value]] = []
     every: list[tuple[str, str]] = []  # with `captures`
     names: list[str] = []  # of content codings
+    stated: Value | None = None  # the Content-Type
     present: set[Path] = set()
     for found in values(data):
         if isinstance(found, Finding) or found.is_key:
@@ -115,6 +138,8 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
             field[str(path[3])] = found
         elif len(path) == 3:
             name = _text(data, field.get("name")).lower()
+            if name == "content-type" and _text(data, field.get("value")):
+                stated = field["value"]
             if name == "content-encoding":
                 names += listed(_text(data, field.get("value")))
             if options.captures:
@@ -126,12 +151,14 @@ def walk_entry(data: bytes, _charset: Charset, options: WalkOptions) -> Iterator
                     raise headers.too_many(headers.MOST_FIELDS, found.start)
                 fields.append((name, field["value"]))
             field = {}
+    if stated is not None and registry.essence_of(_text(data, known.get(_MEDIA_TYPE)))[0] in _GUESSED:
+        known[_MEDIA_TYPE] = stated
     for path in _REQUIRED:
         if path not in present:
             yield Finding("broken-entry", f"its {path[0]} is missing", 0, failed=True)
     yield from _header(data, fields)
     redirect = known.get(_REDIRECT_URL)
-    if redirect is not None and redirect.kind == "string":
+    if redirect is not None and redirect.kind == "string" and redirect.start < redirect.end:  # "" is no redirect
         yield Link(_REDIRECT, redirect.start, redirect.end, _STRING)
     if options.documents:
         facts = _capture(data, known)

@@ -108,6 +108,7 @@ class Content(NamedTuple):
 
 _WORD: Final = r"[!#$%&'*+.^_`{|}~0-9A-Za-z-]++"
 _TYPE: Final = re.compile(rf"[\s\"']*+({_WORD})\s*+/\s*+({_WORD})[\s\"',:;]*+")
+_HTML_ALONE: Final = re.compile(r"[\s\"']*+html[\"']?(?=\s*+(?:[;,]|\Z))", re.IGNORECASE)
 # Between two parameters, where a semicolon is missing: behind a quoted string, or between a token and the next name
 _NO_SEMICOLON: Final = re.compile(
     r"""("(?>(?:[^"\\]|\\.)*)")\s*+(?=([^\s;]?))|(=[^\s";]++)([\s,]++)(?=[A-Za-z][A-Za-z0-9*-]*+\s*+=)"""
@@ -136,6 +137,8 @@ def content_of(texts: Sequence[str], default: str, data: bytes, body: int) -> Co
 def _content(text: str) -> Content:
     """Parse one Content-Type: with comments, and without the slash, semicolons and quotes where they should be."""
     text = without_comments(text)
+    if html := _HTML_ALONE.match(text):
+        text = f"text/html{text[html.end() :]}"
     found = _TYPE.match(text)
     message = Message()
     if found is None:

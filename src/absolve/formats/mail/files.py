@@ -6,6 +6,7 @@ In: the bytes of a file. Out: a part for each message; none of these files is an
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
@@ -30,43 +31,66 @@ _FROM: Final = re.compile(rb"From ([^\n]*+)\n")
 _EMPTY_LINE: Final = re.compile(rb"\n\r?\n")
 _TIME: Final = re.compile(rb"[0-9]:[0-9]{2}")
 _FIELD: Final = re.compile(rb"[!-9;-~]++[\t ]*+:")
+_MARK: Final = b"\xef\xbb\xbf"  # of an editor
 
 
 def walk_mailbox(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - each message has its own
     """Yield each message of a mailbox in an mbox format as a part; the mailbox is no encapsulating entity.
 
-    Raise WalkError where the data does not begin with a From line.
+    Raise WalkError for data without a From line that is not empty.
     """
     if has_bare_returns(data):
         yield with_line_feeds(registry.MAILBOX, data)
         return
-    start, header_end = -1, 0
+    first = start = len(_MARK) if data.startswith(_MARK) else 0
+    header_end = -1
     for found in _FROM.finditer(data):
-        if found.start() < header_end or not _is_separator(data, found):
+        if found.start() < header_end or not _is_separator(data, found, first):
             continue
-        if start >= 0:
-            yield _message(start, found.start())
+        if header_end >= 0 or data[start : found.start()].strip():  # a first message without its From line
+            yield _message(data, start, found.start())
         start = found.end()
         empty_line = _EMPTY_LINE.search(data, start - 1)
         header_end = empty_line.start() if empty_line else len(data)
-    if start < 0:
-        raise WalkError("no-message", "this is no mailbox: it does not begin with a From line")
-    yield _message(start, len(data))
+    if header_end >= 0:
+        yield _message(data, start, len(data))
+    elif data[start:].strip():  # without messages, a mailbox is empty
+        raise WalkError("no-message", "this is no mailbox: it has no From line")
 
 
-def _is_separator(data: bytes, found: re.Match[bytes]) -> bool:
+def _is_separator(data: bytes, found: re.Match[bytes], first: int) -> bool:
+    """Return whether a From line separates messages; `first` is the offset where the first one may be."""
     start = found.start()
-    if start and data[start - 1] != 0x0A:
+    if start > first and data[start - 1] != 0x0A:
         return False
     has_time = _TIME.search(found[1]) is not None
     has_field = _FIELD.match(data, found.end()) is not None
-    if not start or data.endswith((b"\n\n", b"\n\r\n"), 0, start):
+    if start == first or data.endswith((b"\n\n", b"\n\r\n"), 0, start):
         return has_time or has_field
     return has_field and (has_time or not found[1].strip())
 
 
-def _message(start: int, end: int) -> Part:
-    return Part(registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False)
+_SIZE: Final = re.compile(rb"\n(?i:Content-Length):[\t ]*+([0-9]{1,16})[\t ]*+\r?(?=\n)")
+
+
+def _message(data: bytes, start: int, end: int) -> Part:
+    """Return the part of a message, with its Content-Length (mboxcl) if that is right: blank lines may follow it."""
+    derived: list[Derived] = []
+    body = _EMPTY_LINE.search(data, start, end)
+    size = _SIZE.search(data, start - 1, body.start() + 1) if body else None
+    if body and size:
+        last = body.end() + int(size[1])
+        if last <= end and not data[last:end].strip(b"\r\n"):
+            derived = [Derived(*size.span(1), partial(_size, behind=end - last))]
+    return Part(
+        registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False, derived=derived
+    )
+
+
+def _size(message: bytes, behind: int) -> bytes:
+    """Return the length in bytes of the body of a message without `behind` bytes that follow it."""
+    body = _EMPTY_LINE.search(message)
+    return b"%d" % (len(message) - behind - (body.end() if body else 0))
 
 
 # --- gzip -------------------------------------------------------------------------------------------------------------

@@ -185,7 +185,7 @@ class _Walk:
         for text in self._values("content-disposition")[:1]:
             if not is_long(text):
                 message["Content-Disposition"] = text.encode("utf-8", "surrogateescape").decode("latin-1")
-        return message.get_filename("")
+        return headers.words(message.get_filename(""))
 
     def _not_read(self, kind: str) -> Finding:
         return Finding(UNREAD_PART, f"{kind}: this part of the message is not read", self._body)
@@ -203,7 +203,9 @@ class _Walk:
         fields = tuple((field.name, headers.value(self._data, field)) for field in self._fields)
         location = dict(reversed(fields)).get("content-location", "")
         location = "".join(location.split()) if len(location) <= LONGEST_REFERENCE else ""
-        return found._replace(location=location, fields=fields)
+        subject = headers.words(headers.first(self._data, self._fields, "subject") or "")[:LONGEST_REFERENCE]
+        title = " ".join(subject.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split())
+        return found._replace(location=location, fields=fields, title=title)
 
     def _names(self, locations: list[Link]) -> Iterator[MessageIds]:
         """Yield the identifiers of this part in its message: Content-Location (RFC 2557), Content-ID (RFC 2392)."""
