@@ -219,6 +219,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     rules = maps.Rules(given, question.old_url, question.new_url, question.other_old_urls)
     if given:  # else no file is in the way of a rule to add
         rules.exists = Held(connection, question.server)
+        rules.adds_slash = question.server.bare_folder == "redirect"
     return rules
 
 
