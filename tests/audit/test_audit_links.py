@@ -8,6 +8,9 @@ from audited import NEW, OLD, audited, links, page, run, written
 from absolve.audit import tables
 
 
+JSON_LD = '<script type="application/ld+json">{"@context": "https://schema.org", %s}</script>'
+
+
 def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
     done = audited(
         tmp_path,
@@ -32,6 +35,9 @@ def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
         ("<base href=/d/>", '<a href="a.html">t</a>', {}),
         ("<base href=/no/>", '<a href="a.html">t</a>', {"a.html": "broken"}),  # not the base itself
         ("", '<iframe srcdoc="<a href=gone>"></iframe>', {"gone": "broken"}),
+        (JSON_LD % '"@id": "/no", "url": "/no.html", "logo": "/no.png", "about": {"@id": "/#no"}', "", {"/no.html": "broken", "/no.png": "broken"}),
+        (JSON_LD % '"@id": "http://old.example/#me"', "", {"http://old.example/#me": "leftover"}),
+        ("", "<p itemscope itemtype=https://schema.org/Thing itemid=#no>", {}),
     ],
 )
 def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path, head: str, body: str, wanted: dict[str, str]) -> None:
