@@ -7,7 +7,6 @@ from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import tables
 
-
 JSON_LD = '<script type="application/ld+json">{"@context": "https://schema.org", %s}</script>'
 
 
@@ -135,6 +134,10 @@ def test_an_id_in_another_case_is_suggested(tmp_path: Path) -> None:
         ('<img src="http://new.example/i.png">', ("mixed", f"{NEW}i.png")),
         ('<img src="http://new.example/no.png">', ("mixed", None)),
         ('<script src="http://cdn.example/x.js"></script>', ("mixed", None)),
+        ('<a href="http://new.example/no.html">t</a>', ("broken", None)),
+        ('<a href="http://new.example/A.html">t</a>', ("case", f"{NEW}a.html")),
+        ('<a href="http://new.example/a.html#no">t</a>', ("fragment", None)),
+        ('<p itemscope itemid="http://new.example/#no">', ("insecure", None)),
         ('<a href="http://elsewhere.example/">t</a>', ("external", None)),
         ('<img src="http://old.example/i.png">', ("leftover", f"{NEW}i.png")),
     ],

@@ -67,14 +67,18 @@ def test_languages_that_contradict(tmp_path: Path) -> None:
     assert "two pages" in details["it.html"]
 
 
+HTTP = "http://new.example/no.html"
+
+
 def test_a_sitemap_that_lists_wrong_urls(tmp_path: Path) -> None:
-    urls = "".join(f"<url><loc>{url}</loc></url>" for url in (NEW, f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html"))
+    urls = "".join(f"<url><loc>{url}</loc></url>" for url in (NEW, f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html", HTTP))
     files = {
         "index.html": links("a.html", "c.html"), "a.html": page("a"), "b.html": page("b"), "c.html": canonical("/a.html"),
         "sitemap.xml": f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>',
     }  # fmt: skip
     done = audited(tmp_path, files, "--old-url", OLD, maps={"m.csv": "/r,/a.html\n"})
-    assert {row["url"] for row in done.tables["pages"] if row["verdict"] == "sitemap"} == {f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html"}
+    assert {row["url"] for row in done.tables["pages"] if row["verdict"] == "sitemap"} == {f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html", HTTP}
+    assert done.found[HTTP] == "broken"
 
 
 def test_the_same_content_at_two_urls(tmp_path: Path) -> None:
