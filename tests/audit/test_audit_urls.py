@@ -81,6 +81,15 @@ def test_a_rule_to_a_folder_without_its_slash_leads_to_its_index(tmp_path: Path,
     assert {row["finding"] for row in done.tables["rules"]} == {None if is_there else "leads to nothing"}
 
 
+def test_a_page_that_moves_on_at_an_old_url_leads_it(tmp_path: Path) -> None:
+    stubs = {f"{name}.html": page(head=f"<meta http-equiv=refresh content='0; url=/{to}'>") for name, to in {"a": "x.html", "b": "no", "c": "d.html", "d": "c.html"}.items()}
+    old = {name: page(text(number)) for number, name in enumerate(stubs)}
+    done = audited(tmp_path, {"index.html": page(), "x.html": page("New."), "i/index.html": stubs["a.html"], **stubs}, old={**old, "i/index.html": page(text(9))})
+    found = {row["url"].removeprefix(OLD): (row["verdict"], row["final"]) for row in done.tables["urls"]}
+    assert found == {"a.html": ("mapped", f"{NEW}x.html"), "b.html": ("lost", None), "c.html": ("lost", None), "d.html": ("lost", None), "i/": ("mapped", f"{NEW}x.html")}
+    assert {row["cause"].partition(":")[0] for row in done.tables["urls"] if row["cause"]} == {"rule-to-nothing", "loop"}
+
+
 def test_swapped_pages_are_replaced_and_say_where_they_are(tmp_path: Path) -> None:
     old = {"a.html": page(text(1), title="a"), "b.html": page(text(2), title="b")}
     done = audited(tmp_path, {"a.html": old["b.html"], "b.html": old["a.html"]}, old=old)

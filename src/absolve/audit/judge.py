@@ -284,7 +284,7 @@ _PAIRS: Final = """
 SELECT DISTINCT u.resource, n.resource FROM (
     SELECT u.resource, l.resource AS other FROM old_urls u JOIN located l ON l.side = 'new' AND l.url = u.new_url
     UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.url
-    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.file_url
+    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url IN (u.file_url, u.new_url)
 ) p JOIN old_urls u ON u.resource = p.resource JOIN resources o ON o.resource = p.resource
 JOIN resources n ON n.resource = p.other
 WHERE u.is_page AND n.is_page AND o.digest IS NOT NULL AND n.digest IS NOT NULL AND o.digest <> n.digest
