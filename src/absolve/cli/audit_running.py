@@ -143,7 +143,7 @@ def _check_repairs(options: argparse.Namespace, question: Question, report: Repo
         return
     if options.url is None and question.new_url.startswith(audit_sites.PLACE):
         raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
-    missing = [name for name in (*options.maps, *options.old, *options.inputs) if name in report.failures]
+    missing = [name for name in (*options.old, *options.inputs) if name in report.failures]
     if missing:
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
@@ -200,11 +200,11 @@ def _inputs(options: argparse.Namespace) -> list[str]:
 
 
 def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
-    """Return the maps that can be read."""
-    found = []
-    for name in options.maps:
-        with report.guard(name):
-            found.append(_read_map(name, options, report))
+    """Return the maps. Raise UsageError for one that cannot be read: every verdict may depend on it."""
+    try:
+        found = [_read_map(name, options, report) for name in options.maps]
+    except DocumentError as error:
+        raise UsageError(error.message) from error
     for path in _unasked(options):
         if (of_folder := _of_folder(path, options, report)) is not None:
             found.append(of_folder)
