@@ -89,7 +89,8 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             report.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
         changed_since.links(connection, changes, question.new_url)
-        robots.find(connection, read)
+        name = options.server.partition(",")[0]
+        robots.find(connection, read, [file for file, others in _OF_HOSTS.items() if name in others])
         texts.og_urls(connection, read)
         mentions.find(connection, question, read)
         conclude.conclude(connection, question, rules, failing)
