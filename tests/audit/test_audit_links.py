@@ -148,6 +148,17 @@ def test_http_in_an_https_site(tmp_path: Path, body: str, wanted: tuple[str, str
     assert (row["verdict"], row["fix"]) == wanted
 
 
+LOCAL = {"http://localhost:4000/a", "http://127.0.0.1/", "blob:http://localhost:3000/1-2", "file:///a", "C:\\a"}
+PRIVATE = {"http://a.local/x", "https://a.b.test:8080", "http://192.168.1.20:3000/", "http://10.1.2.3/", "http://172.31.0.1/", "http://host.docker.internal/"}
+PUBLIC = {"http://local.example/", "http://mylocal/", "http://test.example/a.local", "http://172.32.0.1/", "http://110.1.2.3/", "http://1.10.2.3/"}
+
+
+@pytest.mark.parametrize(("url", "wanted"), [(NEW, LOCAL | PRIVATE), ("http://site.local/", LOCAL)])
+def test_a_host_that_no_visitor_reaches_is_local(tmp_path: Path, url: str, wanted: set[str]) -> None:
+    done = audited(tmp_path, {"index.html": links(*LOCAL, *PRIVATE, *PUBLIC)}, url=url)
+    assert done.found == dict.fromkeys(wanted, "local")
+
+
 @pytest.mark.parametrize(
     ("reference", "verdict", "final", "fix"),
     [

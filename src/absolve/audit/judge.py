@@ -113,8 +113,8 @@ def prepare(connection: Any, question: Question) -> None:
     )
     connection.execute("CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR)")
     _add_functions(connection)
-    run(connection, "00_macros.sql", question)
     _add_scopes(connection, question)
+    run(connection, "00_macros.sql", question)
     _add_spellings(connection)
     run(connection, "10_resources.sql", question)
 
