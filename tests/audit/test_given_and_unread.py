@@ -151,6 +151,13 @@ def test_a_map_in_the_folder_of_its_site_counts_as_read(tmp_path: Path, capsys: 
     assert "1 file not read: 1 .docx" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("options", "unread"), [([], "2 files not read: 1 .js, 1 .png"), (["--old-url", OLD], "1 file not read: 1 .png")])
+def test_files_whose_text_was_searched_count_as_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], unread: str) -> None:
+    site = {**SITE, "robots.txt": "User-agent: *\n", "_headers": "/*\n  X-A: b\n", "app.js": "x", "x.png": "x"}
+    assert main(["audit", str(written(tmp_path / "new", site)), "--url", NEW, *options]) == 0
+    assert f"{unread}\n" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_pipes_and_links_that_are_not_followed_count_as_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = written(tmp_path / "new", {**SITE, "x.docx": "x"})

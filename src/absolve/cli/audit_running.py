@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -40,6 +41,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs as run_outputs
 from absolve.run import sources, special_files
 from absolve.run.globs import Globs
+from absolve.run.load import kind_of
 from absolve.urls import identity
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         robots.find(connection, read, [file for file, others in _OF_HOSTS.items() if name in others])
         texts.og_urls(connection, read)
         mentions.find(connection, question, read)
+        report.totals.files -= Counter(map(kind_of, read.texts))
         conclude.conclude(connection, question, rules, failing)
         for diagnostic in chain(checks.wrong_rules(connection), ignoring.unused(connection, question.ignores)):
             report.aside(diagnostic)
