@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from audited import NEW, OLD, audited, links, page
 
 
@@ -14,6 +15,11 @@ def test_a_page_without_links_to_it_is_an_orphan(tmp_path: Path) -> None:
 
 def canonical(target: str) -> str:
     return page(target, f'<link rel=canonical href="{target}">')
+
+
+@pytest.mark.parametrize("url", ["https://u.example/proj", "https://u.example/proj/", "https://u.example"])
+def test_the_home_page_of_a_folder_is_no_orphan(tmp_path: Path, url: str) -> None:
+    assert audited(tmp_path, {"index.html": links("a.html"), "a.html": page()}, url=url).pages == set()
 
 
 def test_canonical_links_that_contradict(tmp_path: Path) -> None:

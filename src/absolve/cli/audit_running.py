@@ -298,8 +298,8 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
     old_url, *others = options.old_urls or [_guessed(connection, load.OLD)]
     return judge.Question(
-        judge.root(new_url),
-        judge.root(old_url) if old_url is not None else None,
+        _root(new_url, options.inputs),
+        _root(old_url, options.old) if old_url is not None else None,
         servers.named(options.server),
         options.similar,
         tuple(map(_entry, options.entry)),
@@ -307,6 +307,11 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         tuple(_ignores(options)),
         tuple(map(judge.root, others)),
     )
+
+
+def _root(url: str, names: Sequence[str]) -> str:
+    """Return the URL of the root of a site: that of a folder may lack its final slash."""
+    return judge.root(f"{url.rstrip('/')}/" if any(map(os.path.isdir, names)) else url)
 
 
 def _ignores(options: argparse.Namespace) -> Iterator[ignoring.Ignore]:
