@@ -15,6 +15,7 @@ from absolve.cli import main
         ((), {"gone/x.html", "gone.html"}),
         (("--ignore", "/gone/"), {"gone.html"}),
         (("--ignore", "^gone/ # not yet written"), {"gone.html"}),
+        (("--ignore", "^gone/x.html$ \t # padded"), {"gone.html"}),
         (("--ignore", "example/gone"), set()),
         (("--fragments", "all"), {"gone/x.html", "gone.html", "a.html#/route", "a.html#!x"}),
     ],

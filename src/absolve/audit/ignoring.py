@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from absolve.audit.texts import Found
 
 ATTRIBUTE: Final = b"data-absolve-ignore"
-_REASON: Final = re.compile(r"\s#\s")
+_REASON: Final = re.compile(r"\s+#\s")
 _END_TAG: Final = re.compile(rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|<!--.*?(?:-->|\Z)", re.DOTALL)
 _VOID: Final = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM findings)"
