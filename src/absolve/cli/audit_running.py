@@ -97,7 +97,8 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         mentions.find(connection, question, read)
         report.totals.files -= Counter(map(kind_of, read.texts))
         conclude.conclude(connection, question, rules, failing)
-        for diagnostic in chain(checks.wrong_rules(connection), ignoring.unused(connection, question.ignores)):
+        wrong = checks.wrong_rules(connection), checks.of_other_hosts(question, rules)
+        for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             report.aside(diagnostic)
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))

@@ -42,7 +42,7 @@ class Rules:
 
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
     redirects that were recorded. `others` are roots of more hosts of the old site. `adds_slash`: the server redirects a
-    folder without its slash.
+    folder without its slash. `hosts` are those of both sites.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Rules:
         self._base_new = base_new
         self._new, self._old = request(base_new), request(base_old) if base_old else None
         self._home = self._new.host if self._new is not None else ""
-        self._hosts = {one.host for one in (self._old, self._new, *map(request, others)) if one is not None}
+        self.hosts = {one.host for one in (self._old, self._new, *map(request, others)) if one is not None}
         self._movers: list[Mover] = [mover(found) for found in self.sets]
         self._origins = {
             (rule.file, rule.line): origin
@@ -95,7 +95,7 @@ class Rules:
         asked = request(url)
         if asked is None:
             return None, True
-        asked = asked._replace(is_home=asked.host in self._hosts)
+        asked = asked._replace(is_home=asked.host in self.hosts)
         doubts: list[Rule] = []
 
         def is_there(old: str) -> bool:
@@ -128,7 +128,7 @@ class Rules:
     def counterpart(self, url: str) -> str:
         """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
         asked = request(url)
-        if asked is None or asked.host == self._home or asked.host not in self._hosts:
+        if asked is None or asked.host == self._home or asked.host not in self.hosts:
             return url
         path = asked.path
         folder_old, folder_new = (one.path[: one.path.rfind("/") + 1] if one else "" for one in (self._old, self._new))
