@@ -331,6 +331,24 @@ def test_a_folder_that_is_missing_is_one_cause(tmp_path: Path) -> None:
     assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
 
 
+@pytest.mark.parametrize(
+    ("of_page", "causes"),
+    [
+        ('<img src="Images/{0}.png">', {f"case:{NEW}Images/"}),
+        ('<img src="images/{0}.PNG">', {f"case:{NEW}images/{number}.PNG" for number in range(3)}),
+        ('<a href="p{0}.htm">t</a>', {f"broken:{NEW}*.htm"}),
+        ('<a href="http://localhost:4000/p{0}/">t</a>', {"local:http://localhost:4000/"}),
+        ('<a href="http://old.example/edit/p{0}.md">t</a>', {f"leftover:{OLD}edit/"}),
+        ('<a href="http://old.example/a/{0}">t</a><a href="http://old.example/a/x{0}">t</a>', {f"leftover:{OLD}a/{mark}{number}" for mark in ("", "x") for number in range(3)}),
+    ],
+)
+def test_one_difference_is_one_cause_whatever_the_names(tmp_path: Path, of_page: str, causes: set[str]) -> None:
+    files: dict[str, str | bytes] = {f"images/{number}.png": b"x" for number in range(3)}
+    files |= {f"p{number}.html": page(of_page.format(number)) for number in range(3)}
+    done = audited(tmp_path, files, "--old-url", OLD)
+    assert {row["cause"] for row in done.tables["causes"]} == causes
+
+
 def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> None:
     written(tmp_path / "a", {"x.html": links("no1")})
     written(tmp_path / "b", {"x.html": links("no2")})
