@@ -17,6 +17,7 @@ from absolve.inventory import mentions
         ((), {"gone/x.html", "gone.html"}),
         (("--ignore", "/gone/"), {"gone.html"}),
         (("--ignore", "^gone/ # not yet written"), {"gone.html"}),
+        (("--ignore", "^gone/x.html$ \t # padded"), {"gone.html"}),
         (("--ignore", "example/gone"), set()),
         (("--fragments", "all"), {"gone/x.html", "gone.html", "a.html#/route", "a.html#!x"}),
     ],
@@ -79,10 +80,12 @@ def test_mentions_of_the_old_host_are_counted_apart_from_links(tmp_path: Path) -
         '<p style="background:url(http://old.example/j.png)">me@old.example www.old.example old.example.org'
         "<script>x='http:\\/\\/old.example\\/api'</script>"
     )
+    share = '<a href="https://share.example/?u=%s">t</a>'
+    body += share % "http%3A%2F%2Fold.example%2Fp" + share % "http://old.example/" + '<a href="http://old.example/?u=old.example">t</a>'
     files = {"index.html": page(body), "CNAME": "OLD.example\n", "a.css": "/* old.example */"}
     rows = audited(tmp_path, files, "--old-url", OLD).tables["mentions"]
     found = [(Path(row["document"]).name, row["kind"]) for row in rows]
-    assert found == [("CNAME", "text"), ("a.css", "style"), ("index.html", "text"), ("index.html", "script")]
+    assert found == [("CNAME", "text"), ("a.css", "style"), ("index.html", "text"), ("index.html", "script"), *[("index.html", "attribute")] * 2]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from audited import NEW, OLD, audited, links, page, run, written
 
 from absolve.audit import tables
 
+JSON_LD = '<script type="application/ld+json">{"@context": "https://schema.org", %s}</script>'
+
 
 def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
     done = audited(
@@ -32,6 +34,9 @@ def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
         ("<base href=/d/>", '<a href="a.html">t</a>', {}),
         ("<base href=/no/>", '<a href="a.html">t</a>', {"a.html": "broken"}),  # not the base itself
         ("", '<iframe srcdoc="<a href=gone>"></iframe>', {"gone": "broken"}),
+        (JSON_LD % '"@id": "/no", "url": "/no.html", "logo": "/no.png", "about": {"@id": "/#no"}', "", {"/no.html": "broken", "/no.png": "broken"}),
+        (JSON_LD % '"@id": "http://old.example/#me"', "", {"http://old.example/#me": "leftover"}),
+        ("", "<p itemscope itemtype=https://schema.org/Thing itemid=#no>", {}),
     ],
 )
 def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path, head: str, body: str, wanted: dict[str, str]) -> None:
@@ -129,6 +134,10 @@ def test_an_id_in_another_case_is_suggested(tmp_path: Path) -> None:
         ('<img src="http://new.example/i.png">', ("mixed", f"{NEW}i.png")),
         ('<img src="http://new.example/no.png">', ("mixed", None)),
         ('<script src="http://cdn.example/x.js"></script>', ("mixed", None)),
+        ('<a href="http://new.example/no.html">t</a>', ("broken", None)),
+        ('<a href="http://new.example/A.html">t</a>', ("case", f"{NEW}a.html")),
+        ('<a href="http://new.example/a.html#no">t</a>', ("fragment", None)),
+        ('<p itemscope itemid="http://new.example/#no">', ("insecure", None)),
         ('<a href="http://elsewhere.example/">t</a>', ("external", None)),
         ('<img src="http://old.example/i.png">', ("leftover", f"{NEW}i.png")),
     ],
@@ -137,6 +146,17 @@ def test_http_in_an_https_site(tmp_path: Path, body: str, wanted: tuple[str, str
     done = audited(tmp_path, {"index.html": page(body), "a.html": page(), "i.png": "x"}, "--old-url", OLD)
     (row,) = done.tables["links"]
     assert (row["verdict"], row["fix"]) == wanted
+
+
+LOCAL = {"http://localhost:4000/a", "http://127.0.0.1/", "blob:http://localhost:3000/1-2", "file:///a", "C:\\a"}
+PRIVATE = {"http://a.local/x", "https://a.b.test:8080", "http://192.168.1.20:3000/", "http://10.1.2.3/", "http://172.31.0.1/", "http://host.docker.internal/"}
+PUBLIC = {"http://local.example/", "http://mylocal/", "http://test.example/a.local", "http://172.32.0.1/", "http://110.1.2.3/", "http://1.10.2.3/"}
+
+
+@pytest.mark.parametrize(("url", "wanted"), [(NEW, LOCAL | PRIVATE), ("http://site.local/", LOCAL)])
+def test_a_host_that_no_visitor_reaches_is_local(tmp_path: Path, url: str, wanted: set[str]) -> None:
+    done = audited(tmp_path, {"index.html": links(*LOCAL, *PRIVATE, *PUBLIC)}, url=url)
+    assert done.found == dict.fromkeys(wanted, "local")
 
 
 @pytest.mark.parametrize(
@@ -309,6 +329,24 @@ def test_different_parts_that_a_page_lacks_are_different_causes(tmp_path: Path) 
 def test_a_folder_that_is_missing_is_one_cause(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt?v=1/2", "gone.html")})
     assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
+
+
+@pytest.mark.parametrize(
+    ("of_page", "causes"),
+    [
+        ('<img src="Images/{0}.png">', {f"case:{NEW}Images/"}),
+        ('<img src="images/{0}.PNG">', {f"case:{NEW}images/{number}.PNG" for number in range(3)}),
+        ('<a href="p{0}.htm">t</a>', {f"broken:{NEW}*.htm"}),
+        ('<a href="http://localhost:4000/p{0}/">t</a>', {"local:http://localhost:4000/"}),
+        ('<a href="http://old.example/edit/p{0}.md">t</a>', {f"leftover:{OLD}edit/"}),
+        ('<a href="http://old.example/a/{0}">t</a><a href="http://old.example/a/x{0}">t</a>', {f"leftover:{OLD}a/{mark}{number}" for mark in ("", "x") for number in range(3)}),
+    ],
+)
+def test_one_difference_is_one_cause_whatever_the_names(tmp_path: Path, of_page: str, causes: set[str]) -> None:
+    files: dict[str, str | bytes] = {f"images/{number}.png": b"x" for number in range(3)}
+    files |= {f"p{number}.html": page(of_page.format(number)) for number in range(3)}
+    done = audited(tmp_path, files, "--old-url", OLD)
+    assert {row["cause"] for row in done.tables["causes"]} == causes
 
 
 def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from audited import NEW, OLD, audited, links, page
 
 
@@ -14,6 +15,11 @@ def test_a_page_without_links_to_it_is_an_orphan(tmp_path: Path) -> None:
 
 def canonical(target: str) -> str:
     return page(target, f'<link rel=canonical href="{target}">')
+
+
+@pytest.mark.parametrize("url", ["https://u.example/proj", "https://u.example/proj/", "https://u.example"])
+def test_the_home_page_of_a_folder_is_no_orphan(tmp_path: Path, url: str) -> None:
+    assert audited(tmp_path, {"index.html": links("a.html"), "a.html": page()}, url=url).pages == set()
 
 
 def test_canonical_links_that_contradict(tmp_path: Path) -> None:
@@ -67,14 +73,18 @@ def test_languages_that_contradict(tmp_path: Path) -> None:
     assert "two pages" in details["it.html"]
 
 
+HTTP = "http://new.example/no.html"
+
+
 def test_a_sitemap_that_lists_wrong_urls(tmp_path: Path) -> None:
-    urls = "".join(f"<url><loc>{url}</loc></url>" for url in (NEW, f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html"))
+    urls = "".join(f"<url><loc>{url}</loc></url>" for url in (NEW, f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html", HTTP))
     files = {
         "index.html": links("a.html", "c.html"), "a.html": page("a"), "b.html": page("b"), "c.html": canonical("/a.html"),
         "sitemap.xml": f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>',
     }  # fmt: skip
     done = audited(tmp_path, files, "--old-url", OLD, maps={"m.csv": "/r,/a.html\n"})
-    assert {row["url"] for row in done.tables["pages"] if row["verdict"] == "sitemap"} == {f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html"}
+    assert {row["url"] for row in done.tables["pages"] if row["verdict"] == "sitemap"} == {f"{NEW}gone.html", f"{OLD}a.html", f"{NEW}r", f"{NEW}c.html", f"{NEW}B.html", HTTP}
+    assert done.found[HTTP] == "broken"
 
 
 def test_the_same_content_at_two_urls(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from audited import NEW, OLD, audited, links, page, run, written
 
+from absolve.audit.servers import SERVERS
+
 WORDS = "river stone lantern copper orchard velvet harbour pencil winter meadow thunder saddle anchor cotton feather silver".split()
 
 
@@ -67,6 +69,25 @@ def test_a_rule_that_leads_nowhere_loses_the_url(tmp_path: Path, rules: str, cau
     done = audited(tmp_path, {"index.html": page()}, old={"a.html": page(text(1))}, maps={"m.csv": rules})
     row = done.url("a.html")
     assert (row["verdict"], row["cause"].partition(":")[0]) == ("lost", cause)
+
+
+@pytest.mark.parametrize("server", [*SERVERS, "bare-folder=nothing"])
+def test_a_rule_to_a_folder_without_its_slash_leads_to_its_index(tmp_path: Path, server: str) -> None:
+    new = {"index.html": page(), "blog/index.html": page(), "blog/x/index.html": page()}
+    maps = {"m.csv": "/a.html,/blog\n/b.html,/blog?p#q\n", "_redirects": "/news/:slug /blog/:slug\n"}
+    done = audited(tmp_path, new, "--server", server, old={"a.html": page(), "b.html": page(), "news/x": page()}, maps=maps)
+    is_there = server in SERVERS
+    assert {row["verdict"] for row in done.tables["urls"]} == {"mapped" if is_there else "lost"}
+    assert {row["finding"] for row in done.tables["rules"]} == {None if is_there else "leads to nothing"}
+
+
+def test_a_page_that_moves_on_at_an_old_url_leads_it(tmp_path: Path) -> None:
+    stubs = {f"{name}.html": page(head=f"<meta http-equiv=refresh content='0; url=/{to}'>") for name, to in {"a": "x.html", "b": "no", "c": "d.html", "d": "c.html"}.items()}
+    old = {name: page(text(number)) for number, name in enumerate(stubs)}
+    done = audited(tmp_path, {"index.html": page(), "x.html": page("New."), "i/index.html": stubs["a.html"], **stubs}, old={**old, "i/index.html": page(text(9))})
+    found = {row["url"].removeprefix(OLD): (row["verdict"], row["final"]) for row in done.tables["urls"]}
+    assert found == {"a.html": ("mapped", f"{NEW}x.html"), "b.html": ("lost", None), "c.html": ("lost", None), "d.html": ("lost", None), "i/": ("mapped", f"{NEW}x.html")}
+    assert {row["cause"].partition(":")[0] for row in done.tables["urls"] if row["cause"]} == {"rule-to-nothing", "loop"}
 
 
 def test_swapped_pages_are_replaced_and_say_where_they_are(tmp_path: Path) -> None:

@@ -106,6 +106,24 @@ def test_old_urls_of_another_host_are_counted(tmp_path: Path, capsys: pytest.Cap
     assert "old.txt: elsewhere: 1 of its URLs is of another host" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "hosts"),
+    [
+        ("m.csv", "http://www.old.example/a,/about/\nhttp://www.old.example/b,/about/\n", "2 rules are for hosts that no URL has: www.old.example;"),
+        ("m.csv", "http://old.example/a,/about/\nhttp://shop.old.example/b,/about/\n", "1 rule is for hosts that no URL has: shop.old.example;"),
+        ("m.csv", "http://old.example/a,/about/\n/b,/about/\n", None),
+        ("n.conf", "server { server_name old.example; rewrite ^/b$ /about/ permanent; }\nserver { server_name www.old.example shop.old.example; rewrite ^/a$ /about/ permanent; }", "1 rule is for hosts that no URL has: shop.old.example, www.old.example;"),
+        ("n.conf", "server { server_name www.old.example old.example; rewrite ^/x$ /about/ permanent; }", None),
+        ("n.conf", "server { server_name _; rewrite ^/x$ /about/ permanent; }", None),
+    ],
+)
+def test_hosts_of_rules_that_no_url_has_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, hosts: str | None) -> None:
+    written(tmp_path, {"old.txt": f"{OLD}a\n{OLD}b\n", name: text, **{f"new/{path}": content for path, content in SITE.items()}})
+    main(["audit", str(tmp_path / "new"), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD, "--map", str(tmp_path / name)])
+    err = capsys.readouterr().err
+    assert f"{name}: elsewhere: {hosts}" in err if hosts is not None else "elsewhere" not in err
+
+
 ERRORS = ("#N/A", "#NV", "#REF!", "#BEZUG!", "#VALUE!", "#WERT!", "#NAME?", "#DIV/0!", "#ERROR!", "#FIELD!", "TBD", "n/a", "-", "?", "", "#x")
 
 
@@ -160,6 +178,13 @@ def test_a_map_in_the_folder_of_its_site_counts_as_read(tmp_path: Path, capsys: 
     new = written(tmp_path / "new", {**SITE, "_redirects": "/a /about/ 301\n", "x.docx": "x"})
     assert main(["audit", str(new), "--url", NEW, "--map", str(new / "_redirects")]) == 0
     assert "1 file not read: 1 .docx" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("options", "unread"), [([], "2 files not read: 1 .js, 1 .png"), (["--old-url", OLD], "1 file not read: 1 .png")])
+def test_files_whose_text_was_searched_count_as_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], unread: str) -> None:
+    site = {**SITE, "robots.txt": "User-agent: *\n", "_headers": "/*\n  X-A: b\n", "app.js": "x", "x.png": "x"}
+    assert main(["audit", str(written(tmp_path / "new", site)), "--url", NEW, *options]) == 0
+    assert f"{unread}\n" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")

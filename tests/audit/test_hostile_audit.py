@@ -295,7 +295,7 @@ def test_a_sitemap_loc_that_cannot_be_read_is_named_and_the_rest_is_judged(audit
 def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
     started = time.process_time()
     status, _, err = audit(audit.new, "--url", URL, "--map", "/dev/zero", "--max-size", 1 << 20)
-    assert status == 1
+    assert status == 2
     assert "/dev/zero: too-large: this map has more than 1048576 bytes (--max-size)" in err
     assert time.process_time() - started < 20
 

@@ -1,8 +1,10 @@
-"""What robots.txt and `_headers` shut out of the index."""
+"""What robots.txt and files with header fields shut out of the index."""
 
 import tracemalloc
+from pathlib import Path
 
 import pytest
+from audited import audited
 
 from absolve.audit import robots
 
@@ -46,6 +48,19 @@ def test_rules_of_a_group_with_many_names_take_linear_memory() -> None:
 @pytest.mark.parametrize(
     ("text", "path", "line"),
     [
+        *((f"{lines}Header set X-Robots-Tag {value}", "/a", line) for lines, value, line in (
+            ("", '"noindex, nofollow"', 1), ("<IfModule mod_headers.c>\n", "none", 2), ("", "noindex env=STAGING", None),
+            ("", "all", None), ("Header always set X-Robots-Tag noindex\n", "all", None),
+            ('<FilesMatch "\\.pdf$">\n', "noindex", None), ("Header set X-Frame-Options DENY\n", "noindex", 2),
+        )),
+        *((f'{{"headers": [{{{more}"source": "{source}",\n"headers": [{{"key": "X-Robots-Tag", "value": "noindex"}}]}}]}}', path, line)
+          for source, more, path, line in (
+            ("/(.*)", "", "/a/b", 2), ("/blog/:path*", "", "/blog/a", 2), ("/blog/:path*", "", "/a", None),
+            ("/(a|b)", "", "/a", None), ("/(.*)", '"has": [{"type": "host", "value": "p.example"}], ', "/a", None),
+        )),
+        ('[[headers]]\nfor = "/a/*"\n[headers.values]\nX-Robots-Tag = "noindex"\n', "/a/b", 4),
+        ('[[headers]]\nfor = "/a/*"\n[headers.values]\nX-Robots-Tag = "noindex"\n', "/b", None),
+        ("[[headers", "/b", None),
         ("/*\n  X-Robots-Tag: noindex\n", "/a/b", 2),
         ("/a/*\n\tx-robots-tag: none\n/b\n  X-Frame-Options: DENY\n", "/b", None),
         ("/*\n  X-Robots-Tag: nofollow\n", "/a", None),
@@ -54,8 +69,9 @@ def test_rules_of_a_group_with_many_names_take_linear_memory() -> None:
         ("https://h.example/*\n  X-Robots-Tag: noindex\n", "/a", 2),
     ],
 )
-def test_a_field_of_the_headers_file_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
-    rule = robots.of_headers(text.encode(), "h.example")(path)
+def test_a_field_that_a_file_of_the_host_sets_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
+    name = {"{": "vercel.json", "[": "netlify.toml", "/": "_headers", "h": "_headers"}.get(text[0], ".htaccess")
+    rule = robots.FILES[name](text.encode(), "h.example")(path)
     assert (rule.line if rule is not None else None) == line
 
 
@@ -74,3 +90,9 @@ def test_a_field_of_the_headers_file_shuts_a_path_out(text: str, path: str, line
 )
 def test_the_words_of_a_robots_tag(value: str, *, expected: bool) -> None:
     assert robots.is_shut(value) == expected
+
+
+@pytest.mark.parametrize(("server", "is_found"), [("plain", True), ("apache,case=ignore", True), ("nginx", False)])
+def test_a_file_of_another_server_shuts_nothing_out(tmp_path: Path, server: str, *, is_found: bool) -> None:
+    files = {"index.html": "<p>", ".htaccess": 'Header set X-Robots-Tag "noindex"\n'}
+    assert audited(tmp_path, files, "--server", server).pages == ({("noindex", "")} if is_found else set())

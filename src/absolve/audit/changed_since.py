@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.audit import robots
 from absolve.audit.judge import each, insert, one
 from absolve.audit.tables import QUIET
 from absolve.core.errors import UsageError, in_short
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _SAFE: Final = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "protocol.allow=never")
 _ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 _DIFF: Final = "diff --name-only -z --relative --no-renames --no-ext-diff --no-textconv --ignore-submodules=all".split()
-_FOR_ALL_PAGES: Final = ["robots.txt", "_headers"]  # files that decide about the index of every page
+_FOR_ALL_PAGES: Final = ["robots.txt", *robots.FILES]  # files that decide about the index of every page
 _CHANGED_FOR_ALL: Final = r"""
 SELECT count(*) FROM new_documents WHERE list_contains(?, regexp_extract(document, '[^/\\]*$'))
 AND document NOT IN (SELECT document FROM unchanged)

@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.audit import maps
 from absolve.audit.conclude import moved
 from absolve.audit.judge import each, one
 from absolve.audit.outputs.words import of_rule
@@ -48,6 +49,7 @@ FROM judged_urls
 
 _TO_NOTHING: Final = "rule-to-nothing"
 _MOST_RULES: Final = 5  # that are named; the table of rules has all
+_MOST_HOSTS: Final = 3  # likewise
 _NAMED: Final = f"""
 SELECT *, count(*) OVER (PARTITION BY code) FROM (
     SELECT CASE WHEN problem IS NOT NULL THEN 'map' WHEN finding = 'leads to nothing' THEN '{_TO_NOTHING}'
@@ -65,6 +67,15 @@ def wrong_rules(connection: Any) -> Iterator[Diagnostic]:
             yield Diagnostic(code, f"{why}: {in_short(rule or '')}", file, line)
         if (more := found[0][-1] - len(found)) > 0:
             yield Diagnostic(code, f"{more:,} more: the table rules of an output has all", found[-1][1])
+
+
+def of_other_hosts(question: Question, rules: maps.Rules) -> Iterator[Diagnostic]:
+    """Yield the maps with rules for hosts of neither site, if the old one has a URL."""
+    for file, number, hosts in maps.strangers(rules) if question.old_url is not None else ():
+        are = "rule is" if number == 1 else "rules are"
+        more = f" and {len(hosts) - _MOST_HOSTS:,} more" if len(hosts) > _MOST_HOSTS else ""
+        text = f"{number:,} {are} for hosts that no URL has: {', '.join(hosts[:_MOST_HOSTS])}{more}"
+        yield Diagnostic("elsewhere", f"{text}; --old-url names a host of the old site", file)
 
 
 def oddities(connection: Any, question: Question) -> Iterator[Diagnostic]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from absolve.audit.texts import Found
 
 ATTRIBUTE: Final = b"data-absolve-ignore"
-_REASON: Final = re.compile(r"\s#\s")
+_REASON: Final = re.compile(r"(?<!\s)\s+#\s")
 # An end tag; one that is not closed is none, and no other is in the rest of the text.
 _END_TAG: Final = re.compile(
     rb"</([A-Za-z][^\t\n\f\r />]*+)[^>]*+>|</[A-Za-z][^>]*+\Z|<!--.*?(?:-->|\Z)", re.DOTALL

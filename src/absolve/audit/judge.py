@@ -114,8 +114,8 @@ def prepare(connection: Any, question: Question) -> None:
     )
     connection.execute("CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR)")
     _add_functions(connection)
-    run(connection, "00_macros.sql", question)
     _add_scopes(connection, question)
+    run(connection, "00_macros.sql", question)
     _add_spellings(connection)
     run(connection, "10_resources.sql", question)
 
@@ -247,6 +247,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     rules = maps.Rules(given, question.old_url, question.new_url, question.other_old_urls)
     if given:  # else no file is in the way of a rule to add
         rules.exists = Held(connection, question.server)
+        rules.adds_slash = question.server.bare_folder == "redirect"
     return rules
 
 
@@ -311,7 +312,7 @@ _PAIRS: Final = """
 SELECT DISTINCT u.resource, n.resource FROM (
     SELECT u.resource, l.resource AS other FROM old_urls u JOIN located l ON l.side = 'new' AND l.url = u.new_url
     UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.url
-    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url = u.file_url
+    UNION SELECT u.resource, d.resource FROM old_urls u JOIN led d ON d.url IN (u.file_url, u.new_url)
 ) p JOIN old_urls u ON u.resource = p.resource JOIN resources o ON o.resource = p.resource
 JOIN resources n ON n.resource = p.other
 WHERE u.is_page AND n.is_page AND o.digest IS NOT NULL AND n.digest IS NOT NULL AND o.digest <> n.digest

@@ -23,12 +23,16 @@ _TEXTS: Final = (
     "media_type IS NULL OR media_type = 'image/svg+xml'"
     " OR NOT regexp_matches(media_type, '^(image|audio|video|font)/|zip|pdf|octet-stream|font|wasm|compressed')"
 )
-# A link in a document inside a page has its place in that document, and the line and column of the page.
+# A link in a document inside a page has its place in that document, and the line and column of the page. What the query
+# of a link names is a mention, unless the link itself leads to the old site.
 _OUTSIDE_LINKS: Final = """
-DELETE FROM mentions m WHERE EXISTS (SELECT 1 FROM new_all_links l WHERE l.document = m.document
-    AND (l.entity = m.entity AND m.start >= l.start AND m.start < l."end"
+DELETE FROM mentions m WHERE EXISTS (SELECT 1 FROM (
+    SELECT l.*, CASE WHEN contains(l.reference, '?') AND t.target IS NULL THEN instr(l.reference, '?') END AS query
+    FROM new_all_links l LEFT JOIN targets t ON t.target = l.target AND t.verdict = 'leftover'
+) l WHERE l.document = m.document
+    AND (l.entity = m.entity AND m.start >= l.start AND m.start < coalesce(l.start + l.query, l."end")
         OR l.entity <> m.entity AND l.line = m.line AND m."column" >= l."column"
-            AND m."column" <= l."column" + length(l.reference)))
+            AND m."column" <= l."column" + coalesce(l.query, length(l.reference))))
 """
 
 

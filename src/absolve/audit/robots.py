@@ -1,8 +1,8 @@
 """Find the pages that search engines may not index.
 
 In: the tables of both sites, and a reader of their files. Out: the table `closed`: a page is closed by a robots meta
-element, X-Robots-Tag, a field of a `_headers` file, or a rule of robots.txt (RFC 9309). Of its groups that of Googlebot
-counts, or that of all robots.
+element, X-Robots-Tag, a field that a file of its host or server sets, or a rule of robots.txt (RFC 9309). Of its groups
+that of Googlebot counts, or that of all robots.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.judge import each, insert, one
+from absolve.audit.maps.apache_config import directives
+from absolve.audit.maps.structured import dicts, loaded
+from absolve.core.errors import UsageError
+from absolve.tables import text as table_text
 from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from absolve.audit.texts import Found
 
@@ -23,6 +27,14 @@ _MOST_BYTES: Final = 500 << 10  # RFC 9309 2.5
 _MOST_PATTERNS: Final = 500  # with an asterisk; each is tried for each path
 _ROBOT: Final = "googlebot"
 _NOT_INDEXED: Final = re.compile(r"(?:^|,)\s*(?:googlebot:\s*)?(?:noindex|none)\s*(?:$|,)", re.IGNORECASE)
+_TAG: Final = re.compile("x-robots-tag", re.IGNORECASE)
+_APACHE: Final = re.compile(  # without a condition behind the value
+    r"""Header\s+(?:(?:always|onsuccess)\s+)?(set|append|add|merge|setifempty|unset)\s+"?X-Robots-Tag:?"?"""
+    r"""(?:\s+("[^"]*"|'[^']*'|\S+))?""",
+    re.IGNORECASE,
+)
+_FOR_ALL: Final = frozenset({"ifmodule", "ifversion"})  # sections of Apache that leave out no page
+_ANY: Final = re.compile(r"\(\.\*\)|:\w+\*", re.ASCII)  # of path-to-regexp
 _PAGES: Final = """
 SELECT r.resource, r.path, d.robots FROM resources r
 JOIN scopes s ON s.side = r.side AND s.site = r.site AND s.is_main
@@ -125,6 +137,51 @@ def _pattern(text: str, host: str) -> str | None:
     return re.sub(r":[A-Za-z]\w*", "*", found[2]) + "$"
 
 
+def of_apache(data: bytes, _host: str) -> Rules:
+    """Return the rule of a `.htaccess` file with an X-Robots-Tag against indexing: for all pages, on no condition."""
+    rules: list[tuple[str, Rule]] = []
+    for directive in directives(data[:_MOST_BYTES]):
+        found = _APACHE.fullmatch(directive.text)
+        if found is None or any(section.name not in _FOR_ALL for section in directive.sections):
+            continue
+        if found[1].lower() in {"set", "unset"}:
+            rules.clear()
+        if is_shut((found[2] or "").strip("\"'")):
+            rules.append(("/", Rule(directive.line, directive.text)))
+    return Rules(rules)
+
+
+def of_vercel(data: bytes, host: str) -> Rules:
+    """Return the rules of a `vercel.json` with an X-Robots-Tag against indexing, on no condition."""
+    return Rules(_of_tables(data, host, is_toml=False))
+
+
+def of_netlify(data: bytes, host: str) -> Rules:
+    """Return the rules of a `netlify.toml` with an X-Robots-Tag against indexing."""
+    return Rules(_of_tables(data, host, is_toml=True))
+
+
+def _of_tables(data: bytes, host: str, *, is_toml: bool) -> Iterator[tuple[str, Rule]]:
+    text = table_text.decoded(data[:_MOST_BYTES])
+    try:
+        table = loaded("", text, is_toml=is_toml)
+    except UsageError:
+        return
+    lines = (text.count("\n", 0, found.start()) + 1 for found in _TAG.finditer(text))
+    for entry in dicts(table, "headers"):
+        path = str(entry.get("for")) if is_toml else _ANY.sub("*", str(entry.get("source")))
+        is_known = is_toml or not (re.search(r"[(){}|+?\\]", path) or entry.keys() & {"has", "missing"})
+        pattern = _pattern(path, host) if is_known else None
+        values = entry.get("values") if is_toml else {
+            str(field.get("key")): field.get("value") for field in dicts(entry, "headers")
+        }
+        for name, value in values.items() if isinstance(values, dict) else ():
+            if name.lower() == "x-robots-tag":
+                line = next(lines, 1)
+                if pattern is not None and is_shut(str(value)):
+                    yield pattern, Rule(line, f"{name}: {value}")
+
+
 def is_shut(robots: str) -> bool:
     """Return whether rules of a robots meta element or of X-Robots-Tag keep a page out of the index."""
     return _NOT_INDEXED.search(robots) is not None
@@ -134,16 +191,28 @@ def _lines(data: bytes) -> Iterator[str]:
     yield from data[:_MOST_BYTES].decode("utf-8-sig", "replace").splitlines()
 
 
-def find(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> None:
-    """Create the table `closed`: the pages of both sites that search engines may not index, and by what."""
+FILES: Final = {  # in the root of a site
+    "_headers": of_headers, ".htaccess": of_apache, "vercel.json": of_vercel, "netlify.toml": of_netlify,
+}
+
+
+def find(
+    connection: Any, read: Callable[[str, str], Iterable[Found]], unread: Collection[str] = frozenset()
+) -> None:
+    """Create the table `closed`: the pages of both sites that search engines may not index, and by what.
+
+    `unread`: names of `FILES` that the server of the new site does not read.
+    """
     connection.execute("CREATE OR REPLACE TABLE closed (side VARCHAR, resource BIGINT, reason VARCHAR)")
-    insert(connection, "closed", chain.from_iterable(_closed(connection, read, side) for side in ("new", "old")))
+    sides = {"new": [name for name in FILES if name not in unread], "old": list(FILES)}
+    closed = (_closed(connection, read, side, names) for side, names in sides.items())
+    insert(connection, "closed", chain.from_iterable(closed))
 
 
 def _closed(
-    connection: Any, read: Callable[[str, str], Iterable[Found]], side: str
+    connection: Any, read: Callable[[str, str], Iterable[Found]], side: str, names: Sequence[str]
 ) -> Iterator[tuple[str, int, str]]:
-    files = list(_files(connection, read, side))
+    files = list(_files(connection, read, side, names))
     for resource, path, robots in each(connection, _PAGES.format(side=side), [side]):
         if robots is not None and is_shut(robots):
             yield side, resource, f'its robots meta element or X-Robots-Tag is "{robots}"'
@@ -154,13 +223,17 @@ def _closed(
                 break
 
 
-def _files(connection: Any, read: Callable[[str, str], Iterable[Found]], side: str) -> Iterator[tuple[str, Rules]]:
+def _files(
+    connection: Any, read: Callable[[str, str], Iterable[Found]], side: str, names: Sequence[str]
+) -> Iterator[tuple[str, Rules]]:
     """Yield the files that concern the main site of a side, with their rules."""
     scope = connection.execute("SELECT site, prefix FROM scopes WHERE side = ? AND is_main", [side]).fetchall()
+    pattern = "|".join(map(re.escape, ("robots.txt", *names)))
     for site, prefix in scope:
-        for found in read(side, "path = '/robots.txt' OR regexp_matches(path, '/_headers$')"):
+        for found in read(side, f"regexp_matches(path, '/({pattern})$')"):
             (at,) = one(connection, "SELECT site || path FROM resources WHERE resource = ?", [found.resource])
             if at == f"{site}/robots.txt":
                 yield found.document, of_robots(found.data)
-            elif at == f"{site}{prefix}_headers":
-                yield found.document, of_headers(found.data, site)
+            for name in names:
+                if at == f"{site}{prefix}{name}":
+                    yield found.document, FILES[name](found.data, site)

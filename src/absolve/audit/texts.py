@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit import content
 from absolve.audit.judge import each, insert
 from absolve.core.errors import Diagnostic, DocumentError, in_short
+from absolve.formats import registry
 from absolve.formats.html.start_tags import attributes, start_tags
 from absolve.inventory import documents
 from absolve.run.inputs import Input
@@ -59,6 +60,7 @@ class Reader:
     """Reads documents of both sites once more.
 
     `roots` are the folders in which documents that only an inventory names may be; `notify` is called for others.
+    `texts` are the files without links that were read here only, such as robots.txt and scripts.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Reader:
         real = map(os.path.realpath, roots)
         self._roots = tuple(os.path.join(root, "") for root in real)  # noqa: PTH118 - with a slash at its end
         self._notify = notify
+        self.texts: set[str] = set()
 
     def __call__(self, side: str, condition: str) -> Iterator[Found]:
         """Yield the documents of a side for which a condition holds, if their bytes have the digest of the row."""
@@ -83,6 +86,8 @@ class Reader:
             for entity, data in _contents(name, rows.keys(), self._reading):
                 found = Found._make((*rows[entity][:-1], data))
                 if documents.digest(data) == found.digest:
+                    if not is_foreign and not entity and found.media_type not in registry.WALKERS:
+                        self.texts.add(name)
                     yield found
         if outside:
             text = (

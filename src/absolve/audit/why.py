@@ -125,14 +125,10 @@ def _of_old(audit: Audit, url: str) -> Iterator[str]:
     if judged is None:
         yield "There is no verdict: --ignore leaves it out."
         return
-    yield from _hops(audit, old["url"] if _moves(audit, old["url"]) else old["file_url"])
+    yield from _hops(audit, judged["led_url"] or old["file_url"])
     yield from _at_the_same_path(audit, judged)
     yield from _elsewhere(judged)
     yield from _verdict_of_old(audit, judged)
-
-
-def _moves(audit: Audit, url: str) -> bool:
-    return audit.row("SELECT url FROM moves WHERE url = ?", url) is not None
 
 
 def _at_the_same_path(audit: Audit, judged: dict[str, Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -40,6 +41,7 @@ from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs as run_outputs
 from absolve.run import sources, special_files
 from absolve.run.globs import Globs
+from absolve.run.load import kind_of
 from absolve.urls import identity
 
 if TYPE_CHECKING:
@@ -92,11 +94,14 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             report.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
         changed_since.links(connection, changes, question.new_url)
-        robots.find(connection, read)
+        name = options.server.partition(",")[0]
+        robots.find(connection, read, [file for file, others in _OF_HOSTS.items() if name in others])
         texts.og_urls(connection, read)
         mentions.find(connection, question, read)
+        report.totals.files -= Counter(map(kind_of, read.texts))
         conclude.conclude(connection, question, rules, failing)
-        for diagnostic in chain(checks.wrong_rules(connection), ignoring.unused(connection, question.ignores)):
+        wrong = checks.wrong_rules(connection), checks.of_other_hosts(question, rules)
+        for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             report.aside(diagnostic)
         if options.baseline is not None:
             new, healed = baseline.compare(connection, Path(options.baseline))
@@ -146,7 +151,7 @@ def _check_repairs(options: argparse.Namespace, question: Question, report: Repo
         return
     if options.url is None and question.new_url.startswith(audit_sites.PLACE):
         raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
-    missing = [name for name in (*options.maps, *options.old, *options.inputs) if name in report.failures]
+    missing = [name for name in (*options.old, *options.inputs) if name in report.failures]
     if missing:
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
@@ -203,11 +208,11 @@ def _inputs(options: argparse.Namespace) -> list[str]:
 
 
 def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
-    """Return the maps that can be read."""
-    found = []
-    for name in options.maps:
-        with report.guard(name):
-            found.append(_read_map(name, options, report))
+    """Return the maps. Raise UsageError for one that cannot be read: every verdict may depend on it."""
+    try:
+        found = [_read_map(name, options, report) for name in options.maps]
+    except DocumentError as error:
+        raise UsageError(error.message) from error
     for path in _unasked(options):
         if (of_folder := _of_folder(path, options, report)) is not None:
             found.append(of_folder)
@@ -299,8 +304,8 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
     old_url, *others = options.old_urls or [_guessed(connection, load.OLD)]
     return judge.Question(
-        judge.root(new_url),
-        judge.root(old_url) if old_url is not None else None,
+        _root(new_url, options.inputs),
+        _root(old_url, options.old) if old_url is not None else None,
         servers.named(options.server),
         options.similar,
         tuple(map(_entry, options.entry)),
@@ -308,6 +313,11 @@ def _question(connection: Any, options: argparse.Namespace) -> Question:
         tuple(_ignores(options)),
         tuple(map(judge.root, others)),
     )
+
+
+def _root(url: str, names: Sequence[str]) -> str:
+    """Return the URL of the root of a site: that of a folder may lack its final slash."""
+    return judge.root(f"{url.rstrip('/')}/" if any(map(os.path.isdir, names)) else url)
 
 
 def _ignores(options: argparse.Namespace) -> Iterator[ignoring.Ignore]:

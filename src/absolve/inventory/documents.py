@@ -58,7 +58,7 @@ class DocumentRow(NamedTuple):
     title: str | None  # white space folded, at most 200 characters
     lang: str | None  # of the root element
     canonical: str | None  # the URL of the first link element with rel=canonical, or of such a header field Link
-    robots: str | None  # the content of meta elements with this name, and of X-Robots-Tag
+    robots: str | None  # of meta elements with this name, or "googlebot: " and theirs; and of X-Robots-Tag
     base: str
     base_layer: Layer
     links: int  # rows in the table of links with this entity, and those of the header fields around it

@@ -85,9 +85,13 @@ def empty(input_: Input) -> Diagnostic:
 
 def not_read(input_: Input) -> Diagnostic:
     """Return the diagnostic for a file in a folder that is no document; before the colon its kind."""
-    suffix = Path(input_.name).suffix.lower()
-    kind = suffix if _SUFFIX.fullmatch(suffix) else "of no known suffix"
-    return Diagnostic(NOT_READ, f"{kind}: no kind that absolve reads", input_.name)
+    return Diagnostic(NOT_READ, f"{kind_of(input_.name)}: no kind that absolve reads", input_.name)
+
+
+def kind_of(name: str) -> str:
+    """Return the kind under which a file that is not read counts."""
+    suffix = Path(name).suffix.lower()
+    return suffix if _SUFFIX.fullmatch(suffix) else "of no known suffix"
 
 
 _SUFFIX: Final = pattern(r"\.[a-z0-9_+-]{1,16}")

@@ -60,6 +60,7 @@ def test_each_anchor_is_listed_once_in_the_order_of_the_page() -> None:
         (b"<link rel=canonical><link rel=canonical href=''><link rel=canonical href='http://[x'>", None, None, None),
         (b"<template><link rel=canonical href=c><meta name=robots content=x></template>", None, None, None),
         (b"<meta name=Robots content=' no\nindex '><meta content=nofollow name=robots>", None, None, "no index, nofollow"),
+        (b"<meta name=googlebot content=noindex><meta name=otherbot content=none>", None, None, "googlebot: noindex"),
     ],
 )
 def test_language_canonical_url_and_robots(

@@ -29,8 +29,8 @@ def test_the_title_is_that_of_a_browser(data: bytes, title: str | None) -> None:
 
 
 def test_anchors_language_robots_and_canonical_url() -> None:
-    row = facts(XHTML % (b"lang='de' xml:lang='de-AT' id='r'", b"<a id='x' name='y&amp;'/><p name='z' xml:id='w' id=''/><template id='t'><p id='no'/></template><x:y xmlns:x='u' id='q' x:id='v'/><link rel='canonical' href='/c'/><meta name='robots' content='none'/>"))
-    assert (row.lang, row.anchors, row.canonical, row.robots) == ("de-AT", ["r", "x", "y&", "t", "q"], "http://h/c", "none")
+    row = facts(XHTML % (b"lang='de' xml:lang='de-AT' id='r'", b"<a id='x' name='y&amp;'/><p name='z' xml:id='w' id=''/><template id='t'><p id='no'/></template><x:y xmlns:x='u' id='q' x:id='v'/><link rel='canonical' href='/c'/><meta name='robots' content='none'/><meta name='googlebot' content='all'/>"))
+    assert (row.lang, row.anchors, row.canonical, row.robots) == ("de-AT", ["r", "x", "y&", "t", "q"], "http://h/c", "none, googlebot: all")
 
 
 def test_anchors_of_expanded_entities_are_bounded() -> None:

@@ -4,7 +4,7 @@ In: the bytes of a map file, or redirects that were recorded. Out: a `RuleSet` f
 by all of them. It does not know which pages exist; the caller passes a predicate.
 """
 
-from absolve.audit.maps.checks import Checked, checked
+from absolve.audit.maps.checks import Checked, checked, strangers
 from absolve.audit.maps.model import REDIRECTS, Move, Outcome, Rule, RuleSet
 from absolve.audit.maps.reading import FORMATS, check, read
 from absolve.audit.maps.redirects import recorded
@@ -28,5 +28,6 @@ __all__ = [
     "read",
     "recorded",
     "rule_text",
+    "strangers",
     "written",
 ]

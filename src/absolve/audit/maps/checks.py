@@ -6,6 +6,7 @@ is wrong with it. A rule is compared with others by URLs that it would move, so 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.model import EXACT, PREFIX, REGEX
@@ -38,6 +39,25 @@ def checked(rules: Rules) -> Iterator[Checked]:
             used = rules.used[rule.file, rule.line]
             finding = _finding(rules, rule, used) if rule.problem is None else None
             yield Checked(rule.file, rule.line, rule.text, used, rule.problem, finding)
+
+
+def strangers(rules: Rules) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield the maps with rules for hosts of neither site, which moved no URL: their number, and these hosts."""
+    for found in rules.maps:
+        names: dict[tuple[str, int], set[str]] = {}
+        for server in found.servers:
+            for rule in chain.from_iterable(server.phases):
+                names.setdefault((rule.file, rule.line), set()).update(server.names)
+        hosts: set[str] = set()
+        number = 0
+        for rule in found.rules:
+            own = {rule.host} if rule.host is not None else names.get((rule.file, rule.line), set())
+            is_known = any("*" in host or "." not in host or host in rules.hosts for host in own)
+            if own and not is_known and rule.problem is None and not rules.used[rule.file, rule.line]:
+                hosts |= own
+                number += 1
+        if hosts:
+            yield found.file, number, sorted(hosts)
 
 
 def _finding(rules: Rules, rule: Rule, used: int) -> str | None:

@@ -41,7 +41,8 @@ class Rules:
     """All maps of an audit. `exists` returns whether the new site has a file for a URL; set it before the first chain.
 
     `used` counts the distinct URLs that each rule moved, by file and line. `maps` are the sets of rules without the
-    redirects that were recorded. `others` are roots of more hosts of the old site.
+    redirects that were recorded. `others` are roots of more hosts of the old site. `adds_slash`: the server redirects a
+    folder without its slash. `hosts` are those of both sites.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class Rules:
         self.used: Counter[tuple[str, int]] = Counter()
         self.seen: dict[tuple[str, int], Seen] = {}
         self.exists: Callable[[str], bool] = _never
+        self.adds_slash = False
         self._base_new = base_new
         self._new, self._old = request(base_new), request(base_old) if base_old else None
         self._home = self._new.host if self._new is not None else ""
-        self._hosts = {one.host for one in (self._old, self._new, *map(request, others)) if one is not None}
+        self.hosts = {one.host for one in (self._old, self._new, *map(request, others)) if one is not None}
         self._movers: list[Mover] = [mover(found) for found in self.sets]
         self._origins = _origins(self.sets)
         self._known: BoundedCache[str, Outcome] = BoundedCache(_MOST_KNOWN)
@@ -86,7 +88,7 @@ class Rules:
         asked = request(url)
         if asked is None:
             return None, True
-        asked = asked._replace(is_home=asked.host in self._hosts)
+        asked = asked._replace(is_home=asked.host in self.hosts)
         doubts: list[Rule] = []
 
         def is_there(old: str) -> bool:
@@ -119,7 +121,7 @@ class Rules:
     def counterpart(self, url: str) -> str:
         """Return the URL of the new site with the same path as this URL of the old one; any other URL as it is."""
         asked = request(url)
-        if asked is None or asked.host == self._home or asked.host not in self._hosts:
+        if asked is None or asked.host == self._home or asked.host not in self.hosts:
             return url
         path = asked.path
         folder_old, folder_new = (one.path[: one.path.rfind("/") + 1] if one else "" for one in (self._old, self._new))
@@ -177,7 +179,14 @@ class Rules:
     def leads_to_nothing(self, outcome: Outcome) -> bool:
         """Return whether nothing is where a chain ends: not where a rule has status 410, and not on another site."""
         end = outcome.served or outcome.final
-        return not outcome.gone and (end is None or (self.is_new(end) and not self.exists(end.partition("#")[0])))
+        return not outcome.gone and (end is None or (self.is_new(end) and not self._is_reached(end)))
+
+    def _is_reached(self, url: str) -> bool:
+        """Return whether a file answers a URL, or the server redirects it to one with or without its final slash."""
+        bare = url.partition("#")[0]
+        path, mark, query = bare.partition("?")
+        other = path[:-1] if path.endswith("/") else f"{path}/"
+        return self.exists(bare) or (self.adds_slash and self.exists(f"{other}{mark}{query}"))
 
     def _see(self, outcome: Outcome) -> None:
         """Keep what became of the URLs that a rule moved, for the findings about it."""

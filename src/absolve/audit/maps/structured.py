@@ -190,14 +190,14 @@ def _led(rule: Rule, entry: Entry, names: dict[str, int]) -> Rule:
 
 def _of_vercel(data: Any) -> Iterator[Entry]:
     data = {"redirects": data} if isinstance(data, list) else data  # as next.config.js has them
-    for one in _dicts(data, "redirects"):
+    for one in dicts(data, "redirects"):
         status = _status(one.get("statusCode"), 307 if one.get("permanent") is False else 308)
         yield _with_conditions(Entry(_text(one, "source"), _text(one, "destination", None), status, VERCEL), one)
-    for one in _dicts(data, "rewrites"):
+    for one in dicts(data, "rewrites"):
         entry = Entry(_text(one, "source"), _text(one, "destination", None), 200, VERCEL, forced=False)
         yield _with_conditions(entry, one)
     is_behind = False
-    for one in _dicts(data, "routes"):
+    for one in dicts(data, "routes"):
         is_behind = is_behind or one.get("handle") == "filesystem"
         if "src" in one:
             yield _of_route(one, forced=not is_behind)
@@ -219,7 +219,7 @@ def _with_conditions(entry: Entry, one: dict[str, Any]) -> Entry:
     """Return an entry with the host and the parameters that it needs; any other condition is a problem."""
     is_limited = one.get("missing") or one.get("methods")
     problem = "it depends on the method or on what a request lacks" if is_limited else None
-    for condition in _dicts(one, "has"):
+    for condition in dicts(one, "has"):
         kind, key, value = (condition.get(name) for name in ("type", "key", "value"))
         kind, key = ("host", None) if (kind, str(key).lower()) == ("header", "host") else (kind, key)
         if isinstance(value, str) and _PLAIN.fullmatch(value) and kind == "host":
@@ -235,7 +235,7 @@ def _of_firebase(data: Any) -> Iterator[Entry]:
     hosting = data.get("hosting", data) if isinstance(data, dict) else data
     for site in hosting if isinstance(hosting, list) else [hosting]:
         for kind, forced in (("redirects", True), ("rewrites", False)):
-            for one in _dicts(site, kind):
+            for one in dicts(site, kind):
                 syntax, name = (PATTERN, "regex") if "regex" in one else (GLOB, "source" if "source" in one else "glob")
                 new = _text(one, "destination", None) or _text(one, "location", None)
                 status = _status(one.get("type", one.get("statusCode")), 301) if forced else 200
@@ -246,7 +246,7 @@ def _of_firebase(data: Any) -> Iterator[Entry]:
 
 
 def _of_azure(data: Any) -> Iterator[Entry]:
-    for one in _dicts(data, "routes"):
+    for one in dicts(data, "routes"):
         redirect, rewrite = _text(one, "redirect", None), _text(one, "rewrite", None)
         status = _status(one.get("statusCode"), 302 if redirect is not None else 200)
         if redirect is None and rewrite is None and status < 400:
@@ -259,7 +259,7 @@ def _of_azure(data: Any) -> Iterator[Entry]:
 
 def of_s3(data: Any) -> Iterator[Entry]:
     every = data if isinstance(data, dict) else {"RoutingRules": data}
-    for one in _dicts(every, "RoutingRules"):
+    for one in dicts(every, "RoutingRules"):
         found = (one.get(name) for name in ("Condition", "Redirect"))
         condition, redirect = (value if isinstance(value, dict) else {} for value in found)
         text = _text(condition, "KeyPrefixEquals", "")
@@ -280,7 +280,7 @@ def _s3_target(redirect: dict[str, Any], prefix: str) -> str:
 
 
 def _of_netlify(data: Any) -> Iterator[dict[str, Any]]:
-    yield from _dicts(data, "redirects")
+    yield from dicts(data, "redirects")
 
 
 def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
@@ -298,7 +298,7 @@ def _netlify_rule(rule: Rule, one: dict[str, Any]) -> Rule:
 
 def _redirection_rows(data: Any) -> Iterator[tables.Redirect]:
     """Yield the rows of an export of Redirection: `url` leads to `action_data.url` if it is enabled."""
-    for one in _dicts(data, "redirects"):
+    for one in dicts(data, "redirects"):
         action = one.get("action_data")
         new = _text(action, "url", "") if isinstance(action, dict) else action if isinstance(action, str) else ""
         old, is_regex = _text(one, "url"), bool(one.get("regex"))
@@ -423,7 +423,7 @@ def _json(text: str) -> Any:
         return json.loads(_TRAILING.sub(lambda found: found[1] or "", bare))
 
 
-def _dicts(data: Any, name: str) -> Iterator[dict[str, Any]]:
+def dicts(data: Any, name: str) -> Iterator[dict[str, Any]]:
     """Yield the objects of a list in an object."""
     found = data.get(name) if isinstance(data, dict) else None
     yield from (one for one in found if isinstance(one, dict)) if isinstance(found, list) else ()

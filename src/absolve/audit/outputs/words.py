@@ -38,7 +38,7 @@ VERDICTS: Final = {
     "mixed": Words(
         "Mixed content", "An https page loads this by http: browsers block it.", "{reference} is loaded by http"
     ),
-    "insecure": Words("Insecure", "A link to the own host uses http.", "{reference} uses http"),
+    "insecure": Words("Insecure", "A link to a page of the own host uses http.", "{reference} uses http"),
     "loop": Words("Redirect loop", "Redirects lead in a circle.", "the redirects of {reference} lead in a circle"),
     "chain": Words(
         "Redirect chain", "The target is reached by more than one redirect.", "{reference} takes {hops} redirects"

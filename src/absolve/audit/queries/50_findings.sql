@@ -13,6 +13,7 @@ WITH joined AS (
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
         -- no fragments that lead to a place; hints that fetch nothing
         l.attribute IN ('usemap', 'datasrc') OR (l.element = 'css' AND starts_with(l.reference, '#')) AS is_name,
+        l.attribute IN ('@id', 'itemid') AS is_identifier, -- of a thing (JSON-LD, microdata): it moves no one
         regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
     FROM links_in l LEFT JOIN exceptions t ON t.target = l.target
     WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure
@@ -26,6 +27,7 @@ WITH joined AS (
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
         WHEN is_hint THEN CASE WHEN of_target = 'leftover' THEN 'leftover' ELSE 'external' END
+        WHEN is_identifier AND NOT is_insecure AND of_target <> 'leftover' THEN quiet_verdict(scope)
         WHEN is_there AND (is_name OR coalesce(of_target, 'ok') = 'ok') THEN
             CASE WHEN scope = 'same-document' THEN 'same' ELSE 'ok' END
         WHEN of_target = 'external' AND is_stray AND (stray_there IS NOT NULL OR is_subresource) THEN 'broken'
@@ -33,7 +35,7 @@ WITH joined AS (
         WHEN list_contains(problems, 'divergent') THEN 'divergent'
         WHEN of_target = 'leftover' THEN 'leftover'
         WHEN is_insecure AND is_subresource THEN 'mixed'
-        WHEN is_insecure THEN 'insecure'
+        WHEN is_insecure AND (is_identifier OR coalesce(of_target, 'ok') IN ('ok', 'redirected', 'chain')) THEN 'insecure'
         WHEN of_target = 'broken' AND has_placeholder(reference) THEN 'placeholder'
         ELSE of_target END AS verdict
     FROM joined

@@ -16,16 +16,15 @@ LEFT JOIN namesakes n ON n.digest = o.digest AND n.name = o.name
 WHERE o.side = 'old';
 
 CREATE OR REPLACE TABLE judged_urls AS
-WITH ruled AS (
-    SELECT u.*, coalesce(a.url, b.url) IS NOT NULL AS is_ruled,
-        CASE WHEN a.url IS NOT NULL THEN a.final ELSE b.final END AS led_final,
-        CASE WHEN a.url IS NOT NULL THEN a.resource ELSE b.resource END AS led_resource,
-        CASE WHEN a.url IS NOT NULL THEN a.hops ELSE b.hops END AS led_hops,
-        CASE WHEN a.url IS NOT NULL THEN a.is_loop ELSE b.is_loop END AS is_loop,
-        CASE WHEN a.url IS NOT NULL THEN a.is_gone ELSE b.is_gone END AS is_gone,
-        CASE WHEN a.url IS NOT NULL THEN a.is_outside ELSE b.is_outside END AS is_outside,
-        CASE WHEN a.url IS NOT NULL THEN a.rule ELSE b.rule END AS rule
+WITH asked AS ( -- by a rule for the URL or for its file, or by the page at its path that moves on
+    SELECT u.*, coalesce(a.url, b.url, c.url) AS led_url
     FROM old_urls u LEFT JOIN led a ON a.url = u.url LEFT JOIN led b ON b.url = u.file_url
+    LEFT JOIN (SELECT d.url FROM led d JOIN located l ON l.side = 'new' AND l.url = d.url
+        SEMI JOIN stubs s ON s.resource = l.resource) c ON c.url = u.new_url
+), ruled AS (
+    SELECT k.*, d.url IS NOT NULL AS is_ruled, d.final AS led_final, d.resource AS led_resource, d.hops AS led_hops,
+        d.is_loop, d.is_gone, d.is_outside, d.rule
+    FROM asked k LEFT JOIN led d ON d.url = k.led_url
 ), placed AS (
     SELECT r.*,
         coalesce(l.resource, CASE WHEN l.variant = 'slash' THEN l.variant_resource END) AS there_resource,

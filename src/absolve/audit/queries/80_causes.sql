@@ -7,11 +7,29 @@ WITH loud AS (
     FROM findings f
     LEFT JOIN fixes x ON x.reference = f.reference AND x.base = f.base AND x.final = f.final AND f.is_sure
     LEFT JOIN relocated r ON r.id = f.id AND r.cause = 'moved' LEFT JOIN folders m ON m.url = r.old_url
-), located_origins AS ( -- a page that is not there is one origin, whatever the fragments and elements
+), stems AS (
+    SELECT DISTINCT regexp_replace(url, '\.\w+$', '') AS stem FROM resources WHERE side = 'new' AND query IS NULL
+), origins AS ( -- a page that is not there is one origin, whatever the fragments and elements
     SELECT l.*, CASE WHEN l.verdict = 'broken' THEN coalesce(m.folder, l.url) WHEN l.verdict = 'fragment' THEN l.target
-        ELSE l.url END AS origin,
-        CASE WHEN l.element IN ('link', 'meta') THEN coalesce(nullif(l.rel, ''), l.kind) || ':' || site_of(l.url) END AS template
+        ELSE l.url END AS own,
+        CASE WHEN l.element IN ('link', 'meta') THEN coalesce(nullif(l.rel, ''), l.kind) || ':' || site_of(l.url) END AS template,
+        folder_of(split_part(l.url, '?', 1)) AS folder, n.suggestion AS near,
+        regexp_extract(path_of(l.url), '\.\w+$') AS extension, k.stem IS NOT NULL AS has_namesake
     FROM loud l LEFT JOIN missing_folders m ON m.url = l.url AND l.verdict = 'broken' AND l.final IS NULL
+    LEFT JOIN near_links n ON n.url = l.url AND l.verdict = 'broken' AND l.final IS NULL
+    LEFT JOIN stems k ON k.stem = regexp_replace(split_part(l.url, '?', 1), '\.\w+$', '') AND l.verdict = 'broken'
+), wide_origins AS ( -- a folder in other letter case, other extensions, a local host, the folder of a template's link
+    SELECT *, CASE
+        WHEN verdict = 'local' THEN nullif(regexp_extract(url, '^https?://[^/?#]*'), '') || '/'
+        WHEN verdict = 'case' AND folder <> folder_of(split_part(final, '?', 1)) THEN folder
+        WHEN verdict = 'broken' AND own = url AND has_namesake AND extension <> '' THEN folder || '*' || extension
+        WHEN verdict IN ('leftover', 'insecure') AND template IS NULL
+            AND count(*) OVER (PARTITION BY verdict, place, folder, document) = 1 THEN folder END AS wide
+    FROM origins
+), located_origins AS (
+    SELECT * EXCLUDE (own),
+        CASE WHEN wide IS NOT NULL AND min(url) OVER same <> max(url) OVER same THEN wide ELSE own END AS origin
+    FROM wide_origins WINDOW same AS (PARTITION BY verdict, wide)
 ), counted AS (
     SELECT *, count(*) OVER (PARTITION BY verdict, place, reference) AS same_reference,
         count(*) OVER (PARTITION BY verdict, origin) AS same_origin,
@@ -20,7 +38,7 @@ WITH loud AS (
         template IS NOT NULL AND count(*) OVER (PARTITION BY verdict, place, template, document) = 1 AS is_alone
     FROM located_origins WHERE verdict NOT IN ('ok', 'same', 'external')
 )
-SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS suggestion,
+SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
     CASE WHEN cause IN ('base', 'folder') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
@@ -31,7 +49,7 @@ SELECT id, verdict, final, hops, fix, coalesce(n.suggestion, c.suggestion) AS su
         ELSE verdict || ':' || origin END AS cause,
     CASE WHEN folder_rule IS NOT NULL THEN folder_rule ELSE rule END AS rule,
     document, entity, line, "column", reference, origin
-FROM counted c LEFT JOIN near_links n ON n.url = c.url AND c.verdict = 'broken' AND c.final IS NULL
+FROM counted
 UNION ALL
 SELECT id, verdict, final, hops, NULL, NULL, NULL, NULL, document, entity, line, "column", reference, origin
 FROM located_origins WHERE verdict IN ('ok', 'same', 'external');

@@ -154,8 +154,11 @@ class FactCollector:
         return self.folded.taken().decode("utf-8", "replace")
 
     def meta(self, tag: Tag) -> cython.int:
-        if tag.has(_CONTENT) and tag.raw(_NAME).strip().lower() == b"robots":
-            self.robots.append(self.shown(tag.value_start[_CONTENT], tag.value_end[_CONTENT], True))
+        if tag.has(_CONTENT):
+            name: bytes = tag.raw(_NAME).strip().lower()
+            if name in {b"robots", b"googlebot"}:
+                content: str = self.shown(tag.value_start[_CONTENT], tag.value_end[_CONTENT], True)
+                self.robots.append(content if name == b"robots" else f"googlebot: {content}")  # as in X-Robots-Tag
         return 0
 
     def link(self, scanner: Tokenizer) -> cython.int:

@@ -59,8 +59,9 @@ class XMLFacts:
             return
         if local == "a":
             self._anchors.add(values.get(b"name", b""))
-        elif local == "meta" and values.get(b"name", b"").strip().lower() == b"robots":
-            self._robots.append(folded(values.get(b"content", b"")))
+        elif local == "meta" and (name := values.get(b"name", b"").strip().lower()) in {b"robots", b"googlebot"}:
+            content = folded(values.get(b"content", b""))
+            self._robots.append(content if name == b"robots" else f"googlebot: {content}")  # as in X-Robots-Tag
         elif local == "link":
             words = values.get(b"rel", b"").lower().split()
             reference = values.get(b"href", b"").decode("utf-8", "surrogateescape")
