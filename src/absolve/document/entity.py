@@ -53,7 +53,7 @@ _NO_EVENTS: Final = EventList()  # of an entity that is not walked yet
 _MOST_SCOPED = 1 << 20  # bytes of cached scoped contexts: most feeds need less
 _SCOPED = 200  # bytes of one without its URL (estimate): some thousands fit
 _FOLDER: Final = ";type=d"  # the end of an FTP URL of a folder (RFC 1738 3.2.2)
-_HEAD: Final = 2048  # bytes in which the title of a listing is
+_HEAD: Final = 512  # bytes in which the title of a listing is
 # "Index of /pub/x" by Apache and nginx, "Directory listing for /pub/x/" by Python, "host - /pub/x/" by IIS.
 _LISTING: Final = re.compile(rb"(?i)<title>[^</]*?(?:(?:of|for|:) \[?(/[^<\]]*?)/?|(/[^<\]]*)/)\]?\s*</title>")
 AMBIGUOUS: Final = "ambiguous"  # the code of the finding that a walker adds where it had to guess
@@ -286,7 +286,7 @@ class Entity:
         if url.endswith(_FOLDER):
             return "its type"
         head = self.own_data[:_HEAD]
-        written = unquote(url)
+        written = unquote(url) if "%" in url else url
         if not url or written.rpartition("/")[2].encode("utf-8", "surrogatepass") not in head:
             return None  # nearly always, and soon
         found = _LISTING.search(head)
