@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import stat
+from bisect import bisect_left
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -127,11 +129,12 @@ def og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Non
 def _og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> Iterator[tuple[int, int, str]]:
     for page in read("new", "media_type = 'text/html' AND resource IN (SELECT resource FROM other_urls)"):
         query = "SELECT start, id, target FROM other_urls WHERE resource = ?"
-        others = {start: (number, target) for start, number, target in each(connection, query, [page.resource])}
+        others = sorted(each(connection, query, [page.resource]))
         for tag in start_tags(page.data, frozenset({b"meta"})):
             found = attributes(page.data, tag.start, tag.end)
             if any(name in found and found[name].raw.strip().lower() == b"og:url" for name in (b"property", b"name")):
-                yield from ((page.resource, *others[at]) for at in others if tag.start <= at < tag.end)
+                own = slice(*(bisect_left(others, at, key=itemgetter(0)) for at in (tag.start, tag.end)))
+                yield from ((page.resource, number, target) for _, number, target in others[own])
 
 
 def _is_below(name: str, roots: tuple[str, ...], size: int | None) -> bool:

@@ -6,11 +6,9 @@ Input: argparse namespaces. Raises UsageError for values that argparse cannot ch
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
 
 from absolve.cli.totals import Table
 from absolve.core.errors import DocumentError, UsageError, similar
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Change
     from absolve.run.filters import Selection
-    from absolve.tables.reading import Table as Rows
-    from absolve.tables.redirects import Redirect
 
 
 _HEAD = 65_536  # characters of a file by which its format is recognised
@@ -322,19 +318,15 @@ def _words(given: Iterable[str]) -> list[str]:
 
 
 def _read(name: str, url: str | None) -> dict[int, Change]:
-    """Return the rules in a table of redirects by their lines, without those that lead nowhere.
-
-    A row that has no word for how it matches is a prefix; in a table with statuses, which has redirects of servers, it
-    is exact. Paths are those of the host of `url`. Raise UsageError for a row that cannot be used.
-    """
-    from absolve.tables.reading import table
+    """Return the rules in a table of redirects by their lines. Raise UsageError for a row that cannot be used."""
+    from absolve.run import rule_table  # few runs have one
 
     try:
         data = inputs.read_table(name)
     except DocumentError as error:
         raise UsageError(error.message) from error
     try:
-        return _of_table(name, table(name, data), url)
+        return rule_table.read(name, data, url)
     except UsageError as error:
         if (form := _of_server(name, data)) is None:
             raise
@@ -348,79 +340,6 @@ def _of_server(name: str, data: bytes) -> str | None:
 
     form = recognised(Path(name).name, data)
     return form if form not in {"csv", "rewritemap"} else None
-
-
-def _of_table(name: str, rows: Rows, url: str | None) -> dict[int, Change]:
-    from absolve.rewriting.remap import Change
-    from absolve.tables import redirects
-
-    found = {}
-    row = None
-    table = redirects.read(rows)
-    otherwise = redirects.EXACT if "status" in table.columns.places else redirects.PREFIX
-    for row in table.rows:
-        if row.problem is not None:
-            raise UsageError(f"{name}:{row.line}: {row.problem}")
-        if (row.status or 0) < 400:
-            how = row.how or otherwise
-            old, new = (_placed(one, url) if how in _URLS else one for one in (row.old, row.new))
-            if how in {redirects.SEARCH, redirects.WILDCARD}:
-                try:
-                    old, new, how = _of_paths(row, url)
-                except UsageError as error:
-                    raise UsageError(f"{name}:{row.line}: {error.message}") from error
-            found[row.line] = Change(old, new, how)
-            _checked(found[row.line], name, row.line)
-    if row is None:
-        raise UsageError(f"{name}:1: no rule is in this file")
-    return found
-
-
-def _of_paths(row: Redirect, url: str | None) -> tuple[str, str, str]:
-    r"""Return the rule for URLs of a wildcard, or of a server's regular expression for the paths of a host.
-
-    The query stays behind the new URL: it is the last group. Raise UsageError if there is no such rule.
-    """
-    from absolve.core import patterns
-    from absolve.tables import redirects
-
-    new = _placed(row.new, url).replace("\\", r"\\")
-    site = urlsplit(url or "").netloc
-    if not site and (row.how == redirects.SEARCH or re.match("/(?!/)", row.old)):
-        raise UsageError("a rule for paths needs --url, the URL of their host")
-    if row.how == redirects.WILDCARD:
-        scheme, _, place = _placed(row.old, url).partition("//")
-        new = redirects.SPLAT.sub(r"\\2", rf"\1{new}" if new.startswith("//") else new)
-        return f"({scheme or 'https?:'})//{re.escape(place)}(.*)", new, "regex"
-    if "|" in re.sub(r"\([^()]*\)", "", row.old):
-        raise UsageError("the alternatives of its regular expression need parentheses")
-    start = "/" if row.in_folder or re.match(r"\^[\w-]", row.old) else ""
-    start += "" if row.old.startswith("^") else "[^?#]*?"
-    is_whole = row.old.endswith("$") and not row.old.endswith(r"\$")
-    path = row.old.removeprefix("^").removesuffix("$" if is_whole else "") + ("" if is_whole else "[^?#]*")
-    pattern = f"https?://{re.escape(site)}{start}{path}([?#].*)?"
-    rest = "" if "?" in new or "#" in new else rf"\g<{patterns.groups(pattern)}>"
-    return pattern, re.sub(r"\$(\d)", r"\\g<\1>", new) + rest, "regex"
-
-
-_URLS: Final = frozenset({"exact", "prefix"})
-
-
-def _placed(cell: str, url: str | None) -> str:
-    """Return a path in a table as a URL; the cell itself if it is none, or without a URL for it."""
-    from absolve.urls import resolver
-
-    is_path = cell.startswith("/") and not cell.startswith("//")
-    return (resolver("rfc3986", url)(cell) if is_path and url else None) or cell
-
-
-def _checked(change: Change, name: str, line: int) -> None:
-    from absolve.rewriting.remap import Remapping
-
-    try:
-        Remapping([change])
-    except UsageError as error:
-        raise UsageError(f"{name}:{line}: {error.message}") from error
 
 
 def selecting(options: argparse.Namespace) -> str:

@@ -301,12 +301,16 @@ def _is_place(reference: bytes) -> cython.bint:
 
 
 def _host_end(p: cython.p_const_uchar, host: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the end of the authority in an http(s) URL that the RFC profiles keep, as by `HARMLESS`; else 0."""
+    """Return the end of the authority in an http(s) URL that the RFC profiles keep, as by `HARMLESS`; else 0.
+
+    A URL in which a placeholder may begin (`{{x}}`, `<?x?>`, `[[x]]`) is none of these.
+    """
     i: cython.Py_ssize_t = host
     at: cython.Py_ssize_t
     odd: cython.uchar = 0
     for at in range(i, end - 1):  # no early exit: so the compiler can vectorize the loop
         odd |= (p[at] <= 32) | (p[at] > 127) | (p[at] == 92) | ((p[at] == 47) & (p[at + 1] == 46))
+        odd |= (p[at] == 123) | (p[at] == 60) | (p[at] == 91)
     if odd or p[end - 1] <= 32 or p[end - 1] > 127 or p[end - 1] == 92:
         return 0
     while i < end and p[i] != 47 and p[i] != 63 and p[i] != 35:

@@ -113,7 +113,7 @@ class Recording:
         return frozenset(equal.union(file.number for file in self._of_name(input_)))
 
     def _of_name(self, input_: Input) -> list[Recorded]:
-        """Return the file of the log with the name of an input, else two at most with its path below some folder."""
+        """Return the file of the log with the name of an input; without one, at most two that end with its path."""
         named = self._named.get(shown(input_.name))
         if named is not None:
             return [named]
@@ -224,6 +224,7 @@ def counted_only(recording: Recording, how: RewriteOptions, job: Job) -> Iterato
 
 
 def _counted(recording: Recording, how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
+    yield ChangeCounts(0, 0, 0, recording.met(job.input))
     edits, _, found = recording.undone(job.input, _data(how, job), how.reading.settings.max_size)
     links = found.links if found is not None else 0
     counts = ChangeCounts(links, links if edits else 0, int(bool(edits)), recording.met(job.input, found))
@@ -240,6 +241,7 @@ def compared(
 def _compared(
     recording: Recording, show: Show, how: RewriteOptions, job: Job
 ) -> Iterator[TaskResult]:
+    yield ChangeCounts(0, 0, 0, recording.met(job.input))
     data = _data(how, job)
     edits, _, found = recording.undone(job.input, data, how.reading.settings.max_size)
     yield from _counts(recording, job, found, data, is_changed=bool(edits))

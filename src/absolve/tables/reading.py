@@ -81,6 +81,7 @@ _BINARY: Final = (
     (b"WARC/", "a WARC archive"),
 )
 
+
 def is_workbook(data: bytes) -> bool:
     """Return whether a file is a workbook, by its first bytes and the names of its members."""
     return data.startswith(b"PK\x03\x04") and b"xl/workbook" in data

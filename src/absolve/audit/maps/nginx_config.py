@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.tables.text import NOT_UTF8, decoded, is_text
+from absolve.tables.text import NOT_UTF8, decoded, is_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,8 +93,7 @@ class _Reader:
 def _made(line: int, words: list[str], block: tuple[Directive, ...] | None, text: str) -> Directive:
     problem = None if text.isascii() or is_text(text) else NOT_UTF8
     if problem is not None:
-        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        words = [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in words]
+        text, words = shown(text), [*map(shown, words)]
     return Directive(line, words[0], tuple(words[1:]), block, text, problem)
 
 
