@@ -61,6 +61,12 @@ def test_what_a_document_says_is_text_and_cut(working: Working) -> None:
     assert f"<bdi>&lt;script&gt;\u202e{'x' * 191}...</bdi>" in html
 
 
+def test_no_control_character_of_a_document_is_in_the_page(working: Working) -> None:
+    html = shown(working, finished("http://h/", "h/index.html", title="a\x1b[2J\0\x9b"), finished("http://h%1b/", "i/index.html"))
+    assert re.findall(r"[\0-\x09\x0b-\x1f\x7f-\x9f]", html) == []
+    assert "<bdi>a\ufffd[2J\ufffd\ufffd</bdi>" in html
+
+
 def test_a_page_without_a_title_is_shown_by_its_url(working: Working) -> None:
     assert '"><bdi>http://h/</bdi></a>' in shown(working, finished("http://h/", "h/index.html", title=""))
 

@@ -6,11 +6,13 @@ In: the working copy of a map. Out: the bytes of an HTML page, the same for the 
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from absolve.core.model import PACKAGE_ROOT
+from absolve.core.printable import printable
 
 if TYPE_CHECKING:
     from absolve.mirror.map import Working
@@ -20,6 +22,7 @@ _PAGES: Final = 500  # entry pages of a host that are listed
 _HOSTS: Final = 200
 _MISSING: Final = 500
 _LONGEST: Final = 200  # characters of a title or a URL
+_CONTROL: Final = re.compile(r"[\0-\x1f\x7f-\x9f]")
 _FOLDER: Final = "/_"  # of files without a URL
 _SAFE: Final = "/!$&*+,;=@-._~"
 
@@ -97,11 +100,15 @@ ORDER BY url NOT IN (?, ?), linked DESC, title, url LIMIT ?"""
 
 def _named(host: str) -> str:
     """Return a host for people; pages of a folder have none."""
-    return host if not host.startswith("/") else unquote(host[1:]) if host != _FOLDER else "files"
+    return host if not host.startswith("/") else printable(unquote(host[1:])) if host != _FOLDER else "files"
 
 
 def _shown(text: str) -> str:
-    """Return a title or a URL as HTML, cut to a readable length; what changes the direction of text ends with it."""
+    """Return a title or a URL as HTML, cut to a readable length; what changes the direction of text ends with it.
+
+    Control characters, which a terminal would obey, are replaced.
+    """
+    text = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
     return f"<bdi>{html.escape(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}...')}</bdi>"
 
 
