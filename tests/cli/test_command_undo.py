@@ -128,3 +128,12 @@ def test_an_undo_is_counted_and_shown_without_writing(absolve: Runner) -> None:
     assert absolve("rewrite", "o.html", "--in-place", "--undo", "c.csv", "--dry-run").lines == ["o.html: 2 links, 2 would change"]
     assert b"+" + FILES["a.html"] in absolve("rewrite", "o.html", "--in-place", "--undo", "c.csv", "--diff").out
     assert Path("o.html").read_bytes() == before
+
+
+def test_a_file_of_the_log_that_is_missing_from_the_folder_is_named_though_its_copy_is_there(absolve: Runner) -> None:
+    Path("s").mkdir()
+    Path("s/a.html").write_bytes(b"<a href=x>")
+    absolve("rewrite", "s", "--in-place", *URL, "--log", "c.csv")
+    Path("s/a.html").rename("s/b.html")
+    absolve("rewrite", "s", "--in-place", "--undo", "c.csv")
+    assert "1 of 1 row of c.csv met no input (line 2)" in absolve.summary

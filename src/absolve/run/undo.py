@@ -108,8 +108,8 @@ class Recording:
         raise _not_undone(input_, _NO_BYTES if named and not named[0].before else _CHANGED)
 
     def met(self, input_: Input, found: Recorded | None = None) -> frozenset[int]:
-        """Return the rows that an input met: those of its name or path, and those of files equal to it."""
-        equal = self._numbers[found.after] if found is not None else set()
+        """Return the rows that an input met: those of its name or path; of one given by name, those of equal files."""
+        equal = self._numbers[found.after] if found is not None and not input_.found else set()
         return frozenset(equal.union(file.number for file in self._of_name(input_)))
 
     def _of_name(self, input_: Input) -> list[Recorded]:
