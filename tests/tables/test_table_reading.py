@@ -146,3 +146,9 @@ def test_a_cell_far_away_makes_no_large_table() -> None:
     file = io.BytesIO()
     made.save(file)
     assert found(file.getvalue())[:1] == [(2, "/a", "/b", None, None)]
+
+
+def test_an_object_with_objects_in_its_objects_is_no_table_of_rules() -> None:
+    assert found('{"redirects": {"/a": {"to": "/b"}, "/c": null}}') == []
+    assert reading.table("m", b'{"/a": {"to": ["/b"]}}').words != "rows of JSON"
+    assert found('{"/a": {"target": "/b", "code": 301}}') == [(2, "/a", "/b", 301, None)]

@@ -122,7 +122,7 @@ def _of_json(data: bytes) -> Table | None:
         return None
     if isinstance(value, dict) and value and all(isinstance(one, str) for one in value.values()):
         value = [list(pair) for pair in value.items()]
-    elif isinstance(value, dict) and value and all(isinstance(one, dict) for one in value.values()):
+    elif isinstance(value, dict) and value and all(map(_is_flat, value.values())):
         value = [{"source": key, **one} for key, one in value.items()]
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         value = [[one] for one in value]
@@ -133,6 +133,11 @@ def _of_json(data: bytes) -> Table | None:
         return None
     found = (Row(number, number, trimmed(list(map(_cell, one)))) for number, one in enumerate(value, start=1))
     return Table(found, "rows of JSON")
+
+
+def _is_flat(value: object) -> bool:
+    """Return whether a value is an object whose values are no objects or arrays, which a row has no cells for."""
+    return isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values())
 
 
 def _cell(value: object) -> str:
