@@ -245,6 +245,13 @@ def test_no_record_is_read_by_a_link_out_of_the_folder(tmp_path: Path) -> None:
     assert rewritten(root / "d", "p.html").endswith("<a href=b.html>")
 
 
+@pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="links need a privilege")
+def test_a_link_out_of_the_folder_is_no_companion_by_a_like_name(tmp_path: Path) -> None:
+    root = written(tmp_path, {"d/p.html": f"{SAVED}<img src=p_files/A.gif>", "d/p_files/b.gif": "", "a.gif": ""})
+    (root / "d/p_files/a.gif").symlink_to(root / "a.gif")
+    assert rewritten(root / "d", "p.html").endswith("<img src=http://h.example/a/p_files/A.gif>")
+
+
 # --- records beside a page --------------------------------------------------------------------------------------------
 
 URL = "http://h.example/a/b?c&d"

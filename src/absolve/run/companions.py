@@ -35,6 +35,7 @@ _LONGEST: Final = 4096  # characters of a reference that may be a path
 _MOST: Final = 10_000  # references in a cache
 _LONGEST_NAME: Final = 255  # characters of the name of a file
 _MOST_ALIKE: Final = 64  # names in a folder that differ only by case
+_MOST_NAMES: Final = 1_000_000  # in the folders that are kept
 _AGE: Final = 10**10  # nanoseconds for which the names in a folder hold: rewriting in place changes its time each time
 _WEB: Final = ("http://", "https://", "ftp://")
 _READING: Final = Settings(recover=True)
@@ -219,21 +220,41 @@ def _near(root: str, path: str, known: dict[str, dict[str, list[str]]]) -> str |
     return found
 
 
-def _names_in(folder: str) -> dict[str, list[str]]:
-    """Return the names in a folder by their form; none if it cannot be read."""
-    try:
-        return _listed(folder, os.stat(folder).st_mtime_ns // _AGE)  # noqa: PTH116
-    except (OSError, ValueError):
-        return {}
+class _Listings:
+    """The names in folders by their form, kept while the time of the folder holds; about `_MOST_NAMES` at most."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, dict[str, list[str]]]] = {}
+        self._count = 0
+
+    def __call__(self, folder: str) -> dict[str, list[str]]:
+        """Return the names in a folder; none if it cannot be read."""
+        try:
+            time = os.stat(folder).st_mtime_ns // _AGE  # noqa: PTH116
+            found = self._known.get(folder)
+            if found is None or found[0] != time:
+                found = time, _listed(folder)
+        except (OSError, ValueError):
+            return {}
+        if self._known.get(folder) is not found:
+            self._count += len(found[1])
+            if self._count > _MOST_NAMES:
+                self._known.clear()
+                self._count = len(found[1])
+            self._known[folder] = found
+        return found[1]
 
 
-@lru_cache(maxsize=64)
-def _listed(folder: str, _time: int) -> dict[str, list[str]]:
+_names_in: Final = _Listings()
+
+
+def _listed(folder: str) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
-    for name in sorted(os.listdir(folder)):  # noqa: PTH208
-        alike = names.setdefault(fold(name), [])
-        if len(alike) < _MOST_ALIKE:
-            alike.append(name)
+    with os.scandir(folder) as entries:
+        for name in sorted(entry.name for entry in entries if not entry.is_symlink()):  # one may lead elsewhere
+            alike = names.setdefault(fold(name), [])
+            if len(alike) < _MOST_ALIKE:
+                alike.append(name)
     return names
 
 
