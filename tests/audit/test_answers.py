@@ -68,6 +68,26 @@ def test_the_redirects_of_the_folder_are_read_with_a_line_that_names_them(tmp_pa
     assert "rules" not in {table for table, rows in run(tmp_path, root, "--url", NEW, "--exclude", name).tables.items() if rows}
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "line"), [("vercel.json", '{"redirects": [\n', 2), ("netlify.toml", "[[redirects]\n", 1), ("_redirects", "<!DOCTYPE html>", 1), ("web.config", "<configuration>\n<a>", 2)]
+)
+def test_a_file_of_the_folder_that_cannot_be_read_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, line: int
+) -> None:
+    root = written(tmp_path, {"index.html": links("/"), name: text})
+    assert main(["audit", str(root), "--url", NEW]) == 1
+    assert f"{root / name}:{line}: map: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("vercel.json", '{"cleanUrls": true}'), ("netlify.toml", "[build]\ncommand = 'x'\n"), ("_redirects", "# none\n"), ("web.config", "<configuration><system.webServer/></configuration>"), ("staticwebapp.config.json", "{}"), (".htaccess", ""), ("vercel.json", "{}")]
+)
+def test_a_file_of_the_folder_without_redirects_is_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
+    root = written(tmp_path, {"index.html": links("/"), name: text})
+    assert main(["audit", str(root), "--url", NEW]) == 0
+    assert name not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("name", "text", "server"), [("_redirects", "/a /b/ 301\n", "nginx"), (".htaccess", "Redirect 301 /a /b/\n", "netlify"), ("_redirects", "no rule\n", "netlify"), (".htaccess", "Options -Indexes\n", "apache")])
 def test_a_file_that_the_server_does_not_read_is_no_map(tmp_path: Path, name: str, text: str, server: str) -> None:
     assert not audited(tmp_path, {"index.html": links("/"), name: text}, "--server", server).tables["rules"]

@@ -4,9 +4,10 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from audited import audited
+from audited import NEW, audited, written
 
 from absolve.audit import robots
+from absolve.cli import main
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ from absolve.audit import robots
     ],
 )  # fmt: skip
 def test_the_longest_rule_of_the_group_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
-    rule = robots.of_robots(text.encode())(path)
+    rule = robots.Rules(robots.of_robots(text.encode()))(path)
     assert (rule.line if rule is not None else None) == line
 
 
@@ -61,6 +62,7 @@ def test_rules_of_a_group_with_many_names_take_linear_memory() -> None:
         ('[[headers]]\nfor = "/a/*"\n[headers.values]\nX-Robots-Tag = "noindex"\n', "/a/b", 4),
         ('[[headers]]\nfor = "/a/*"\n[headers.values]\nX-Robots-Tag = "noindex"\n', "/b", None),
         ("[[headers", "/b", None),
+        pytest.param("#" * 600_000 + "\nHeader set X-Robots-Tag noindex", "/a", 2, id="a long file"),
         ("/*\n  X-Robots-Tag: noindex\n", "/a/b", 2),
         ("/a/*\n\tx-robots-tag: none\n/b\n  X-Frame-Options: DENY\n", "/b", None),
         ("/*\n  X-Robots-Tag: nofollow\n", "/a", None),
@@ -71,7 +73,8 @@ def test_rules_of_a_group_with_many_names_take_linear_memory() -> None:
 )
 def test_a_field_that_a_file_of_the_host_sets_shuts_a_path_out(text: str, path: str, line: int | None) -> None:
     name = {"{": "vercel.json", "[": "netlify.toml", "/": "_headers", "h": "_headers"}.get(text[0], ".htaccess")
-    rule = robots.FILES[name](text.encode(), "h.example")(path)
+    found = robots.FILES[name](text.encode(), f"h.example/{name}")
+    rule = robots.Rules((pattern, rule) for pattern, rule in found if pattern is not None)(path)
     assert (rule.line if rule is not None else None) == line
 
 
@@ -96,3 +99,35 @@ def test_the_words_of_a_robots_tag(value: str, *, expected: bool) -> None:
 def test_a_file_of_another_server_shuts_nothing_out(tmp_path: Path, server: str, *, is_found: bool) -> None:
     files = {"index.html": "<p>", ".htaccess": 'Header set X-Robots-Tag "noindex"\n'}
     assert audited(tmp_path, files, "--server", server).pages == ({("noindex", "")} if is_found else set())
+
+
+HTACCESS, NOINDEX = ".htaccess", "Header set X-Robots-Tag noindex"
+
+
+@pytest.mark.parametrize(
+    ("root", "folder", "pages"),
+    [
+        ("", NOINDEX, {("noindex", "a/")}),
+        (NOINDEX, "Header unset X-Robots-Tag", {("noindex", "")}),
+        (NOINDEX, "", {("noindex", "")}),  # one finding for the site
+    ],
+)
+def test_a_file_in_a_folder_is_for_that_folder(tmp_path: Path, root: str, folder: str, pages: set[tuple[str, str]]) -> None:
+    files = {"index.html": "<a href=a/>", "a/index.html": "<a href=../>", HTACCESS: root, "a/.htaccess": folder}
+    assert audited(tmp_path, files, old={"index.html": "<a href=a/>", "a/index.html": "<a href=../>"}).pages == pages
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        (HTACCESS, f"\n{NOINDEX} env=STAGING", 2),
+        (HTACCESS, f'<FilesMatch "\\.html$">\n{NOINDEX}\n</FilesMatch>', 2),
+        ("vercel.json", '{"headers": [{"source": "/((?!x).*)",\n"headers": [{"key": "X-Robots-Tag", "value": "noindex"}]}]}', 2),
+    ],
+)
+def test_a_condition_that_is_not_judged_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, line: int
+) -> None:
+    root = written(tmp_path, {"index.html": "<p>", name: text})
+    main(["audit", str(root), "--url", NEW])
+    assert f"{root / name}:{line}: noindex: " in capsys.readouterr().err

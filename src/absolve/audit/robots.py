@@ -14,26 +14,27 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from absolve.audit.judge import each, insert, one
 from absolve.audit.maps.apache_config import directives
 from absolve.audit.maps.structured import dicts, loaded
-from absolve.core.errors import UsageError
+from absolve.core.errors import Diagnostic, UsageError
 from absolve.tables import text as table_text
 from absolve.urls.identity import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from absolve.audit.texts import Found
+    from absolve.audit import texts
 
 _MOST_BYTES: Final = 500 << 10  # RFC 9309 2.5
 _MOST_PATTERNS: Final = 500  # with an asterisk; each is tried for each path
 _ROBOT: Final = "googlebot"
 _NOT_INDEXED: Final = re.compile(r"(?:^|,)\s*(?:googlebot:\s*)?(?:noindex|none)\s*(?:$|,)", re.IGNORECASE)
 _TAG: Final = re.compile("x-robots-tag", re.IGNORECASE)
-_APACHE: Final = re.compile(  # without a condition behind the value
+_APACHE: Final = re.compile(
     r"""Header\s+(?:(?:always|onsuccess)\s+)?(set|append|add|merge|setifempty|unset)\s+"?X-Robots-Tag:?"?"""
-    r"""(?:\s+("[^"]*"|'[^']*'|\S+))?""",
-    re.IGNORECASE,
+    r"""(?:\s+("[^"]*"|'[^']*'|\S+)(\s.*)?)?""",  # and a condition
+    re.IGNORECASE | re.DOTALL,
 )
 _FOR_ALL: Final = frozenset({"ifmodule", "ifversion"})  # sections of Apache that leave out no page
+_UNJUDGED: Final = "this keeps pages out of the index on a condition, which is not judged"
 _ANY: Final = re.compile(r"\(\.\*\)|:\w+\*", re.ASCII)  # of path-to-regexp
 _PAGES: Final = """
 SELECT r.resource, r.path, d.robots FROM resources r
@@ -44,11 +45,15 @@ WHERE r.side = ? AND r.is_page AND r.media_type IS NOT NULL
 
 
 class Rule(NamedTuple):
-    """A rule that shuts paths out, or allows them: its line and its text."""
+    """A rule that shuts paths out, or allows them: its line, its text, and the document that has it."""
 
     line: int
     text: str
     is_allowed: bool = False
+    document: str = ""
+
+
+Found = tuple[str | None, Rule]  # with the pattern of its paths, None for a rule with a condition that is not judged
 
 
 class Rules:
@@ -91,12 +96,12 @@ def _fits(pattern: str, path: str) -> bool:
     return path.startswith(last) if not pieces else path.find(last, at) >= 0
 
 
-def of_robots(data: bytes) -> Rules:
+def of_robots(data: bytes) -> Sequence[tuple[str, Rule]]:
     """Return the rules of a robots.txt file for Googlebot, or for all robots if it names none."""
     groups: dict[str, list[tuple[str, Rule]]] = {}  # of the robots that count
     agents: set[str] = set()
     has_rules = False
-    for number, text in enumerate(_lines(data), 1):
+    for number, text in enumerate(_lines(data[:_MOST_BYTES]), 1):
         name, _, value = (part.strip() for part in text.partition("#")[0].partition(":"))
         if name.lower() == "user-agent":
             if has_rules:
@@ -109,76 +114,82 @@ def of_robots(data: bytes) -> Rules:
             rule = Rule(number, f"{name}: {value}", name.lower() == "allow")
             for agent in agents if value else ():
                 groups[agent].append((decoded(value), rule))
-    return Rules(groups.get(_ROBOT, groups.get("*", [])))
+    return groups.get(_ROBOT, groups.get("*", []))
 
 
-def of_headers(data: bytes, host: str) -> Rules:
-    """Return the rules of a `_headers` file (Netlify, Cloudflare Pages) with an X-Robots-Tag against indexing.
+def of_headers(data: bytes, at: str) -> Iterator[Found]:
+    """Yield the rules of a `_headers` file (Netlify, Cloudflare Pages) with an X-Robots-Tag against indexing.
 
     A path may be that of another host: `https://:project.pages.dev/*` concerns previews only.
     """
-    rules: list[tuple[str, Rule]] = []
     pattern: str | None = None
     for number, text in enumerate(_lines(data), 1):
         if not text[:1].isspace():
-            pattern = _pattern(text.strip(), host)
+            pattern = _pattern(text.strip(), at)
             continue
         name, _, value = (part.strip() for part in text.partition(":"))
         if pattern is not None and name.lower() == "x-robots-tag" and is_shut(value):
-            rules.append((pattern, Rule(number, text.strip())))
-    return Rules(rules)
+            yield pattern, Rule(number, text.strip())
 
 
-def _pattern(text: str, host: str) -> str | None:
-    """Return the pattern of a path: `*` and `:name` are any text."""
+def _pattern(text: str, at: str) -> str | None:
+    """Return the pattern of a path, None for a path of another host: `*` and `:name` are any text."""
+    host = at.partition("/")[0]
     found = re.fullmatch(r"(?:https?://([^/]*))?(/\S*)", text)
     if found is None or (found[1] is not None and found[1].lower() != host):
         return None
     return re.sub(r":[A-Za-z]\w*", "*", found[2]) + "$"
 
 
-def of_apache(data: bytes, _host: str) -> Rules:
-    """Return the rule of a `.htaccess` file with an X-Robots-Tag against indexing: for all pages, on no condition."""
-    rules: list[tuple[str, Rule]] = []
-    for directive in directives(data[:_MOST_BYTES]):
+def of_apache(data: bytes, at: str) -> list[Found]:
+    """Return the rules of a `.htaccess` file with an X-Robots-Tag: each is for the folder that has the file."""
+    folder = f"/{decoded(at.partition('/')[2])}".removesuffix(".htaccess")
+    rules: list[Found] = []
+    for directive in directives(data):
         found = _APACHE.fullmatch(directive.text)
-        if found is None or any(section.name not in _FOR_ALL for section in directive.sections):
+        if found is None:
             continue
-        if found[1].lower() in {"set", "unset"}:
-            rules.clear()
-        if is_shut((found[2] or "").strip("\"'")):
-            rules.append(("/", Rule(directive.line, directive.text)))
-    return Rules(rules)
+        is_out = is_shut((found[2] or "").strip("\"'"))
+        has_condition = found[3] or any(section.name not in _FOR_ALL for section in directive.sections)
+        rule = Rule(directive.line, directive.text, not is_out)
+        if has_condition:
+            rules += [(None, rule)] if is_out else []
+            continue
+        if is_set := found[1].lower() in {"set", "unset"}:
+            rules = [each_ for each_ in rules if each_[0] is None]
+        if is_set or is_out:
+            rules.append((folder, rule))
+    return rules
 
 
-def of_vercel(data: bytes, host: str) -> Rules:
-    """Return the rules of a `vercel.json` with an X-Robots-Tag against indexing, on no condition."""
-    return Rules(_of_tables(data, host, is_toml=False))
+def of_vercel(data: bytes, at: str) -> Iterator[Found]:
+    """Return the rules of a `vercel.json` with an X-Robots-Tag against indexing."""
+    return _of_tables(data, at, is_toml=False)
 
 
-def of_netlify(data: bytes, host: str) -> Rules:
+def of_netlify(data: bytes, at: str) -> Iterator[Found]:
     """Return the rules of a `netlify.toml` with an X-Robots-Tag against indexing."""
-    return Rules(_of_tables(data, host, is_toml=True))
+    return _of_tables(data, at, is_toml=True)
 
 
-def _of_tables(data: bytes, host: str, *, is_toml: bool) -> Iterator[tuple[str, Rule]]:
-    text = table_text.decoded(data[:_MOST_BYTES])
+def _of_tables(data: bytes, at: str, *, is_toml: bool) -> Iterator[Found]:
+    text = table_text.decoded(data)
     try:
         table = loaded("", text, is_toml=is_toml)
-    except UsageError:
+    except UsageError:  # the run has read the file as a map, and reported it
         return
     lines = (text.count("\n", 0, found.start()) + 1 for found in _TAG.finditer(text))
     for entry in dicts(table, "headers"):
         path = str(entry.get("for")) if is_toml else _ANY.sub("*", str(entry.get("source")))
         is_known = is_toml or not (re.search(r"[(){}|+?\\]", path) or entry.keys() & {"has", "missing"})
-        pattern = _pattern(path, host) if is_known else None
+        pattern = _pattern(path, at) if is_known else None
         values = entry.get("values") if is_toml else {
             str(field.get("key")): field.get("value") for field in dicts(entry, "headers")
         }
         for name, value in values.items() if isinstance(values, dict) else ():
             if name.lower() == "x-robots-tag":
                 line = next(lines, 1)
-                if pattern is not None and is_shut(str(value)):
+                if is_shut(str(value)) and (pattern is not None or not is_known):
                     yield pattern, Rule(line, f"{name}: {value}")
 
 
@@ -188,52 +199,66 @@ def is_shut(robots: str) -> bool:
 
 
 def _lines(data: bytes) -> Iterator[str]:
-    yield from data[:_MOST_BYTES].decode("utf-8-sig", "replace").splitlines()
+    yield from data.decode("utf-8-sig", "replace").splitlines()
 
 
-FILES: Final = {  # in the root of a site
+FILES: Final = {  # in the root of a site, `.htaccess` in any folder
     "_headers": of_headers, ".htaccess": of_apache, "vercel.json": of_vercel, "netlify.toml": of_netlify,
 }
 
 
 def find(
-    connection: Any, read: Callable[[str, str], Iterable[Found]], unread: Collection[str] = frozenset()
+    connection: Any,
+    read: Callable[[str, str], Iterable[texts.Found]],
+    notify: Callable[[Diagnostic], None],
+    unread: Collection[str] = frozenset(),
 ) -> None:
     """Create the table `closed`: the pages of both sites that search engines may not index, and by what.
 
-    `unread`: names of `FILES` that the server of the new site does not read.
+    `notify` is called for what shuts out pages of the new site on a condition, and is not judged. `unread`: names of
+    `FILES` that the server of the new site does not read.
     """
     connection.execute("CREATE OR REPLACE TABLE closed (side VARCHAR, resource BIGINT, reason VARCHAR)")
     sides = {"new": [name for name in FILES if name not in unread], "old": list(FILES)}
-    closed = (_closed(connection, read, side, names) for side, names in sides.items())
+    closed = (_closed(connection, read, side, names, notify) for side, names in sides.items())
     insert(connection, "closed", chain.from_iterable(closed))
 
 
 def _closed(
-    connection: Any, read: Callable[[str, str], Iterable[Found]], side: str, names: Sequence[str]
+    connection: Any,
+    read: Callable[[str, str], Iterable[texts.Found]],
+    side: str,
+    names: Sequence[str],
+    notify: Callable[[Diagnostic], None],
 ) -> Iterator[tuple[str, int, str]]:
-    files = list(_files(connection, read, side, names))
+    found = _files(connection, read, side, names)
+    for rule in (rule for rules in found for pattern, rule in rules if pattern is None and side == "new"):
+        notify(Diagnostic("noindex", f"{_UNJUDGED}: {rule.text}", rule.document, rule.line))
+    files = [Rules((pattern, rule) for pattern, rule in rules if pattern is not None) for rules in found]
     for resource, path, robots in each(connection, _PAGES.format(side=side), [side]):
         if robots is not None and is_shut(robots):
             yield side, resource, f'its robots meta element or X-Robots-Tag is "{robots}"'
             continue
-        for name, rules in files:
-            if (rule := rules(path)) is not None:
-                yield side, resource, f'{name}, line {rule.line}: "{rule.text}"'
-                break
+        for rule in filter(None, (rules(path) for rules in files)):
+            yield side, resource, f'{rule.document}, line {rule.line}: "{rule.text}"'
+            break
 
 
 def _files(
-    connection: Any, read: Callable[[str, str], Iterable[Found]], side: str, names: Sequence[str]
-) -> Iterator[tuple[str, Rules]]:
-    """Yield the files that concern the main site of a side, with their rules."""
+    connection: Any, read: Callable[[str, str], Iterable[texts.Found]], side: str, names: Sequence[str]
+) -> list[list[Found]]:
+    """Return the rules of the files that concern the main site of a side, those of each name together."""
+    kinds: dict[str, list[Found]] = {}
     scope = connection.execute("SELECT site, prefix FROM scopes WHERE side = ? AND is_main", [side]).fetchall()
     pattern = "|".join(map(re.escape, ("robots.txt", *names)))
     for site, prefix in scope:
         for found in read(side, f"regexp_matches(path, '/({pattern})$')"):
             (at,) = one(connection, "SELECT site || path FROM resources WHERE resource = ?", [found.resource])
+            name = at.rpartition("/")[2]
+            rules: Iterable[Found] = []
             if at == f"{site}/robots.txt":
-                yield found.document, of_robots(found.data)
-            for name in names:
-                if at == f"{site}{prefix}{name}":
-                    yield found.document, FILES[name](found.data, site)
+                rules = of_robots(found.data)
+            elif at == f"{site}{prefix}{name}" or (name == ".htaccess" and at.startswith(f"{site}{prefix}")):
+                rules = FILES[name](found.data, at)
+            kinds.setdefault(name, []).extend((where, rule._replace(document=found.document)) for where, rule in rules)
+    return list(kinds.values())

@@ -6,6 +6,7 @@ Input: the options, a folder for temporary files. Output: files, a summary, the 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
 from contextlib import closing
@@ -95,7 +96,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
         changed_since.links(connection, changes, question.new_url)
         name = options.server.partition(",")[0]
-        robots.find(connection, read, [file for file, others in _OF_HOSTS.items() if name in others])
+        robots.find(connection, read, report.aside, [file for file, others in _OF_HOSTS.items() if name in others])
         texts.og_urls(connection, read)
         mentions.find(connection, question, read)
         report.totals.files -= Counter(map(kind_of, read.texts))
@@ -244,10 +245,21 @@ def _unasked(options: argparse.Namespace) -> list[Path]:
 
 
 def _of_folder(path: Path, options: argparse.Namespace, report: Report) -> RuleSet | None:
-    """Return the rules of a file that nobody gave, with a line that names it; None for one without a redirect."""
+    """Return the rules of a file that nobody gave, with a line that names it; None for one without a redirect.
+
+    One that cannot be read is a failure: its host could not read it, either.
+    """
     try:
         found = _read_map(str(path), options, report)
-    except (UsageError, DocumentError):
+    except maps.NoRuleError:
+        return None
+    except DocumentError as error:
+        report.failure(error)
+        return None
+    except UsageError as error:
+        place = re.fullmatch(r"(?:(\d+): )?(.*)", error.message.removeprefix(f"{path}:"), re.DOTALL)
+        line, text = place.groups() if place is not None else (None, error.message)
+        report.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
         return None
     rules = sum(rule.problem is None for rule in found.rules)
     if not rules:

@@ -6,7 +6,7 @@ by all of them. It does not know which pages exist; the caller passes a predicat
 
 from absolve.audit.maps.checks import Checked, checked, strangers
 from absolve.audit.maps.model import REDIRECTS, Move, Outcome, Rule, RuleSet
-from absolve.audit.maps.reading import FORMATS, check, read
+from absolve.audit.maps.reading import FORMATS, NoRuleError, check, read
 from absolve.audit.maps.redirects import recorded
 from absolve.audit.maps.rules import Rules
 from absolve.audit.maps.writing import Written, form_like, form_of, rule_text, written
@@ -16,6 +16,7 @@ __all__ = [
     "REDIRECTS",
     "Checked",
     "Move",
+    "NoRuleError",
     "Outcome",
     "Rule",
     "RuleSet",

@@ -114,8 +114,12 @@ _SUFFIXES: Final = {
 }
 
 
+class NoRuleError(UsageError):
+    """A file that may be a map has no line that is like a rule."""
+
+
 def check(found: RuleSet) -> None:
-    """Raise UsageError for a map that cannot be one: a file of another form, or one in which no line is like a rule."""
+    """Raise UsageError for a file of another form than a map; NoRuleError for one in which no line is like a rule."""
     text = decoded(found.data[:_LOOKED_AT])
     is_known = found.format in _STRUCTURED
     is_known = is_known or (found.format == "csv" and found.words.startswith("rows of JSON"))
@@ -123,7 +127,7 @@ def check(found: RuleSet) -> None:
     _refuse(found.file, other, text[: len(text) - len(text.lstrip())].count("\n") + 1)
     if not any(_is_like(rule, found.format) for rule in found.rules):
         line, problem = next(((rule.line, f": {rule.problem}") for rule in found.rules), (1, ""))
-        raise UsageError(f"{found.file}:{line}: no rule is in this map{problem}: a map is {_IN_WORDS}")
+        raise NoRuleError(f"{found.file}:{line}: no rule is in this map{problem}: a map is {_IN_WORDS}")
 
 
 def _refuse(file: str | Path, other: str | None, line: int = 1) -> None:

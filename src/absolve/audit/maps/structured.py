@@ -409,7 +409,8 @@ def loaded(name: str, text: str, *, is_toml: bool = False) -> Any:
     try:
         return toml.parsed(text) if is_toml else _json(text)
     except (ValueError, RecursionError) as error:
-        place = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        line = re.search(r"\bline (\d+)", str(error))  # of both modules
+        place = f":{line[1]}" if line is not None else ""
         kind = "TOML" if is_toml else "JSON"
         text = f"{name}{place}: it is no {kind}: {error}: a map is a file that its program can read"
         raise UsageError(text) from error

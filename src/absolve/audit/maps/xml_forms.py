@@ -99,7 +99,8 @@ def _root(name: str, data: bytes) -> Any:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
         return etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise UsageError(f"{name}: it is no XML: {error}: a map is a file that its program can read") from error
+        place = f":{error.lineno}" if isinstance(error, etree.XMLSyntaxError) else ""
+        raise UsageError(f"{name}{place}: it is no XML: {error}: a map is a file that its program can read") from error
 
 
 def _pairs(one: Any) -> Iterator[tuple[str, str, int]]:
