@@ -114,24 +114,27 @@ class Online(NamedTuple):
 
 
 class Tab:
-    """One tab that opens one URL after the other; `ran` are the words that their scripts said."""
+    """Opens one URL after the other; `ran` are the words that their scripts said.
+
+    Behind a load that failed comes a new page: the old one would still show its error, and stop the next load.
+    """
 
     def __init__(self, chromium: Chromium) -> None:
         self._chromium = chromium
         self.ran: set[str] = set()
-
-        async def opened(browser: playwright.Browser) -> playwright.Page:
-            page = await browser.new_page(accept_downloads=False)
-            await page.expose_binding("ran", lambda _, word: self.ran.add(word))
-            return page
-
-        self._page = chromium.run(opened, 60)
+        self._page: playwright.Page | None = None
 
     def open(self, url: str) -> None:
         """Open a URL, and wait until it is loaded, or turns out to be none that is shown."""
 
-        async def opened(_: object) -> None:
-            with suppress(Error):
+        async def opened(browser: playwright.Browser) -> None:
+            if self._page is None:
+                self._page = await browser.new_page(accept_downloads=False)
+                await self._page.expose_binding("ran", lambda _, word: self.ran.add(word))
+            try:
                 await self._page.goto(url, timeout=0)
+            except Error:
+                await self._page.close()
+                self._page = None
 
-        self._chromium.run(opened, 30)
+        self._chromium.run(opened, 60)
