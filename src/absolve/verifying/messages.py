@@ -255,6 +255,7 @@ def opened(name: str, body: bytes) -> bytes:
 
 # --- mail -------------------------------------------------------------------------------------------------------------
 
+_MARK: Final = b"\xef\xbb\xbf"  # of an editor
 _FROM: Final = re.compile(rb"(?:^|\A\xef\xbb\xbf)From [^\n]*\n", re.MULTILINE)
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)(?>(?:\r?\n)*)")
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
@@ -310,10 +311,11 @@ def _content(data: bytes, media_type: str) -> tuple[bytes, bytes]:
 def _messages(mailbox: Entity) -> list[bytes]:
     """Return the data after each From line, and a message in front of the first one.
 
-    A From line that absolve takes for text belongs to its message.
+    A From line that absolve takes for text belongs to its message, which may begin with it.
     """
     known = {inner.part.start for inner in inners(mailbox)}
-    lines = [found.span() for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
+    first = -1 if known & {0, len(_MARK)} else 0
+    lines = [found.span() for found in _FROM.finditer(mailbox.data) if found.end() in known or found.start() == first]
     if lines and min(known, default=lines[0][1]) < lines[0][1]:
         lines.insert(0, (0, 0))
     ends = [*(start for start, _ in lines[1:]), len(mailbox.data)]
