@@ -1,5 +1,6 @@
 """HAR as a capture: entries that answer a GET, their contents, and what of them cannot be read."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -118,6 +119,13 @@ def test_a_broken_entry_is_reported_by_its_number_and_the_others_are_held(
     code, found = mirrored(tmp_path, "c.har", har(broken, entry(URL, PAGE)))
     assert (code, found) == (1, {"h/p.html": PAGE.encode()})
     assert "c.har: broken-entry: entry[1]" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_a_broken_entry_has_its_number_in_the_array_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    encoded = {**entry("http://h/n", PAGE), "response": {"status": 200, "content": {"text": "A", "encoding": "base64"}}}
+    mirrored(tmp_path, "c.har", har(None, entry(URL, PAGE), 5, {}, *[0] * 120, {"request": 5}, encoded))
+    numbers = re.findall(r"entry\[(\d+)\]", capsys.readouterr().err)
+    assert (numbers[:4], numbers[-2:]) == (["1", "3", "4", "5"], ["125", "126"])
 
 
 @pytest.mark.parametrize("text", ["null", '"log"', "[]", '{"log": 1}', '{"log": {}}', '{"log": {"entries": {"a": 1}}}', '{"log"', "[" * 100_000, "\x00"])

@@ -167,6 +167,16 @@ def test_a_mailbox_is_verified_message_by_message() -> None:
     assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("line", [b"From \n", b"From here\n", b"From \r\n"])
+def test_a_from_line_at_the_beginning_that_is_text_is_a_message_of_its_own(line: bytes, mark: bytes) -> None:
+    before = mark + line + b"From \n" + MESSAGE + b"\nFrom \n" + MESSAGE
+    after = absolve.rewrite(before, media_type="application/mbox", url=URL)
+    assert after.count(b"http://h.example/d/b/") > 2
+    assert codes(before, after, "application/mbox") == set()
+    assert codes(before, after.replace(line, line.replace(b"From ", b"From x"), 1), "application/mbox")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [

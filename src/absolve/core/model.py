@@ -231,7 +231,8 @@ class Derived(NamedTuple):
 class Part:
     """One whole document inside an entity: the span of its bytes and their coding.
 
-    `media_type` selects the walker; a part without a walker stays unchanged. `name` is its step in the entity path, ""
+    `media_type` selects the walker; a part without a walker stays unchanged. `name` is its step in the entity path,
+    to which the fold adds its number unless the walker has counted (`entry[3]` of a HAR: broken ones count), ""
     for a part of the same document (a style element), whose rows belong to the outer entity. `claims` are the bases
     that its container gives for it, in order of preference: its retrieval URL, or else its encapsulating entity's.
     `base` is the scoped claim that applies to it.

@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 
     `url`, as recorded (that of a web archive, too), is absolute, or relative where no base is known; "" for none.
     `is_text`: the container holds the content as text, which is UTF-8 here. `scope` leads to the document: the number
-    of a part in each multipart, message and mailbox around it; the first `message` of these numbers lead to its
+    of a part in each multipart, message, mailbox and archive around it; the first `message` of these lead to its
     message.
     """
 
@@ -98,8 +98,8 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
                 raise WalkError(event.code, event.text)
             yield event
         elif isinstance(event, Part):
-            number += 1
             kind = registry.kind_of(event.media_type)
+            number = int(event.name[len("entry[") : -1]) if media_type == registry.HAR else number + 1
             # The body of an entry is one document: a message in it may not give its parts URLs of other hosts.
             is_step = kind in registry.STEPS or (media_type in _MAIL and _is_mail(event, kind))
             if not is_step or media_type == registry.HAR_ENTRY:
@@ -115,7 +115,7 @@ def _inside(data: bytes, media_type: str, how: Settings, around: _Around) -> Ite
                 inner = _Around(own, facts, below, len(below) if kind == registry.MESSAGE else message)
                 yield from _below(event, data, kind, how, inner)
     if not number and media_type == registry.HAR_ENTRY:
-        yield Entry(url, facts.media_type, _dated(facts, url), is_text=True)
+        yield Entry(url, facts.media_type, _dated(facts, url), is_text=True, scope=scope)
 
 
 def _dated(facts: Capture, url: str) -> Capture:
@@ -133,7 +133,8 @@ def _below(part: Part, data: bytes, kind: str, how: Settings, around: _Around) -
     try:
         yield from _inside(part.coding.decode(data[part.start : part.end]), kind, how, around)
     except (CodingError, WalkError) as error:
-        yield Finding(error.code, error.message, part.start, failed=True)
+        text = f"{part.name}: {error.message}" if part.name.startswith("entry[") else error.message
+        yield Finding(error.code, text, part.start, failed=True)
 
 
 def _url(part: Part, url: str, facts: Capture, location_base: str) -> str:

@@ -536,7 +536,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
     """
     path = entity.path
     if part.name:
-        step = f"{part.name}[{named + 1}]"
+        step = part.name if entity.media_type == registry.HAR else f"{part.name}[{named + 1}]"
         path = f"{path}/{step}" if path else step
     inner = Entity(value, _charset_of_text(part), media_type, entity.name, path, entity.settings)
     if part.coding is IDENTITY:

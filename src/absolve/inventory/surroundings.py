@@ -164,7 +164,8 @@ def _absolute(entity: Entity, reference: str) -> str | None:
 def path_of(outer: Entity, part: Part, member: int | None) -> str:
     """Return the entity path of a document that was not walked: its step has no number in the count of those that were.
 
-    The one body of a message or entry is always the first; any other has its byte offset.
+    The one body of a message or entry is always the first, and an entry has its number in its archive; any other
+    document has its byte offset.
     """
     number = "1"
     if outer.media_type not in WRAPPERS or len(outer.events.parts) > 1:
@@ -177,5 +178,5 @@ def path_of(outer: Entity, part: Part, member: int | None) -> str:
                 member = start
         if member is not None:
             number = f"@{member}+{part.start}"
-    step = f"{part.name}[{number}]"
+    step = part.name if outer.media_type == registry.HAR else f"{part.name}[{number}]"
     return f"{outer.path}/{step}" if outer.path else step

@@ -67,16 +67,16 @@ class ContainerReader:
         """Yield each document that answers a GET; a Content-ID leads to its part by a redirect."""
         index = 0
         try:
-            for number, one in enumerate(self._every(), 1):
+            for one in self._every():
                 if isinstance(one, Finding):
-                    yield self._broken(one.code, one.text, number)
+                    yield self._broken(one.code, one.text)
                     continue
                 try:
                     yield from self._captured(one, index)
                 except CodingError as error:
-                    yield self._broken(error.code, error.message, number)
+                    yield self._broken(error.code, error.message, one.scope)
                 except FAULTS as error:
-                    yield self._broken("unreadable", fault(error), number)
+                    yield self._broken("unreadable", fault(error), one.scope)
                 index += 1
         except WalkError as error:
             code = "broken-zip" if self._kind == registry.ZIP else error.code
@@ -94,9 +94,9 @@ class ContainerReader:
             return sources.FileBytes(self._input.name)  # type: ignore[return-value]  # it is as bytes are
         return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
 
-    def _broken(self, code: str, text: str, number: int) -> Broken:
+    def _broken(self, code: str, text: str, scope: tuple[int, ...] = ()) -> Broken:
         if self._kind == registry.HAR:
-            code, text = "broken-entry", f"entry[{number}]: {text}"
+            code, text = "broken-entry", f"entry[{scope[0]}]: {text}" if scope else text
         elif self._kind == registry.ZIP:
             code = "unread-member"
         return Broken(Diagnostic(code, text, self._input.name, failed=True))

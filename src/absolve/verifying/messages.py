@@ -17,7 +17,7 @@ from contextlib import suppress
 from email.header import decode_header
 from email.parser import BytesHeaderParser
 from http.client import HTTPException, HTTPResponse
-from itertools import chain, takewhile, zip_longest
+from itertools import chain, islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from absolve.core.model import Document, Link
@@ -128,6 +128,8 @@ _EMPTY_LINES: Final = (b"\r\n", b"\n")
 _FIELD: Final = re.compile(rb"[!-9;-~]+[\t ]*:|[\t ]")  # a line of one
 _LINE_ENDS: Final = re.compile(rb"[\r\n]++\Z")
 _DIGITS: Final = 18  # maximum digits of a Content-Length
+_MOST_LENGTHS: Final = 8  # of a message in a mailbox
+_WHITE_SPACE: Final = "\t\n\r "  # around values
 FAILS: Final = (ValueError, HTTPException, EOFError, OSError, zlib.error, ImportError)
 
 
@@ -154,7 +156,7 @@ class _Read:
 
     def values(self, name: str) -> list[str]:
         """Return the values of a field of the last header."""
-        return [str(value).strip() for value in self.headers[-1].get_all(name, [])]
+        return [str(value).strip(_WHITE_SPACE) for value in self.headers[-1].get_all(name, [])]
 
 
 def _of_http(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
@@ -181,15 +183,19 @@ def _of_http(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
         yield from _of_body(bodies, (one, other), _LINE_ENDS, meant)
 
 
-def _of_lengths(old: _Read, new: _Read) -> Iterator[Fault]:
-    """Check that Content-Length has its new value, if it was right; line ends after the body do not count."""
+def _of_lengths(old: _Read, new: _Read, most: int = 1) -> Iterator[Fault]:
+    """Check that Content-Length has its new value, if it was right; line ends after the body do not count.
+
+    More than one field is ambiguous in HTTP (RFC 9112 6.3). `most` is the number that may be written again.
+    """
     lengths, changed = (read.values("content-length") for read in (old, new))
-    expected = lengths
-    is_number = len(lengths) == 1 and len(lengths[0]) <= _DIGITS and lengths[0].isdecimal()
-    if is_number and _without_chunks(old) == old.body:
-        behind = old.body[int(lengths[0]) :]
-        if int(lengths[0]) <= len(old.body) and not behind.strip(b"\r\n"):
-            expected = [str(len(new.body) - len(behind))]
+    expected = list(lengths)
+    if (len(lengths) == 1 or most > 1) and _without_chunks(old) == old.body:
+        numbers = (at for at, one in enumerate(lengths) if len(one) <= _DIGITS and one.isdecimal())
+        for at in islice(numbers, most):
+            behind = old.body[int(lengths[at]) :]
+            if int(lengths[at]) <= len(old.body) and not behind.strip(b"\r\n"):
+                expected[at] = str(len(new.body) - len(behind))
     if changed != expected:
         yield Fault("attribute", f"Content-Length changed to {shown(str(changed))}, expected {shown(str(expected))}")
 
@@ -249,6 +255,7 @@ def opened(name: str, body: bytes) -> bytes:
 
 # --- mail -------------------------------------------------------------------------------------------------------------
 
+_MARK: Final = b"\xef\xbb\xbf"  # of an editor
 _FROM: Final = re.compile(rb"(?:^|\A\xef\xbb\xbf)From [^\n]*\n", re.MULTILINE)
 _BEFORE: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?>(?:>?From [^\n]*\n)*)(?>(?:\r?\n)*)")
 _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
@@ -304,10 +311,11 @@ def _content(data: bytes, media_type: str) -> tuple[bytes, bytes]:
 def _messages(mailbox: Entity) -> list[bytes]:
     """Return the data after each From line, and a message in front of the first one.
 
-    A From line that absolve takes for text belongs to its message.
+    A From line that absolve takes for text belongs to its message, which may begin with it.
     """
     known = {inner.part.start for inner in inners(mailbox)}
-    lines = [found.span() for found in _FROM.finditer(mailbox.data) if found.end() in known or not found.start()]
+    first = -1 if known & {0, len(_MARK)} else 0
+    lines = [found.span() for found in _FROM.finditer(mailbox.data) if found.end() in known or found.start() == first]
     if lines and min(known, default=lines[0][1]) < lines[0][1]:
         lines.insert(0, (0, 0))
     ends = [*(start for start, _ in lines[1:]), len(mailbox.data)]
@@ -334,8 +342,9 @@ def _of_bytes(messages: tuple[bytes, bytes], pair: Pair, path: str, meant: Meant
         yield _in_part(Fault("tree", "the lines of the header that are no fields differ"), path)
     try:
         old, new = (_parsed(message) for message in (one, other))
-        if path:  # of a mailbox; its length field is as in HTTP
-            yield from _of_lengths(*(_Read(b"HTTP/1.0 200\n" + message) for message in messages))
+        if path:  # of a mailbox; its length fields are as in HTTP, but there may be more
+            before, after = (_Read(b"HTTP/1.0 200\n" + message) for message in messages)
+            yield from _of_lengths(before, after, _MOST_LENGTHS)
         yield from _of_message(old, new, pair, path, meant, "content-length" if path else "")
     except RecursionError:
         yield _in_part(Fault("unjudged", "it cannot read multiparts nested as deep as these"), path)

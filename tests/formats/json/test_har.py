@@ -388,6 +388,16 @@ def test_an_entry_that_lacks_only_values_is_not_reported(entry: dict[str, Any]) 
     assert reported(har(entry)) == []
 
 
+def test_an_entry_has_its_number_in_the_array_of_the_file_whatever_the_others_are() -> None:
+    data = har(None, WHOLE, 5, {"request": {"url": URL}, "response": {}}, {"request": 5}, *[0] * 120, WHOLE)
+    rows = absolve.links(data, name="x.har", on_diagnostic=lambda _: None)
+    assert [row.entity for row in rows] == ["entry[2]/body[1]", "entry[126]/body[1]"]
+    found = absolve.documents(data, name="x.har", on_diagnostic=lambda _: None)
+    assert [row.entity for row in found] == ["entry[2]/body[1]", "entry[4]", "entry[5]", "entry[126]/body[1]"]
+    texts = [one.text for one in walk(Document(data, name="x.har"), Settings()).diagnostics]
+    assert [text[:9] for text in texts if "an entry is" in text][:3] == ["entry[1]:", "entry[3]:", "entry[6]:"]
+
+
 @pytest.mark.parametrize(
     ("entry", "text"),
     [

@@ -607,6 +607,41 @@ def test_the_length_of_a_message_in_a_mailbox_is_written_again_if_it_was_right(o
     assert absolve.verify(data, mailbox(new, sizes[0]), media_type="application/mbox", url=URL)
 
 
+@pytest.mark.parametrize(
+    ("fields", "right"),
+    [
+        (b"Content-Length: %(is)d\nContent-Length: %(is)d\n", b"Content-Length: %(now)d\nContent-Length: %(now)d\n"),
+        (b"Content-Length: %(is)d\nContent-Length: 5\n", b"Content-Length: %(now)d\nContent-Length: 5\n"),
+        (b"Content-Length: 5\nContent-Length: %(is)d\n", b"Content-Length: 5\nContent-Length: %(now)d\n"),
+        (b"Content-Length:\n %(is)d\n", b"Content-Length:\n %(now)d\n"),
+        (b"Content-Length: %(is)d\n \n", b"Content-Length: %(now)d\n \n"),
+        (b"Content-Length: %(is)018d\n", b"Content-Length: %(now)d\n"),
+        (b"Content-Length: %(is)d\n x\n", None),
+        (b"Content-Length: %(is)d\x0b\n", None),
+        (b"Content-Length: %(is)019d\n", None),
+        (b"X: x\n Content-Length: %(is)d\n", None),
+    ],
+)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_each_right_length_of_a_message_is_written_again_whether_folded_or_not(fields: bytes, right: bytes | None, end: bytes) -> None:
+    def mailbox(fields: bytes, message: bytes) -> bytes:
+        return (b"From a@h 10:00\n" + fields % sizes + message).replace(b"\n", end)
+
+    sizes = {name: len(one.partition(b"\n\n")[2].replace(b"\n", end)) for name, one in ((b"is", OLD), (b"now", NEW))}
+    data = mailbox(fields, OLD)
+    done = rewritten(data, "application/mbox")
+    assert done == mailbox(fields if right is None else right, NEW)
+    assert absolve.verify(data, done, media_type="application/mbox", url=URL) == []
+
+
+def test_of_many_lengths_of_a_message_the_first_ones_are_written_again() -> None:
+    size, new_size = (len(one.partition(b"\n\n")[2]) for one in (OLD, NEW))
+    data = b"From a@h 10:00\n" + b"Content-Length: %d\n" % size * 20 + OLD
+    done = rewritten(data, "application/mbox")
+    assert (done.count(b"Length: %d\n" % size), done.count(b"Length: %d\n" % new_size)) == (12, 8)
+    assert absolve.verify(data, done, media_type="application/mbox", url=URL) == []
+
+
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n", b"\r", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("name", ["Trash.mbox", "Out.mbx"])
 def test_an_empty_file_is_a_mailbox_without_messages(data: bytes, name: str) -> None:

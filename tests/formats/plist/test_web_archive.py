@@ -2,7 +2,7 @@
 
 import plistlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
@@ -11,6 +11,7 @@ import absolve
 from absolve.core.errors import DocumentError
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
+from absolve.formats.plist import walker
 from absolve.rewriting.remap import Remapping
 from tests.shapes.captures import resource, web_archive
 from tests.shapes.scale import scaled
@@ -112,6 +113,36 @@ def test_equal_data_of_one_url_is_changed_once_and_of_two_urls_stays() -> None:
     apart = absolve.rewrite(written(plistlib.loads(data), "xml"), name=NAME)
     assert contents(apart)[1:3] == [b"<a href=http://h.example/d/x>", b"<a href=http://other.example/x>"]
     assert absolve.verify(written(plistlib.loads(data), "xml"), apart, name=NAME) == []
+
+
+def test_data_of_many_urls_is_read_as_often_as_fits_in_the_size_of_the_file() -> None:
+    page = b"<a href=x>".ljust(400_000)
+    data = written(web_archive(*(resource(f"http://h.example/{number}", page) for number in range(9)), resource(URL, b"<a href=y>")))
+    found = walk(Document(data, name=NAME), Settings())
+    assert [row.reference for row in absolve.links(data, name=NAME, on_diagnostic=lambda _: None)] == ["x", "x", "x", "y"]
+    assert [one.code for one in found.diagnostics] == ["shared-data"] * 4
+    assert [one.text[:18] for one in found.diagnostics if one.failed] == ["6 of 10 resources "]
+    assert contents(absolve.rewrite(data, name=NAME, on_diagnostic=lambda _: None))[8:] == [page, b"<a href=http://h.example/d/y>"]
+
+
+@pytest.mark.parametrize("key", ["WebResourceURL", "WebResourceMIMEType", "WebResourceTextEncodingName"])
+def test_a_long_text_of_many_resources_is_read_as_often_as_fits_in_the_size_of_the_file(key: str) -> None:
+    some = [resource(f"http://h.example/{number}", b"<a href=http://a.example/%d>" % number) for number in range(9)]
+    data = written(web_archive(*({**one, key: "x".ljust(400_000, "y")} for one in some)))
+    assert [one.text[:17] for one in walk(Document(data, name=NAME), Settings()).diagnostics if one.failed] == ["6 of 9 resources "]
+
+
+def test_a_list_of_resources_that_many_frames_share_is_read_once() -> None:
+    class Counted(list[Any]):
+        times = 0
+
+        def __iter__(self) -> Iterator[Any]:
+            self.times += 1
+            return super().__iter__()
+
+    shared = Counted([resource(URL, b"")])
+    assert list(walker._nodes({"WebSubframeArchives": [{"WebSubresources": shared} for _ in range(3)]})) == [None, *shared]
+    assert shared.times == 2  # once more here
 
 
 def test_a_rule_maps_no_link_to_a_resource_because_its_url_stays() -> None:

@@ -66,7 +66,7 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
     """Return a part for each entry. Raise WalkError for malformed JSON, or without an array `log.entries`."""
     known: dict[Path, Value] = {}  # of the entry
     is_log = False
-    broken = left_out = 0
+    number = broken = left_out = 0
     events = EventList()
     for found in values(data):
         if isinstance(found, Finding):  # the meaning of malformed JSON is uncertain
@@ -78,17 +78,19 @@ def walk(data: bytes, _charset: Charset, _options: WalkOptions) -> EventList:
         if found.kind == _LOOKED_AT.get(path[3:]):
             known[path[3:]] = found
         elif len(path) == 3:
+            number += 1
+            name = f"entry[{number}]"
             if found.kind == "object":
                 left_out += _is_left_out(data, known)
                 text = _text(data, known.get(_URL))
                 claims = [BaseClaim(Layer.RETRIEVAL, text, "HAR entry's request URL")] if text else []
                 span = found.start, found.end
-                events.append(Part(registry.HAR_ENTRY, *span, IDENTITY, "entry", claims=claims, encloses=False))
+                events.append(Part(registry.HAR_ENTRY, *span, IDENTITY, name, claims=claims, encloses=False))
             else:
                 broken += 1
                 if broken <= _MOST_BROKEN:
                     more = "; further ones are not reported" if broken == _MOST_BROKEN else ""
-                    finding = _broken("an entry is", found, "an object")
+                    finding = _broken(f"{name}: an entry is", found, "an object")
                     events.append(finding._replace(text=finding.text + more))
             known = {}
     if not is_log:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import WalkError
@@ -70,18 +71,20 @@ def _is_separator(data: bytes, found: re.Match[bytes], first: int) -> bool:
     return has_field and (has_time or not found[1].strip())
 
 
-_SIZE: Final = re.compile(rb"\n(?i:Content-Length):[\t ]*+([0-9]{1,16})[\t ]*+\r?(?=\n)")
+# The value may be folded, before or after the number (RFC 5322 2.2.3).
+_SIZE: Final = re.compile(rb"\n(?i:Content-Length):(?:\r?\n?[\t ])*+([0-9]{1,18})(?:\r?\n?[\t ])*+(?=\r?\n(?![\t ]))")
+_MOST_SIZES: Final = 8  # of a message: for each one its new header is searched
 
 
 def _message(data: bytes, start: int, end: int) -> Part:
-    """Return the part of a message, with its Content-Length (mboxcl) if that is right: blank lines may follow it."""
+    """Return the part of a message, with each Content-Length (mboxcl) that is right: blank lines may follow it."""
     derived: list[Derived] = []
-    body = _EMPTY_LINE.search(data, start, end)
-    size = _SIZE.search(data, start - 1, body.start() + 1) if body else None
-    if body and size:
-        last = body.end() + int(size[1])
+    empty_line = _EMPTY_LINE.search(data, start, end)
+    body = empty_line.end() if empty_line else start
+    for size in islice(_SIZE.finditer(data, start - 1, body), _MOST_SIZES):
+        last = body + int(size[1])
         if last <= end and not data[last:end].strip(b"\r\n"):
-            derived = [Derived(*size.span(1), partial(_size, behind=end - last))]
+            derived.append(Derived(*size.span(1), partial(_size, behind=end - last)))
     return Part(
         registry.MESSAGE, start, end, IDENTITY, name="message", own_charset=True, encloses=False, derived=derived
     )

@@ -42,6 +42,7 @@ _CHARSET: Final = "WebResourceTextEncodingName"
 _NAMES: Final = frozenset({MAIN, SUBRESOURCES, FRAMES, CONTENT, _URL, _MEDIA_TYPE, _CHARSET})
 _SOURCE: Final = f"{_URL} of the web archive"
 _NO_PARAMETER: Final = re.compile(r'[\\"\r\n]')
+_SHARED: Final = 1 << 20  # bytes that further resources may have of data and text of others, in a file of fewer bytes
 
 
 class _Resource(NamedTuple):
@@ -49,6 +50,7 @@ class _Resource(NamedTuple):
 
     url: str
     media_type: str
+    charset: str
     data: Data
 
 
@@ -67,11 +69,12 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
     if broken := len(nodes) - len(found):
         text = f"{broken} of {len(nodes)} resources of this web archive have no {CONTENT}"
         events.append(Finding("broken-resource", text, 0, failed=True))
-    events.append(MessageIds([one.url for one in found if one.url]))
+    events.append(MessageIds(list(dict.fromkeys(one.url for one in found if one.url))))
     starts: list[int] = []
-    for part in _parts(data, found, table, options):
-        events.append(part)
-        starts.append(part.start)
+    for event in _parts(data, found, table, options):
+        events.append(event)
+        if isinstance(event, Part):
+            starts.append(event.start)
     if table is not None:
         order = sorted(range(len(starts)), key=starts.__getitem__)
         events.append(EditOrder(table.settled, array("q", (events.parts[number] for number in order))))
@@ -79,7 +82,7 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
 
 
 def _nodes(top: Node) -> Iterator[Node]:
-    """Yield the resources of an archive and of the archives of its frames, each object once."""
+    """Yield the resources of an archive and of the archives of its frames, each object once, lists of them, too."""
     seen: set[int] = set()
     waiting: list[Node] = [top]
     while waiting:
@@ -87,15 +90,18 @@ def _nodes(top: Node) -> Iterator[Node]:
         if id(archive) in seen or not isinstance(archive, dict):
             continue
         seen.add(id(archive))
-        for node in (archive.get(MAIN), *_each(archive.get(SUBRESOURCES))):
+        for node in (archive.get(MAIN), *_each(archive.get(SUBRESOURCES), seen)):
             if id(node) not in seen:
                 seen.add(id(node))
                 yield node
-        waiting += reversed(_each(archive.get(FRAMES)))
+        waiting += reversed(_each(archive.get(FRAMES), seen))
 
 
-def _each(node: Node) -> list[Node]:
-    return node if isinstance(node, list) else []
+def _each(node: Node, seen: set[int]) -> list[Node]:
+    if id(node) in seen or not isinstance(node, list):
+        return []
+    seen.add(id(node))
+    return node
 
 
 def _resource(node: Node) -> _Resource | None:
@@ -104,35 +110,56 @@ def _resource(node: Node) -> _Resource | None:
         return None
     values = (node.get(name) for name in (_URL, _MEDIA_TYPE, _CHARSET))
     url, media_type, charset = (value if isinstance(value, str) else "" for value in values)
-    charset = _NO_PARAMETER.sub("", charset)
-    return _Resource(url, f'{media_type}; charset="{charset}"' if media_type and charset else media_type, data)
+    return _Resource(url, media_type, charset, data)
 
 
-def _parts(data: bytes, found: list[_Resource], table: binary.Table | None, options: WalkOptions) -> Iterator[Part]:
+def _parts(
+    data: bytes, found: list[_Resource], table: binary.Table | None, options: WalkOptions
+) -> Iterator[Part | Finding]:
     """Yield a part for each resource that is a document, with `documents` for all.
 
     Equal data is one object of a binary property list. Two resources with one URL, too, are one: a style sheet of two
     frames. With two URLs an edit for one of them would change the other: they stay.
+
+    What is shared is read again as long as that makes no more bytes than the file has: else a small file would take the
+    work of a large one, and its mirror the disk. A finding for the resources left out is last.
     """
     unique: dict[tuple[int, str], _Resource] = {}
     for one in found:
         unique.setdefault((one.data.start, one.url), one)
     sharing = Counter(start for start, _ in unique)
+    read: set[str | Data] = set()
+    left, left_out = max(len(data), _SHARED), array("q")
     for one in unique.values():
+        texts = {one.url, one.media_type, one.charset}
+        again = sum(map(len, texts & read)) + (one.data.end - one.data.start if one.data in read else 0)
+        if again > left:
+            left_out.append(one.data.start)
+            continue
+        left -= again
+        read |= texts
         part = _part(data, one, options)
+        if part is not None or not one.media_type:
+            read.add(one.data)
         if part is None:
             continue
         part.derived = (table.length(one.data),) if table is not None else ()
         part.signed_by = SHARED_DATA if sharing[one.data.start] > 1 else ""
         yield part
+    if left_out:
+        text = f"{len(left_out)} of {len(unique)} resources are left as they are: they have too much data of others"
+        yield Finding("shared-data", text, left_out[0], failed=True)
 
 
 def _part(data: bytes, one: _Resource, options: WalkOptions) -> Part | None:
     """Return the part for a resource; None for one without a walker, unless `options` ask for those, too."""
     start, end, marker = one.data
-    raw = data[start:end]
+    raw = data[start:end] if marker < 0 or not one.media_type else b""
     coding: Coding = IDENTITY if marker >= 0 else Base64(raw, one_line=b"\n" not in raw)
-    media_type = one.media_type or sniffed(raw, coding)
+    stated = one.media_type
+    if stated and (charset := _NO_PARAMETER.sub("", one.charset)):
+        stated += f'; charset="{charset}"'
+    media_type = stated or sniffed(raw, coding)
     if not (registry.is_read(media_type) or options.documents):
         return None
     return Part(
@@ -144,5 +171,5 @@ def _part(data: bytes, one: _Resource, options: WalkOptions) -> Part | None:
         base=BaseClaim(Layer.RETRIEVAL, one.url, _SOURCE) if one.url else None,
         own_charset=True,
         encloses=False,
-        capture=Capture(media_type=one.media_type, size=None if raw else 0) if options.documents else None,
+        capture=Capture(media_type=stated, size=None if start < end else 0) if options.documents else None,
     )
