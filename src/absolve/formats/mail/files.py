@@ -72,7 +72,8 @@ def _is_separator(data: bytes, found: re.Match[bytes], first: int) -> bool:
 
 
 # The value may be folded, before or after the number (RFC 5322 2.2.3).
-_SIZE: Final = re.compile(rb"\n(?i:Content-Length):(?>(?:\r?\n?[\t ])*)([0-9]{1,18})(?>(?:\r?\n?[\t ])*)(?=\r?\n(?![\t ]))")
+_FOLD: Final = rb"(?>(?:\r?\n?[\t ])*)"
+_SIZE: Final = re.compile(rb"\n(?i:Content-Length):%b([0-9]{1,18})%b(?=\r?\n(?![\t ]))" % (_FOLD, _FOLD))
 _MOST_SIZES: Final = 8  # of a message: for each one its new header is searched
 
 
