@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from absolve.run.files import Policy, only, remap, rewrite_file, walk_links
     from absolve.run.responses import document_of, items
     from absolve.urls import resolve
+    from absolve.web.fetching import afetch, fetch
 
 __all__ = [
     "AbsolveError",
@@ -73,10 +74,12 @@ __all__ = [
     "UsageError",
     "WalkOptions",
     "__version__",
+    "afetch",
     "arrow",
     "base",
     "document_of",
     "documents",
+    "fetch",
     "items",
     "links",
     "mirror",
@@ -117,10 +120,12 @@ _MODULES = {
     "TreeOptions": "core.options",
     "UsageError": "core.errors",
     "WalkOptions": "core.options",
+    "afetch": "web.fetching",
     "arrow": "arrow",  # a module
     "base": "api",
     "document_of": "run.responses",
     "documents": "api",
+    "fetch": "web.fetching",
     "items": "run.responses",
     "links": "api",
     "mirror": "mirror",  # the package can be called

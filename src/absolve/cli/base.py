@@ -13,8 +13,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve import urls
+from absolve.cli import many, terminal
 from absolve.cli import options as shared
-from absolve.cli import terminal
 from absolve.core import printable
 from absolve.core.drawing import folded, padded
 from absolve.core.errors import Diagnostic, DocumentError, in_short
@@ -53,7 +53,7 @@ def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     separator = ""
     for name in shared.names(options):
         with report.guard(name):
-            input_ = shared.one_input(name, options)
+            (input_,) = many.asked([shared.one_input(name, options)], options)
             for entity in _entities(input_, how, report, inside=options.all):
                 print(end=separator)
                 separator = "\n"
@@ -74,7 +74,7 @@ def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     separator = "[\n"
     for name in shared.names(options):
         with report.guard(name):
-            input_ = shared.one_input(name, options)
+            (input_,) = many.asked([shared.one_input(name, options)], options)
             for entity in _entities(input_, how, report, inside=options.all):
                 found = _object(entity, credentials=report.credentials)
                 if not options.all and _is_container(entity):

@@ -70,9 +70,20 @@ def is_url(name: str) -> bool:
 
 
 def check_no_url(name: str, command: str) -> None:
-    """Raise UsageError if the name of an input is a URL and no file."""
-    if is_url(name) and not os.path.lexists(name):
-        raise UsageError(f"{in_short(name)} is a URL, and absolve reads files only", fetched(name, command))
+    """Raise UsageError if the name of an input is a URL, and no file, that a command does not ask for."""
+    if not is_url(name) or os.path.lexists(name):
+        return
+    if name[:4].lower() == "ftp:":
+        raise UsageError(f"{in_short(name)}: only URLs of http and https are asked for", fetched(name, command))
+    if command not in asking():
+        raise UsageError(f"{in_short(name)} is a URL, and absolve {command} reads files only", fetched(name, command))
+
+
+def asking() -> list[str]:
+    """Return the commands whose inputs may be URLs."""
+    from absolve.cli.option_table import ASKING
+
+    return ASKING.split()
 
 
 def fetched(url: str, command: str = "links") -> str:

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from absolve.cli import failures, progress
@@ -19,7 +20,7 @@ from absolve.cli import options as shared
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.run import inputs, interrupts, special_files
+from absolve.run import inputs, interrupts, outputs, special_files
 from absolve.run.globs import Globs
 from absolve.run.publish import flushed
 from absolve.run.results import BytesRead, ChangeCounts, Counts, End, Failure, in_order
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
+    from absolve.web.client import Answer
 
     Item = TypeVar("Item")
 
@@ -92,6 +94,49 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
         return
     yield first
     yield from found_
+
+
+def asked(found_: Iterable[Input], options: argparse.Namespace) -> Iterator[Input]:
+    """Yield the inputs; those that are URLs with what came for them. Nothing else in a run uses the network."""
+    rest = iter(found_)
+    for input_ in rest:
+        if input_.asked:
+            yield from _asked(chain([input_], rest), options)
+            return
+        yield input_
+
+
+def _asked(found_: Iterator[Input], options: argparse.Namespace) -> Iterator[Input]:
+    from absolve.web import client, fetching
+
+    asking = client.Asking(
+        tuple(options.header),
+        options.cookies,
+        options.timeout,
+        options.retries,
+        options.concurrency,
+        private=not options.deny_private,
+        robots=not options.ignore_robots,
+        settings=shared.settings(options),
+    )
+    writes = not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
+    with _saved(options.save if writes else None) as save:
+        for input_, answer in fetching.answered(found_, lambda input_: input_.asked or None, asking):
+            if save is not None and answer is not None:
+                save(answer)
+            yield input_ if answer is None else input_._replace(answer=answer)
+
+
+@contextmanager
+def _saved(name: str | None) -> Iterator[Callable[[Answer], None] | None]:
+    """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
+    if name is None:
+        yield None
+        return
+    from absolve.web import saving
+
+    with outputs.writing(Path(name)) as file:
+        yield saving.Writer(file, compressed=name.endswith(".gz")).add
 
 
 def _listed(name: str, origins: inputs.Origins, report: Report) -> Iterator[Input]:

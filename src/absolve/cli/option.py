@@ -151,6 +151,19 @@ def seconds(text: str) -> float:
     return float(text)
 
 
+def field(text: str) -> tuple[str, str]:
+    """Return a field of a request as name and value; the client checks both."""
+    name, _, value = text.partition(":")
+    return name, value.strip(" ")
+
+
+def pair(text: str) -> tuple[int, int]:
+    """Return two numbers of requests at once; one number is both."""
+    one, _, other = text.partition(",")
+    value = whole(1, 256)
+    return value(one), value(other or one)
+
+
 def _real(text: str) -> float:
     try:
         return float(text)

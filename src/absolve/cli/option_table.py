@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from absolve.cli.option import Option, number, seconds, share, size, whole
+from absolve.cli.option import Option, field, number, pair, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, COMPANIONS, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
@@ -95,6 +95,7 @@ _READING: Final = "rewrite links documents base mirror audit verify browser"
 _FINDING: Final = "rewrite links documents base mirror audit verify"
 _RUNS: Final = "rewrite links documents mirror audit"  # over many inputs
 _LISTS: Final = "links documents"
+ASKING: Final = f"rewrite {_LISTS} base"  # their inputs may be URLs
 _CHANGING: Final = f"rewrite {_LISTS} verify"
 _TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
 _ALL: Final = f"{_TELLING} completion help"
@@ -131,7 +132,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "inputs INPUT",
             _RUNS,
-            "file, folder (with its subfolders), or - for the standard input (default)",
+            "file, folder (with its subfolders), URL, or - for the standard input (default)",
             nargs="*",
         ),
         Option("inputs INPUT", "base browser", "file, or - for the standard input (default)", nargs="*"),
@@ -436,13 +437,41 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "with --check: open the pages in a headless Chromium, without a network",
             attribute="open",
         ),
+    ),
+    "inputs by URL": (
         _harmless(
             "--timeout SECONDS",
-            "browser",
+            f"browser {ASKING}",
             "time limit for each page (default: %(default)g)",
             type=seconds,
             default=30.0,
         ),
+        Option(
+            "--header FIELD",
+            ASKING,
+            "send this field, as in 'Authorization: Bearer x'; after a redirect to another origin only a User-Agent and"
+            " what the reader accepts",
+            type=field,
+            repeats=True,
+        ),
+        Option("--cookies FILE", ASKING, "send the cookies in FILE, in Netscape's form, as curl writes them"),
+        Option(
+            "--retries N",
+            ASKING,
+            "tries after an error of the network, or an answer that means later (default: %(default)s)",
+            type=whole(0, 20),
+            default=2,
+        ),
+        Option(
+            "--concurrency N,N",
+            ASKING,
+            "requests at once, in all and for one host (default: 16,4)",
+            type=pair,
+            default=(16, 4),
+        ),
+        _harmless("--deny-private", ASKING, "connect to public addresses only"),
+        Option("--ignore-robots", ASKING, "ask for what robots.txt does not allow, too"),
+        Option("--save FILE", ASKING, "keep all requests and responses in FILE, a WARC (.warc.gz), without passwords"),
     ),
     "finding and resolving links": (
         _harmless(

@@ -94,7 +94,7 @@ def names(options: argparse.Namespace) -> list[str]:
         if "://" in name:
             from absolve.cli import hints
 
-            hints.check_no_url(name, options.command)
+            hints.check_no_url(name, options.command)  # of a command that asks for none
     if found.count(sources.STDIN) > 1:
         raise UsageError("the standard input (-) can be read only once")
     if not options.inputs and sys.stdin is not None and sys.stdin.isatty():
@@ -169,6 +169,8 @@ def url_map(options: argparse.Namespace) -> inputs.UrlMap:
 def one_input(name: str, options: argparse.Namespace) -> inputs.Input:
     """Return an input of a command that reads files only, without a place in an output folder."""
     url = url_map(options).urls.get(inputs.key(name), options.url)
+    if inputs.is_url(name):
+        return inputs.of_url(name, inputs.Origins(options.url, default=options.default_url), alone=True)
     return inputs.Input(name, "", url, claims=inputs.default_claims(options.default_url))
 
 

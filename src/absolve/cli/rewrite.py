@@ -17,7 +17,7 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import Table, of_changes, of_possible_changes, of_undone
 from absolve.core import printable
-from absolve.core.errors import DocumentError, UsageError
+from absolve.core.errors import DocumentError, UsageError, in_short
 from absolve.document.walk import walk
 from absolve.rewriting import rewriter
 from absolve.run import inputs, leftovers, load, old_hosts, outputs, plan, sources, special_files
@@ -208,6 +208,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--undo excludes --{'log' if options.log is not None else 'resume'}")
     if options.csv_safe and options.log is None:
         raise UsageError("--csv-safe needs --log FILE")
+    if options.in_place and (url := next(filter(inputs.is_url, names), None)) is not None:
+        raise UsageError(f"--in-place cannot replace {in_short(url)}: leave --in-place out, or give -o OUT")
     if options.in_place and STDIN in names:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
     if not _has_output(options):
@@ -236,7 +238,7 @@ def _into_folder(options: argparse.Namespace) -> bool:
 
 
 def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
-    found = many.found(options, report, follow=not options.in_place)
+    found = many.asked(many.found(options, report, follow=not options.in_place), options)
     if not _has_output(options):
         if options.in_place:
             found = plan.without_backups(plan.once(found), options.backup)

@@ -344,8 +344,8 @@ class Document:
     HTTP response that it came in: a mapping, pairs, or text as curl writes it. Raise TypeError for any other type.
 
     For a document cut out of a larger file, `before` is the number of documents that precede it there, and `origin`
-    maps its byte offsets to offsets in that file. `requested` is the URL in front of the redirects in `headers`.
-    `beside` finds the files saved with it (`protocols.Surroundings`).
+    maps its byte offsets to offsets in that file. `requested` is the URL in front of the redirects in `headers`, and
+    its source. `beside` finds the files saved with it (`protocols.Surroundings`).
     """
 
     __slots__ = (
@@ -397,7 +397,7 @@ class Document:
         self.before = before
         self.origin = origin
         self.headers = headers
-        self.requested: str | None = None
+        self.requested: tuple[str | None, str] | None = None
         self.beside: Surroundings | None = None
 
 

@@ -90,7 +90,7 @@ def applied(document: Document, settings: Settings) -> Document:
         headers=data,
     )
     made.url_source = REDIRECTED if url != document.url else document.url_source
-    made.requested = document.url
+    made.requested = document.url, document.url_source
     return made
 
 
@@ -114,8 +114,9 @@ def entity_of(document: Document, settings: Settings) -> Entity:
     from absolve.document.walk import inners, walk
 
     data = text_of(document.headers or ())
-    header = Document(data, name=document.name, media_type=registry.HTTP, url=document.requested or document.url)
-    header.url_source = document.url_source if header.url == document.url else "--url"
+    url, source = document.requested or (document.url, document.url_source)
+    header = Document(data, name=document.name, media_type=registry.HTTP, url=url)
+    header.url_source = source
     entity = walk(header, settings)
     for inner in inners(entity):
         inner.entity.path = f"{PATH}/{inner.entity.path}"

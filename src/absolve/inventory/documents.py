@@ -94,12 +94,13 @@ class Documents:
     """The rows of one input: call `begin`, then `enter` and `leave` for each part in document order, or use `inside`.
 
     `rows` are those that are complete, with an estimate of their memory in bytes (`weight`), until they are `taken`.
-    `is_full`: the caller should take them now.
+    `is_full`: the caller should take them now. `above` is what the header of a response states about its body.
     """
 
     def __init__(self, document: str) -> None:
         self._document = document
         self._around: list[Around] = []
+        self.above = NOTHING
         self.weight = 0
         self.rows: list[DocumentRow] = []
 
@@ -122,7 +123,7 @@ class Documents:
     def begin(self, entity: Entity) -> CapturedDocument | None:
         """Add the row of the outermost document, if it has one."""
         self._around = []
-        return self._open(entity, None, NOTHING)
+        return self._open(entity, None, self.above)
 
     def enter(self, entity: Entity, index: int, inner: Inner | None) -> CapturedDocument | None:
         """Add the row of the document in the event at this index, if it has one; `leave` it before the next one."""

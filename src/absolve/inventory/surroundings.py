@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.captures import Capture
 from absolve.core.model import DEFAULT, EMBEDDED, RETRIEVAL, Link, Part
 from absolve.document.resolved import Resolved, shown
+from absolve.document.walk import inner_at
 from absolve.formats import registry
 from absolve.inventory.problems import fate_problems
 from absolve.urls.base import PLACEHOLDER, TOO_LONG
@@ -20,6 +21,7 @@ from absolve.urls.predicates import has_scheme, is_malformed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.core.model import Document
     from absolve.document.entity import Entity
 
 NO_CAPTURE: Final = Capture()
@@ -67,6 +69,16 @@ def wrapped_by(entity: Entity, around: Around) -> Around:
         found = _content_location(entity, own)
     named = around.canonical or _linked(entity)
     return Around(found.url, found.url_source, around.links + entity.links, codes, capture, canonical=named)
+
+
+def of_response(header: Entity, document: Document) -> Around:
+    """Return what the header of a response, an entity (of several the last one counts), states about its body."""
+    last = header.events.parts[-1:] if header.events.parts else ()
+    for index in last:
+        inner = inner_at(header, index)
+        header = inner.entity if inner is not None else header
+    around = Around(document.url, document.url_source) if document.url is not None else NOTHING
+    return wrapped_by(header, around)
 
 
 def _linked(entity: Entity) -> str | None:

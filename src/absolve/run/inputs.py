@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from absolve.run.globs import Globs
     from absolve.run.sources import Around
+    from absolve.web.client import Answer
 
     Notify = Callable[[Diagnostic], None]
 
@@ -61,6 +62,7 @@ class Input(NamedTuple):
     from its place (mirror layout), and from --default-url. `found`: found in a folder, not named by the user, so it
     need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
     `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
+    If `name` is a URL, `asked` is the same with the user and password that it lacks, and `answer` is what came for it.
     """
 
     name: str
@@ -73,10 +75,14 @@ class Input(NamedTuple):
     shares: bool = False
     root: str = ""
     around: Around | None = None
+    asked: str = ""
+    answer: Answer | None = None
 
     @property
     def size(self) -> int:
         """Bytes of the file, or of the range of it; 0 if it is not known."""
+        if self.answer is not None:
+            return len(self.answer.body)
         try:
             size = os.stat(self.name).st_size  # noqa: PTH116 - faster, for very many
         except (OSError, ValueError):
@@ -114,7 +120,9 @@ def named(
     unless `follow`.
     """
     for name in names:
-        if not is_folder(name):
+        if is_url(name):
+            yield of_url(name, origins, alone=len(names) == 1)
+        elif not is_folder(name):
             claims = default_claims(origins.default)
             yield Input(
                 name, Path(name).name, *_known(name, origins.url, origins), claims, shares=len(names) > 1
@@ -124,6 +132,29 @@ def named(
             above = f"{last}/" if last and len(names) > 1 else ""
             for path, place, around in folder(name, globs, notify, follow=follow):
                 yield _within(path, place, above + place, origins)._replace(root=name, around=around)
+
+
+def is_url(name: str) -> bool:
+    """Return whether the name of an input is the URL of a page, and of no file."""
+    return name[:8].lower().startswith(("http://", "https://")) and not os.path.lexists(name)
+
+
+def of_url(url: str, origins: Origins, *, alone: bool = False) -> Input:
+    """Return the input for a URL; its place is `host/path`, as wget has it, of a URL `alone` the name of the file."""
+    found = _PARTS.match(url)
+    scheme, host, path, query = found.groups("") if found is not None else ("", "", "", "")
+    name = f"{scheme}{url[found.start(2) :]}" if found is not None else url
+    path = f"{path or '/'}{'' if path[-1:] not in {'', '/'} else 'index.html'}"
+    file = path + query.replace("/", "%2F")
+    steps = [quote_from_bytes(os.fsencode(step), _OF_NAMES) for step in f"{host}{file}".split("/")]
+    place = "/".join(step if step.strip(".") else step.replace(".", "%2E") for step in steps if step)
+    claims = default_claims(origins.default)
+    place = place.rpartition("/")[2] if alone else place
+    return Input(name, place, *_known(name, origins.url or name, origins), claims, asked=url)
+
+
+_PARTS: Final = pattern(r"(https?://)(?:[^/\\?#]*@)?([^/\\?#]*)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
+_OF_NAMES: Final = f"{_PATH_CHARACTERS}?%"
 
 
 def folder_around(path: str | Path, names: Iterable[str]) -> str | None:
@@ -171,6 +202,9 @@ def is_folder(name: str) -> bool:
 def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
     for path in paths:
+        if is_url(path):
+            yield of_url(path, origins)
+            continue
         place = os.path.normpath(path).lstrip("/" if os.sep == "/" else "/\\")
         place = PurePosixPath(*Path(place).parts[bool(Path(place).drive) :]).as_posix()
         if wrong := _listed_wrong(path):

@@ -19,7 +19,7 @@ from absolve.inventory import link_rows
 from absolve.run import sources
 from absolve.run.filters import Selection
 from absolve.run.inputs import WHOLE
-from absolve.run.load import each, is_archive, is_document, left, not_read, walked
+from absolve.run.load import each, first_bytes, is_archive, is_document, left, not_read, walked
 from absolve.run.results import BytesRead, LinkCounts, RowChunk, guarded
 from absolve.run.safe_cells import Cells
 from absolve.tables import FORMATS, Table, by_name
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.core.column_buffers import DictColumn
+    from absolve.core.model import Document
     from absolve.document.entity import Entity
     from absolve.inventory.documents import DocumentRow, Documents
     from absolve.run.inputs import Input
@@ -157,6 +158,9 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
             if stretch.entity is not None:
                 number += 1
                 faults: list[Exception] = []
+                if (header := _header(stretch.document, how, documents)) is not None and how.table == LINKS:
+                    for _ in _faultless(how, waiting, header, input_.name, None, faults):
+                        yield from _waiting(waiting, documents, how)
                 for _ in _faultless(how, waiting, stretch.entity, input_.name, documents, faults):
                     yield from _waiting(waiting, documents, how)
                 for fault in faults:
@@ -167,6 +171,19 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
         raise
     yield from _waiting(waiting, documents, how, every=True)
     yield BytesRead(size, number)
+
+
+def _header(document: Document | None, how: ListOptions, documents: Documents | None) -> Entity | None:
+    """Return the header in which a document came, whose fields have links; tell the `documents` what it states."""
+    if document is None or document.headers is None:
+        return None
+    from absolve.document import response_header  # few inputs are URLs
+    from absolve.inventory import surroundings
+
+    header = response_header.entity_of(document, how.read().settings)
+    if documents is not None:
+        documents.above = surroundings.of_response(header, document)
+    return header
 
 
 def _waiting(
@@ -184,7 +201,7 @@ def _unwalkable(how: ListOptions, input_: Input, error: DocumentError) -> Iterat
     with suppress(DocumentError, OSError):
         if is_archive(input_, how.reading):
             return
-        media_type = how.reading.media_type or registry.sniff(sources.head(input_.name), input_.name) or ""
+        media_type = how.reading.media_type or registry.sniff(first_bytes(input_), input_.name) or ""
         entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
         for row in _row_of(entity, input_):
             essence = registry.essence_of(media_type)[0] or row.media_type

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from absolve.formats.warc.reader import RawSegment
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
+    from absolve.web.client import Answer
 
 
 class ReadOptions(NamedTuple):
@@ -104,6 +105,8 @@ def is_document(name: str, head: bytes, how: ReadOptions) -> bool:
 
 def read(input_: Input, how: ReadOptions) -> Document:
     """Read one input, with its retrieval URL and claims. Raise DocumentError."""
+    if input_.answer is not None:
+        return _answered(input_, input_.answer, how)
     beside = Companions(input_) if how.settings.companions == "keep" and input_.name != STDIN else None
     if beside is not None and is_given(input_) and beside.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
@@ -127,6 +130,35 @@ def read(input_: Input, how: ReadOptions) -> Document:
 
     document.headers = how.headers
     return response_header.applied(document, how.settings)
+
+
+def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
+    """Return the document that came for a URL, with the facts in the headers of all responses. Raise DocumentError."""
+    from absolve.document import response_header  # few inputs are URLs
+
+    if answer.problem is not None:
+        raise DocumentError(answer.problem)
+    is_own = input_.url == input_.name
+    asked = answer.responses[0].url if is_own else input_.url  # without a fragment
+    document = Document(
+        answer.body, name=input_.name, media_type=how.media_type, charset=how.charset, url=asked, claims=input_.claims
+    )
+    document.url_source = "the URL that was asked for" if is_own else input_.url_source
+    document.headers = answer.head
+    made = response_header.applied(document, how.settings)
+    if is_own:
+        made.url = answer.responses[-1].url  # as it was asked for, in whatever profile
+    return made
+
+
+def first_bytes(input_: Input) -> bytes:
+    """Return the first bytes of an input, by which its format is detected."""
+    if input_.answer is not None:
+        return input_.answer.body[:_HEAD]
+    return sources.head(input_.name)
+
+
+_HEAD: Final = 4096
 
 
 # --- segments -------------------------------------------------------------------------------------------------------
@@ -170,11 +202,11 @@ def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bo
 
     Raise DocumentError if it cannot be read.
     """
+    if input_.answer is not None:
+        return False  # it is in memory
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0] == registry.WARC
-    if head is None:
-        head = sources.head(input_.name)
-    return registry.sniff(head, input_.name) == registry.WARC
+    return registry.sniff(sources.head(input_.name) if head is None else head, input_.name) == registry.WARC
 
 
 def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:

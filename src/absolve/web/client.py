@@ -1,0 +1,424 @@
+"""Ask for a URL over HTTP, within limits: follow its redirects, and keep what each server answered.
+
+In: a URL that the user named. Out: an `Answer`: the headers of all responses, as `curl -iL` shows them, and the last
+body without its content codings. The work is that of httpcore, which has HTTP/2, proxies and a pool of connections, and
+takes a network of ours; httpx, above it, does not. Redirects are followed here, because credentials must not.
+"""
+
+from __future__ import annotations
+
+import email.message
+import netrc
+import random
+import re
+import ssl
+import time
+import urllib.request
+from base64 import b64encode
+from contextlib import asynccontextmanager, suppress
+from email.utils import mktime_tz, parsedate_tz
+from http.cookiejar import CookieJar, LoadError, MozillaCookieJar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
+
+import ada_url
+
+from absolve import __version__
+from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, in_short
+from absolve.document.settings import Settings
+from absolve.formats.http import responses
+
+try:
+    import anyio
+    import httpcore
+    from protego import Protego
+
+    from absolve.web.addresses import PrivateAddressError, PublicNetwork
+except ImportError as error:
+    raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Self
+
+AGENT: Final = f"absolve/{__version__}"
+_MOST_REDIRECTS: Final = 20  # as in browsers
+_MOST_OF_ROBOTS: Final = 5, 500 << 10  # redirects, bytes (RFC 9309 2.3.1.2, 2.5)
+_MOVES: Final = frozenset({301, 302, 303, 307, 308})
+_LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
+_IDLE: Final = 5.0  # seconds for which a connection is kept
+_LONGEST_WAIT: Final = 60.0  # seconds
+_SENT_ANYWHERE: Final = frozenset({"accept", "accept-language", "user-agent"})  # fields that are no secret
+_SCHEMES: Final = frozenset({"http:", "https:"})
+_WITH_USER: Final = re.compile(r"^(https?://)[^/\\?#]*@", re.IGNORECASE)
+_TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)  # RFC 9110 5.6.2
+_VALUE: Final = re.compile(r"[\t -~]*")
+_ENDS_A_FIELD: Final = re.compile(rb"[\r\n\0]+")
+_AGAIN: Final = (httpcore.NetworkError, httpcore.RemoteProtocolError, httpcore.TimeoutException, TimeoutError)
+
+
+class Asking(NamedTuple):
+    """How URLs are asked for: fields of every request, a file of cookies in Netscape's form, limits.
+
+    `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
+    "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
+    `robots`: ask for robots.txt and follow it (RFC 9309). Raise UsageError in `Client` for what cannot be used.
+    """
+
+    fields: tuple[tuple[str, str], ...] = ()
+    cookies: str | None = None
+    timeout: float = 30.0
+    retries: int = 2
+    concurrency: tuple[int, int] = 16, 4
+    private: bool = True
+    robots: bool = True
+    settings: Settings = Settings()
+
+
+class Response(NamedTuple):
+    """One response: the URL that was asked for, the fields of the request, status, header in bytes, body, time (Unix).
+
+    The header has no Transfer-Encoding, which the body has not any more, either; its content codings are there.
+    """
+
+    url: str
+    request: tuple[tuple[bytes, bytes], ...]
+    status: int
+    head: bytes
+    body: bytes
+    time: float
+
+    @property
+    def message(self) -> email.message.Message:
+        """The fields of the header."""
+        made = email.message.Message()
+        for line in self.head.split(b"\r\n")[1:]:
+            name, _, value = line.partition(b": ")
+            if name:
+                made[name.decode("latin-1")] = _text(value)
+        return made
+
+
+class Answer(NamedTuple):
+    """What came for a URL: the responses, of which all but the last are redirects, and the last body, decoded.
+
+    `problem`: why there is no document; the responses are then those that came. `others`: responses to repeated tries,
+    and of robots.txt.
+    """
+
+    url: str
+    responses: tuple[Response, ...] = ()
+    body: bytes = b""
+    problem: Diagnostic | None = None
+    others: tuple[Response, ...] = ()
+
+    @property
+    def head(self) -> bytes:
+        """The headers of all responses, in their order."""
+        return b"".join(one.head for one in self.responses)
+
+
+class _Course(NamedTuple):
+    """What came so far for the URL that the user named, its origin, and the user and password for that."""
+
+    origin: str
+    credentials: tuple[str, str] | None
+    found: list[Response]
+    others: list[Response]
+
+    def moved(self) -> str:
+        """Return by which redirects it came here, for a message."""
+        count = len(self.found) - 1
+        times = "a redirect" if count == 1 else f"{count} redirects"
+        return f", after {times} from {in_short(self.found[0].url)}" if count > 0 else ""
+
+
+class _NoAnswer(Exception):  # noqa: N818 - it is the outcome
+    """Why there is no answer."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(code, text)
+        self.code, self.text = code, text
+
+
+class Client:
+    """Asks for URLs, several at once. Use it as an asynchronous context manager."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+        for field in asking.fields:
+            if not _TOKEN.fullmatch(field[0]) or not _VALUE.fullmatch(field[1]):
+                raise UsageError(f"a field of a request is 'Name: value', not {in_short(': '.join(field))!r}")
+        self._encodings = ", ".join(_encodings())
+        self._jar = _cookies(asking.cookies)
+        self._tls = ssl.create_default_context()
+        self._pools: dict[str | None, Any] = {}  # by the URL of the proxy
+        self._all = anyio.CapacityLimiter(asking.concurrency[0])
+        self._hosts: dict[str, anyio.CapacityLimiter] = {}
+        self._robots: dict[str, Protego | _NoAnswer] = {}  # by origin
+        self._locks: dict[str, anyio.Lock] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for pool in self._pools.values():
+            await pool.aclose()
+
+    async def answer(self, url: str) -> Answer:
+        """Return the answer for a URL; nothing of it has the user and password in the URL."""
+        name = _WITH_USER.sub(r"\1", url)
+        try:
+            named = _parsed(url)
+        except _NoAnswer as none:
+            return Answer(name, problem=Diagnostic(none.code, none.text, name))
+        course = _Course(named.origin, _credentials(named), [], [])
+        named.username = named.password = ""
+        body = b""
+        problem: tuple[str, str] | None = None
+        try:
+            await self._follow(named, course, _MOST_REDIRECTS, self._asking.settings.max_size)
+            last = course.found[-1]
+            if last.status >= 400:
+                line = last.head.partition(b"\r\n")[0].decode("latin-1").partition(" ")[2].strip()
+                problem = "http-status", f"the server answered {line}{course.moved()}"
+            else:
+                body = self._body(last)
+        except _NoAnswer as none:
+            problem = none.code, none.text
+        except CodingError as error:
+            problem = error.code, error.message
+        why = Diagnostic(*problem, name) if problem is not None else None
+        return Answer(name, tuple(course.found), body, why, tuple(course.others))
+
+    def _body(self, response: Response) -> bytes:
+        """Return the body of a response without its content codings. Raise CodingError."""
+        if not response.body:
+            return b""
+        message = response.head + response.body
+        return bytes(responses.payload(message, options=self._asking.settings, count=None))
+
+    async def _follow(
+        self, url: ada_url.URL, course: _Course, redirects: int, most: int, *, robots: bool = True
+    ) -> None:
+        """Add the responses to a URL, and to those that it moves to."""
+        while True:
+            if robots and self._asking.robots and not await self._is_allowed(url, course):
+                text = f"robots.txt of {url.origin} does not allow {in_short(url.href)}{course.moved()}"
+                raise _NoAnswer("robots", f"{text} (--ignore-robots)")
+            response = await self._asked(url, self._fields(url, course), course, most)
+            course.found.append(response)
+            location = response.message.get("Location") if response.status in _MOVES else None
+            if location is None:
+                return
+            if len(course.found) > redirects:
+                raise _NoAnswer("redirects", f"more than {redirects} redirects, the last one to {in_short(location)}")
+            url = _parsed(location, url, course.moved())
+
+    async def _is_allowed(self, url: ada_url.URL, course: _Course) -> bool:
+        lock = self._locks.setdefault(url.origin, anyio.Lock())
+        async with lock:
+            if url.origin not in self._robots:
+                self._robots[url.origin] = await self._rules(url, course)
+        rules = self._robots[url.origin]
+        if isinstance(rules, _NoAnswer):
+            raise _NoAnswer(rules.code, f"{rules.text}{course.moved()}")
+        return bool(rules.can_fetch(url.href, "absolve"))
+
+    async def _rules(self, url: ada_url.URL, course: _Course) -> Protego | _NoAnswer:
+        """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
+        own = course._replace(found=[])
+        file = ada_url.URL("/robots.txt", url.origin)
+        try:
+            await self._follow(file, own, *_MOST_OF_ROBOTS, robots=False)
+        except _NoAnswer as none:
+            if none.code not in {"too-large", "redirects", "refused-scheme", "malformed"}:
+                return none
+        course.others.extend(own.found)
+        last = own.found[-1] if own.found else None
+        if last is not None and last.status >= 500:
+            text = f"robots.txt of {url.origin} cannot be read (status {last.status}), so nothing may be asked for"
+            return _NoAnswer("robots", f"{text} (--ignore-robots)")
+        text = ""
+        if last is not None and last.status < 300:
+            with suppress(CodingError):
+                text = self._body(last)[: _MOST_OF_ROBOTS[1]].decode("utf-8-sig", "replace")
+        return Protego.parse(text)
+
+    # --- one request --------------------------------------------------------------------------------------------------
+
+    def _fields(self, url: ada_url.URL, course: _Course) -> dict[str, str]:
+        """Return the fields of a request; secrets of the user are for the origin of the URL that was named only."""
+        is_own = url.origin == course.origin
+        found = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": self._encodings}
+        for name, value in self._asking.fields:
+            if is_own or name.lower() in _SENT_ANYWHERE:
+                found[name.lower()] = value
+        if is_own and course.credentials is not None:
+            found.setdefault("authorization", f"Basic {b64encode(':'.join(course.credentials).encode()).decode()}")
+        if "cookie" not in found:
+            request = urllib.request.Request(url.href)  # noqa: S310 - not opened: the jar asks it for the URL
+            self._jar.add_cookie_header(request)
+            if (cookie := request.get_header("Cookie")) is not None:
+                found["cookie"] = cookie
+        return found
+
+    async def _asked(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
+        """Return the response to a request, repeated where another try may help."""
+        for left in range(self._asking.retries, -1, -1):
+            spread = random.uniform(0.8, 1.2)  # noqa: S311 - so that not all ask at the same time
+            wait = spread * 0.5 * 2 ** (self._asking.retries - left)
+            try:
+                response = await self._once(url, fields, most)
+                if response.status not in _LATER or not left:
+                    return response
+                wait = max(wait, _retry_after(response.message.get("Retry-After", "")))
+                if wait > _LONGEST_WAIT:
+                    return response
+                course.others.append(response)
+            except _AGAIN as error:
+                if not left:
+                    raise _failure(url, error, self._asking.timeout) from error
+            except (httpcore.ProtocolError, httpcore.ProxyError, PrivateAddressError, OSError, UnicodeError) as error:
+                raise _failure(url, error, self._asking.timeout) from error
+            await anyio.sleep(wait)
+        raise AssertionError
+
+    async def _once(self, url: ada_url.URL, fields: dict[str, str], most: int) -> Response:
+        sent = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in fields.items()]
+        async with self._slot(url.host):
+            with anyio.fail_after(self._asking.timeout):
+                began = time.time()
+                bare = f"{url.origin}{url.pathname}{url.search}"
+                async with self._pool(url).stream("GET", bare, headers=sent) as got:
+                    body = bytearray()
+                    async for piece in got.aiter_stream():
+                        body += piece
+                        if len(body) > most:
+                            raise _NoAnswer("too-large", f"more than {most} bytes (--max-size)")
+        version, reason = (got.extensions.get(name, b"") for name in ("http_version", "reason_phrase"))
+        kept = [field for field in got.headers if field[0].lower() != b"transfer-encoding"]
+        lines = b"".join(b"%b: %b\r\n" % (name, _ENDS_A_FIELD.sub(b" ", value)) for name, value in kept)
+        head = b"%b %d %b\r\n%b\r\n" % (version or b"HTTP/1.1", got.status, reason, lines)
+        response = Response(url.href, tuple(sent), got.status, head, bytes(body), began)
+        self._keep_cookies(response)
+        return response
+
+    @asynccontextmanager
+    async def _slot(self, host: str) -> AsyncIterator[None]:
+        """Wait until a host, and then the network, may be asked once more."""
+        of_host = self._hosts.setdefault(host, anyio.CapacityLimiter(self._asking.concurrency[1]))
+        async with of_host, self._all:
+            yield
+
+    def _pool(self, url: ada_url.URL) -> Any:
+        proxy = _proxy(url)
+        if proxy not in self._pools:
+            self._pools[proxy] = self._made(proxy)
+        return self._pools[proxy]
+
+    def _made(self, proxy: str | None) -> Any:
+        if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
+            raise _NoAnswer("unreachable", f"a proxy of the environment is none of http: {in_short(proxy)}")
+        if proxy is not None and not self._asking.private:
+            text = f"--deny-private cannot see what the proxy {in_short(proxy)} connects to"
+            raise _NoAnswer("refused-address", text)
+        return httpcore.AsyncConnectionPool(
+            ssl_context=self._tls,
+            http2=True,
+            max_connections=None,
+            keepalive_expiry=_IDLE,
+            proxy=httpcore.Proxy(proxy) if proxy is not None else None,
+            network_backend=None if self._asking.private else PublicNetwork(),
+        )
+
+    def _keep_cookies(self, response: Response) -> None:
+        request = urllib.request.Request(response.url)  # noqa: S310 - not opened
+        self._jar.extract_cookies(_Info(response.message), request)  # type: ignore[arg-type]
+
+
+class _Info(NamedTuple):
+    """A response, as a jar of cookies reads it."""
+
+    message: email.message.Message
+
+    def info(self) -> email.message.Message:
+        return self.message
+
+
+def _text(value: bytes) -> str:
+    """Return the value of a field: UTF-8 as browsers read it, or ISO 8859-1."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _parsed(url: str, base: ada_url.URL | None = None, after: str = "") -> ada_url.URL:
+    """Return a URL as browsers read it, without its fragment. Raise _NoAnswer for one that is not of http or https."""
+    try:
+        found = ada_url.URL(url, base.href) if base is not None else ada_url.URL(url)
+    except ValueError as error:
+        raise _NoAnswer("malformed", f"{in_short(url)!r} is no URL{after}") from error
+    if found.protocol not in _SCHEMES:
+        raise _NoAnswer("refused-scheme", f"only http and https are asked for, not {in_short(url)}{after}")
+    found.hash = ""
+    return found
+
+
+def _failure(url: ada_url.URL, error: Exception, seconds: float) -> _NoAnswer:
+    """Return why a request has no response."""
+    if isinstance(error, PrivateAddressError):
+        return _NoAnswer("refused-address", f"{error} (--deny-private)")
+    if isinstance(error, (TimeoutError, httpcore.TimeoutException)):
+        return _NoAnswer("timeout", f"{url.host} sent no whole response in {seconds:g} s (--timeout)")
+    text = in_short(str(error) or type(error).__name__)
+    if isinstance(error, httpcore.ProtocolError):
+        return _NoAnswer("broken-response", f"{url.host} broke off, or sent no response of HTTP: {text}")
+    return _NoAnswer("unreachable", f"{url.host} cannot be reached: {text}")
+
+
+def _retry_after(value: str) -> float:
+    """Return the seconds in a Retry-After field (RFC 9110 10.2.3), 0 if there are none."""
+    if value.isdecimal() and len(value) < 9:
+        return float(value)
+    date = parsedate_tz(value)
+    return max(0.0, mktime_tz(date) - time.time()) if date is not None else 0.0
+
+
+def _cookies(name: str | None) -> CookieJar:
+    if name is None:
+        return CookieJar()
+    jar = MozillaCookieJar(name)
+    try:
+        jar.load(ignore_discard=True)
+    except (LoadError, OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--cookies: {error}") from error
+    return jar
+
+
+def _credentials(url: ada_url.URL) -> tuple[str, str] | None:
+    """Return the user and password for a URL that the user named: those in it, or those of .netrc for its host."""
+    if url.username or url.password:
+        return unquote(url.username), unquote(url.password)
+    with suppress(OSError, netrc.NetrcParseError):
+        if (found := netrc.netrc().authenticators(url.hostname)) is not None:
+            return found[0], found[2] or ""
+    return None
+
+
+def _proxy(url: ada_url.URL) -> str | None:
+    """Return the proxy that the environment names for a URL; None for none."""
+    if urllib.request.proxy_bypass(url.hostname):
+        return None
+    found = urllib.request.getproxies()
+    proxy = found.get(url.protocol.removesuffix(":")) or found.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+
+def _encodings() -> list[str]:
+    """Return the content codings that are read here; br and zstd need packages."""
+    from importlib.util import find_spec
+
+    more = {"br": "brotli", "zstd": "zstandard"}
+    return ["gzip", "deflate", *(name for name, package in more.items() if find_spec(package) is not None)]

@@ -1,0 +1,159 @@
+"""Inputs by URL: what the commands ask for, what they say and write, and that nothing is asked for without a URL."""
+
+import csv
+import io
+import json
+import socket
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from trap_server import Server, moved, page, response, serving, status
+
+import absolve
+from absolve.cli import main
+
+PAGE = b"<title>t</title><a href=x>x</a><img src=/i.png>"
+ANSWERS = {
+    "/r": moved("d/p", 301),
+    "/d/p": page(PAGE, "Link: </z>; rel=canonical", "Content-Base: http://h.example/base/"),
+    "/s.css": response(b"a { background: url(i.png) }", "Content-Type: text/css; charset=utf-8"),
+    "/big": page(b"x" * 100_000),
+}
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.chdir(tmp_path)
+    with serving(ANSWERS) as started:
+        yield started
+
+
+def listed(*arguments: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
+    assert main(["links", *arguments, "--format", "csv", "--retries", "0"]) in {0, 1}
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def test_links_of_a_url_have_the_base_of_the_last_one(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = listed(f"{server.url}/r", capsys=capsys)
+    assert {row["document"] for row in rows} == {f"{server.url}/r"}
+    found = [(row["entity"], row["reference"], row["target"].replace(server.url, ""), row["base_source"]) for row in rows]
+    assert found[0] == ("header/response[1]", "d/p", "/d/p", "the URL that was asked for")
+    assert ("", "x", "http://h.example/base/x", "Content-Base header") in found
+    assert server.targets == ["/robots.txt", "/r", "/d/p"]
+
+
+def test_a_password_in_a_url_is_sent_and_written_nowhere(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    url = server.url.replace("//", "//me:secret@")
+    main(["rewrite", f"{url}/s.css", "--save", "s.warc"])
+    main(["links", f"{url}/s.css", f"{url}/none", "--show-credentials", "--retries", "0"])
+    shown = capsys.readouterr()
+    assert f"background: url({server.url}/i.png)" in shown.out
+    assert "secret" not in shown.out + shown.err
+    assert not {b"me:secret", b"bWU6c2VjcmV0"}.intersection(Path("s.warc").read_bytes().split())
+    assert b"user-agent: absolve/" in Path("s.warc").read_bytes()
+    assert {one.fields.get("authorization") for one in server.asked} == {"Basic bWU6c2VjcmV0"}
+
+
+def test_a_url_without_a_page_fails_alone(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"{server.url}/none", f"{server.url}/s.css", f"{server.url}/big"]
+    assert main(["links", *names, "--max-size", "1000", "--retries", "0"]) == 1
+    shown = capsys.readouterr()
+    assert [json.loads(line)["target"] for line in shown.out.splitlines()] == [f"{server.url}/i.png"]
+    assert f"{names[0]}: http-status: the server answered 404 X" in shown.err
+    assert f"{names[2]}: too-large: more than 1000 bytes (--max-size)" in shown.err
+
+
+def test_a_list_and_files_are_read_in_their_order(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.html").write_bytes(b"<a href=http://h/>")
+    Path("urls.txt").write_text(f"{server.url}/s.css\na.html\n{server.url}/d/p\n")
+    rows = listed("--from", "urls.txt", "--kind", "image,navigation", capsys=capsys)
+    assert list(dict.fromkeys(row["document"] for row in rows)) == [f"{server.url}/s.css", "a.html", f"{server.url}/d/p"]
+
+
+def test_a_rewrite_of_a_url_is_the_page_with_absolute_links(server: Server) -> None:
+    expected = PAGE.replace(b"=x", b"=http://h.example/base/x").replace(b"=/i", b"=http://h.example/i")
+    assert main(["rewrite", f"{server.url}/r", "-o", "p.html", "-q", "--verify"]) == 0
+    assert Path("p.html").read_bytes() == expected
+    assert main(["rewrite", f"{server.url}/d/p", f"{server.url}/s.css", "-o", "out", "-q"]) == 0
+    names = sorted(path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file())
+    assert names == [f"127.0.0.1:{server.port}/d/p", f"127.0.0.1:{server.port}/s.css"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/../../x", "/%2e%2e/%2E%2E/x", "/..%2f..%2fx", "/a/..;/x", "/a\\..\\x", "/?/../../x", "/" + "a" * 300, "//x", "/a/."]
+)
+def test_no_url_leads_out_of_the_output_folder(server: Server, path: str) -> None:
+    server.answers = {**{one: [page(PAGE)] for one in (path, *server.answers)}, "/robots.txt": [status(404)]}
+    urls = [f"{server.url}{path}", f"{server.url}/s.css"]
+    Path("w").mkdir()
+    main(["rewrite", *urls, "-o", "w/out", "-q", "--retries", "0"])
+    assert {found.name for found in Path().iterdir()} == {"w"}
+    assert {found.name for found in Path("w").iterdir()} == {"out"}
+
+
+def test_what_was_saved_gives_the_same_links(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    urls = [f"{server.url}/r", f"{server.url}/s.css", f"{server.url}/none"]
+    live = listed(*urls, "--save", "s.warc.gz", capsys=capsys)
+    count = len(server.asked)
+    saved = listed("s.warc.gz", capsys=capsys)
+    columns = ("reference", "target", "base", "base_layer")
+    assert [[row[one] for one in columns] for row in saved] == [[row[one] for one in columns] for row in live]
+    assert len(server.asked) == count
+    assert main(["documents", "s.warc.gz", "--columns", "status,url"]) == 0
+    statuses = [json.loads(line).get("status") for line in capsys.readouterr().out.splitlines()]
+    assert sorted(one for one in statuses if one) == [200, 200, 301, 404, 404]  # with robots.txt
+
+
+def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["documents", f"{server.url}/r"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["title"], row["url"], row["url_source"], row["media_type"]) == ("t", f"{server.url}/d/p", "Location header", "text/html")
+    assert (row["status"], row["canonical"]) == (200, "http://h.example/z")
+    assert main(["links", f"{server.url}/r", "-o", "l.sqlite", "-q"]) == 0
+    with closing(sqlite3.connect("l.sqlite")) as database:
+        assert database.execute("SELECT count(*), max(status), (SELECT count(*) FROM links) FROM documents").fetchone() == (1, 200, 5)
+    assert main(["base", f"{server.url}/r", "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["base"], found["source"]) == ("http://h.example/base/", "Content-Base header")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
+        (("mirror", "http://h.example/", "-o", "m"), "is a URL, and absolve mirror reads files only"),
+        (("audit", "http://h.example/", "--url", "http://h.example/"), "is a URL, and absolve audit reads files only"),
+        (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
+        (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value', not"),
+        (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value', not"),
+        (("links", "http://h.example/", "--cookies", "none.txt"), "--cookies: "),
+    ],
+)
+def test_a_url_that_a_command_cannot_use_is_a_usage_error(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_without_a_url_no_socket_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.html").write_bytes(b"<base href=http://h.example/><img src=x><link rel=stylesheet href=http://h.example/s.css>")
+    (tmp_path / "list").write_text("a.html\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(socket, "socket", None)
+    monkeypatch.setattr(socket, "getaddrinfo", None)
+    for arguments in (["links", "a.html"], ["links", "--from", "list"], ["rewrite", "a.html"], ["base", "a.html"], ["documents", "a.html"]):
+        assert main(arguments) == 0
+
+
+def test_a_document_is_fetched_for_programs(server: Server) -> None:
+    document = absolve.fetch(f"{server.url}/r", headers={"X-Key": "1"})
+    assert absolve.base(document).url == "http://h.example/base/"
+    assert [row.target for row in absolve.links(document)][-1] == "http://h.example/i.png"
+    assert [(one.target, one.fields["x-key"]) for one in server.asked] == [("/r", "1"), ("/d/p", "1")]
+    with pytest.raises(absolve.DocumentError, match="404"):
+        absolve.fetch(f"{server.url}/none")

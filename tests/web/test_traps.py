@@ -1,0 +1,231 @@
+"""What servers do to those who ask them: each trap ends as documented, in time, and nothing else is asked for."""
+
+import gzip
+import zlib
+from collections.abc import Mapping
+
+import anyio
+import httpcore
+import pytest
+from trap_server import Answer, Server, endless, moved, page, response, serving, slowly, status
+
+from absolve.document.settings import Settings
+from absolve.web import client
+from absolve.web.client import Asking, Client
+
+LINK = b"<a href=x>"
+ASKING = Asking(timeout=1, retries=0)
+NO_ROBOTS = ("/robots.txt",)
+CHUNKED = b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n"
+LOCAL = "http://169.254.169.254/latest/meta-data/"
+
+
+async def _asked(asking: Asking, *urls: str) -> list[client.Answer]:
+    async with Client(asking) as made:
+        return [await made.answer(url) for url in urls]
+
+
+def asked(server: Server, *targets: str, asking: Asking = ASKING) -> list[client.Answer]:
+    return anyio.run(_asked, asking, *(f"{server.url}{target}" for target in targets))
+
+
+def one(answers: Mapping[str, Answer | list[Answer]], target: str = "/a", asking: Asking = ASKING) -> tuple[client.Answer, Server]:
+    with serving(answers) as server:
+        (found,) = asked(server, target, asking=asking)
+        return found, server
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        (page(LINK), LINK),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + LINK, LINK),
+        (CHUNKED + b"5\r\n<a hr\r\n5\r\nef=x>\r\n0\r\n\r\n", LINK),
+        (page(gzip.compress(LINK), "Content-Encoding: gzip"), LINK),
+        (page(zlib.compress(LINK), "Content-Encoding: deflate"), LINK),
+        (page(LINK, "Content-Encoding: gzip"), LINK),  # a lie
+        (page(b""), b""),
+        (status(204), b""),
+        (page(b"5\r\n<a hr\r\n0\r\n\r\n"), b"5\r\n<a hr\r\n0\r\n\r\n"),  # like chunks, and none
+        (CHUNKED + b"f\r\n5\r\n<a hr\r\n0\r\n\r\n\r\n0\r\n\r\n", b"5\r\n<a hr\r\n0\r\n\r\n"),
+    ],
+)
+def test_a_body_is_read_without_its_codings(answer: bytes, body: bytes) -> None:
+    found, server = one({"/a": answer})
+    assert (found.problem, found.body) == (None, body)
+    assert server.targets == ["/robots.txt", "/a"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (status(404), "http-status"),
+        (page(LINK)[:-3], "broken-response"),  # shorter than its length
+        (CHUNKED + b"a\r\n<a hr", "broken-response"),
+        (CHUNKED + b"zz\r\n", "broken-response"),
+        (b"SSH-2.0-x\r\n", "broken-response"),
+        (b"", "broken-response"),
+        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 100_000 + b"\r\n", "broken-response"),
+        (response(LINK, "Content-Length: 3"), "broken-response"),  # two lengths
+        (slowly(page(LINK), 0.3), "timeout"),
+        (lambda client: client.recv(1) and None, "timeout"),  # nothing
+        (endless(b"HTTP/1.1 200 OK\r\n\r\n"), "too-large"),
+        (endless(b"HTTP/1.1 200 OK\r\nA: "), "broken-response"),
+        (endless(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"), "broken-response"),
+        (endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"), "timeout"),
+        (page(gzip.compress(b"x" * 2_000_000), "Content-Encoding: gzip"), "too-large"),
+        (page(gzip.compress(LINK * 99)[:-20], "Content-Encoding: gzip"), "truncated"),
+        (page(LINK, f"Content-Encoding: {','.join(['gzip'] * 50)}"), "unknown-coding"),
+    ],
+)
+def test_a_response_that_cannot_be_read_is_a_problem(answer: Answer, code: str) -> None:
+    settings = Settings(max_size=1_000_000, max_decompressed=1_000_000)
+    found, server = one({"/a": answer}, asking=ASKING._replace(settings=settings))
+    assert found.problem is not None
+    assert (found.problem.code, found.problem.name) == (code, f"{server.url}/a")
+
+
+# --- redirects --------------------------------------------------------------------------------------------------------
+
+
+def test_redirects_are_followed_and_kept() -> None:
+    found, server = one({"/a": moved("b/c?d", 301), "/b/c?d": moved("../e#f", 307), "/e": page(LINK)})
+    assert [one.url.removeprefix(server.url) for one in found.responses] == ["/a", "/b/c?d", "/e"]
+    assert found.head.count(b"HTTP/1.1 ") == 3
+    assert found.body == LINK
+
+
+@pytest.mark.parametrize(
+    ("location", "code"),
+    [
+        *((url, "refused-scheme") for url in ("file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:x", "data:,x")),
+        ("http://[", "malformed"),
+        (f"http://{'a' * 70}.example/", "unreachable"),
+        ("/a", "redirects"),
+        ("//127.0.0.1:1/", "unreachable"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_is_a_problem(location: str, code: str) -> None:
+    found, _ = one({"/a": moved(location)})
+    assert found.problem is not None
+    assert found.problem.code == code
+
+
+def test_no_secret_goes_to_another_origin() -> None:
+    fields = (("Authorization", "Bearer x"), ("Cookie", "a=b"), ("X-Key", "c"), ("User-Agent", "me"))
+    with serving({"/x": page(LINK)}) as other, serving({"/a": moved(f"{other.url}/x")}) as server:
+        (found,) = asked(server, "/a", asking=ASKING._replace(fields=fields))
+    assert found.problem is None
+    assert {"authorization", "cookie", "x-key"} <= server.asked[-1].fields.keys()
+    assert all({"authorization", "cookie", "x-key"}.isdisjoint(one.fields) for one in other.asked)
+    assert other.asked[-1].fields["user-agent"] == "me"
+
+
+def test_a_user_in_the_url_is_for_its_origin_and_in_no_request() -> None:
+    with serving({"/x": page(LINK)}) as other, serving({"/a": moved(f"{other.url}/x")}) as server:
+        anyio.run(_asked, ASKING, server.url.replace("//", "//me:p%40ss@") + "/a")
+    assert server.asked[-1].fields["authorization"] == "Basic bWU6cEBzcw=="
+    assert "authorization" not in other.asked[-1].fields
+    assert server.targets[-1] == "/a"
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asking", [ASKING._replace(private=False)])
+def test_a_private_address_is_refused(asking: Asking) -> None:
+    found, server = one({"/a": page(LINK)}, asking=asking)
+    assert found.problem is not None
+    assert found.problem.code == "refused-address"
+    assert server.targets == []
+
+
+def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving({"/a": page(LINK)}) as server:
+        answers = [["8.8.8.8"], ["127.0.0.1"]]
+
+        async def resolved(_host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+            return [(0, 0, 0, "", (address, port)) for address in (answers.pop(0) if len(answers) > 1 else answers[0])]
+
+        connected: list[str] = []
+
+        async def connect(_self: object, host: str, *_: object) -> None:
+            connected.append(host)
+            raise httpcore.ConnectError("test")
+
+        monkeypatch.setattr("anyio.getaddrinfo", resolved)
+        monkeypatch.setattr("httpcore.AnyIOBackend.connect_tcp", connect)
+        asking = ASKING._replace(private=False, robots=False)
+        first, second = anyio.run(_asked, asking, *[f"http://rebinding.example:{server.port}/a"] * 2)
+    assert (first.problem and first.problem.code, second.problem and second.problem.code) == ("unreachable", "refused-address")
+    assert connected == ["8.8.8.8"]
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("8.8.8.8", True), ("2606:4700::1", True), ("127.0.0.1", False), ("10.0.0.1", False), ("169.254.169.254", False),
+        ("100.64.0.1", False), ("0.0.0.1", False), ("255.255.255.255", False), ("224.0.0.1", False), ("::1", False),
+        ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False), ("::ffff:8.8.8.8", True),
+        ("64:ff9b::7f00:1", False), ("64:ff9b::808:808", True), ("2002:7f00:1::", False), ("::127.0.0.1", False),
+    ],
+)  # fmt: skip
+def test_an_address_is_public(address: str, *, expected: bool) -> None:
+    from absolve.web.addresses import is_public
+
+    assert is_public(address) == expected
+
+
+# --- robots.txt, tries, cookies ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("robots", "allowed"),
+    [
+        (response(b"User-agent: *\nDisallow: /a\n"), False),
+        (response(b"User-agent: absolve\nDisallow: /\n"), False),
+        (response(b"User-agent: *\nDisallow: /*.pdf$\n"), True),
+        (status(403), True),
+        (status(500), False),
+        (moved("/other"), False),
+        (moved("/robots.txt"), True),
+        (moved("file:///x"), True),
+        (endless(b"HTTP/1.1 200 OK\r\n\r\n"), True),
+    ],
+)
+def test_robots_are_followed(robots: Answer, *, allowed: bool) -> None:
+    other = response(b"User-agent: *\nDisallow: /a\n")
+    found, server = one({"/a": page(LINK), "/robots.txt": robots, "/other": other})
+    assert (found.problem is None) == allowed
+    assert ("/a" in server.targets) == allowed
+    found, server = one({"/a": page(LINK), "/robots.txt": robots}, asking=ASKING._replace(robots=False))
+    assert (found.problem, server.targets) == (None, ["/a"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "retries", "status_"),
+    [
+        ([status(503), page(LINK)], 1, 200),
+        ([status(429, "Retry-After: 1"), page(LINK)], 1, 200),
+        ([status(503), page(LINK)], 0, 503),
+        ([status(429, "Retry-After: 3600"), page(LINK)], 1, 429),
+        ([status(503, "Retry-After: Mon, 01 Jan 2001 00:00:00 GMT"), page(LINK)], 1, 200),
+        ([status(503, "Retry-After: ²"), page(LINK)], 1, 200),
+        ([b"", page(LINK)], 1, 200),
+        ([status(500), page(LINK)], 1, 500),
+    ],
+)
+def test_another_try_is_made_where_it_may_help(answers: list[Answer], retries: int, status_: int) -> None:
+    found, _ = one({"/a": answers}, asking=ASKING._replace(retries=retries))
+    assert found.responses[-1].status == status_
+
+
+def test_cookies_go_to_the_host_that_set_them() -> None:
+    answers = {"/a": moved("/b"), "/b": page(LINK)}
+    answers["/a"] = status(302, "Location: /b", "Set-Cookie: k=v; Path=/")
+    found, server = one(answers)
+    assert found.problem is None
+    assert [one.fields.get("cookie") for one in server.asked] == [None, None, "k=v"]
