@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import anyio
 import pytest
 from trap_server import Server, moved, page, response, serving, status
 
 import absolve
 from absolve.cli import main
+from tests.shapes import captures
 
 PAGE = b"<title>t</title><a href=x>x</a><img src=/i.png>"
 ANSWERS = {
@@ -47,12 +49,13 @@ def test_links_of_a_url_have_the_base_of_the_last_one(server: Server, capsys: py
 
 def test_a_password_in_a_url_is_sent_and_written_nowhere(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     url = server.url.replace("//", "//me:secret@")
-    main(["rewrite", f"{url}/s.css", "--save", "s.warc"])
+    main(["rewrite", f"{url}/s.css", "--save", "s.warc", "--header", "X-Key: secret"])
     main(["links", f"{url}/s.css", f"{url}/none", "--show-credentials", "--retries", "0"])
     shown = capsys.readouterr()
     assert f"background: url({server.url}/i.png)" in shown.out
     assert "secret" not in shown.out + shown.err
     assert not {b"me:secret", b"bWU6c2VjcmV0"}.intersection(Path("s.warc").read_bytes().split())
+    assert b"secret" not in Path("s.warc").read_bytes()
     assert b"user-agent: absolve/" in Path("s.warc").read_bytes()
     assert {one.fields.get("authorization") for one in server.asked} == {"Basic bWU6c2VjcmV0"}
 
@@ -107,6 +110,38 @@ def test_what_was_saved_gives_the_same_links(server: Server, capsys: pytest.Capt
     assert sorted(one for one in statuses if one) == [200, 200, 301, 404, 404]  # with robots.txt
 
 
+def test_a_capture_has_the_bytes_that_came(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    server.answers["/l"] = [status(302, "Location: /p\u00e4th", "X: \u00e4")]
+    server.answers["/p%C3%A4th"] = [page(PAGE)]
+    listed(f"{server.url}/l", "--save", "s.warc", capsys=capsys)
+    data = Path("s.warc").read_bytes()
+    assert status(302, "Location: /p\u00e4th", "X: \u00e4").rstrip(b"\r\n") in data
+    assert f"WARC-Target-URI: {server.url}/p%C3%A4th".encode() in data
+
+
+def test_an_archive_at_a_url_has_the_urls_of_its_records(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    server.answers["/w"] = [response(captures.page("http://in.example/d/", PAGE), "Content-Type: application/warc")]
+    rows = listed(f"{server.url}/w", "--kind", "navigation", capsys=capsys)
+    assert [row["target"] for row in rows] == ["http://in.example/d/x"]
+
+
+def test_pages_of_one_name_on_several_hosts_are_written_apart(server: Server) -> None:
+    other = server.url.replace("127.0.0.1", "localhost")
+    assert main(["rewrite", f"{server.url}/s.css", f"{other}/s.css", f"{server.url}/d/p", "-o", "out", "-q"]) == 0
+    assert len([path for path in Path("out").rglob("*") if path.is_file()]) == 3
+
+
+def test_an_interrupted_list_of_urls_goes_on(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(Path("state").absolute()))
+    arguments = ["links", f"{server.url}/s.css", f"{server.url}/none", f"{server.url}/d/p", "-o", "l.csv", "--resume", "--retries", "0"]
+    assert main(arguments) == 1
+    first = Path("l.csv").read_bytes()
+    server.asked.clear()
+    assert main(arguments) == 1
+    assert Path("l.csv").read_bytes() == first
+    assert server.targets == ["/robots.txt", "/none"]
+
+
 def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["documents", f"{server.url}/r"]) == 0
     row = json.loads(capsys.readouterr().out)
@@ -127,8 +162,8 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
         (("mirror", "http://h.example/", "-o", "m"), "is a URL, and absolve mirror reads files only"),
         (("audit", "http://h.example/", "--url", "http://h.example/"), "is a URL, and absolve audit reads files only"),
         (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
-        (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value', not"),
-        (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value', not"),
+        (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
+        (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value' in ASCII"),
         (("links", "http://h.example/", "--cookies", "none.txt"), "--cookies: "),
     ],
 )
@@ -157,3 +192,9 @@ def test_a_document_is_fetched_for_programs(server: Server) -> None:
     assert [(one.target, one.fields["x-key"]) for one in server.asked] == [("/r", "1"), ("/d/p", "1")]
     with pytest.raises(absolve.DocumentError, match="404"):
         absolve.fetch(f"{server.url}/none")
+
+    async def inside() -> None:
+        absolve.fetch(server.url)
+
+    with pytest.raises(absolve.UsageError, match="afetch"):
+        anyio.run(inside)

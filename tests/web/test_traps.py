@@ -3,12 +3,14 @@
 import gzip
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 
 import anyio
 import httpcore
 import pytest
 from trap_server import Answer, Server, endless, moved, page, response, serving, slowly, status
 
+from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 from absolve.web import client
 from absolve.web.client import Asking, Client
@@ -77,6 +79,7 @@ def test_a_body_is_read_without_its_codings(answer: bytes, body: bytes) -> None:
         (endless(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"), "broken-response"),
         (endless(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"), "timeout"),
         (page(gzip.compress(b"x" * 2_000_000), "Content-Encoding: gzip"), "too-large"),
+        (page(gzip.compress(LINK), "Content-Encoding: gzip", *["A: b"] * 10_001), "too-many-fields"),
         (page(gzip.compress(LINK * 99)[:-20], "Content-Encoding: gzip"), "truncated"),
         (page(LINK, f"Content-Encoding: {','.join(['gzip'] * 50)}"), "unknown-coding"),
     ],
@@ -171,6 +174,8 @@ def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: py
         ("100.64.0.1", False), ("0.0.0.1", False), ("255.255.255.255", False), ("224.0.0.1", False), ("::1", False),
         ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False), ("::ffff:8.8.8.8", True),
         ("64:ff9b::7f00:1", False), ("64:ff9b::808:808", True), ("2002:7f00:1::", False), ("::127.0.0.1", False),
+        ("64:ff9b:1::7f00:1", False), ("::ffff:0:7f00:1", False), ("fec0::1", False), ("3fff::1", False), ("4000::1", False),
+        ("192.88.99.1", False),
     ],
 )  # fmt: skip
 def test_an_address_is_public(address: str, *, expected: bool) -> None:
@@ -221,6 +226,42 @@ def test_robots_are_followed(robots: Answer, *, allowed: bool) -> None:
 def test_another_try_is_made_where_it_may_help(answers: list[Answer], retries: int, status_: int) -> None:
     found, _ = one({"/a": answers}, asking=ASKING._replace(retries=retries))
     assert found.responses[-1].status == status_
+
+
+def test_a_file_of_cookies_may_have_those_of_a_session(tmp_path: Path) -> None:
+    file = tmp_path / "cookies.txt"
+    lines = [f"127.0.0.1\tFALSE\t/\tFALSE\t{end}\t{name}\tv" for name, end in (("a", 0), ("b", 1), ("c", 4_000_000_000))]
+    file.write_text("# Netscape HTTP Cookie File\n" + "\n".join([*lines, f"#HttpOnly_{lines[2].replace('c', 'd')}"]) + "\n")
+    _, server = one({"/a": page(LINK)}, asking=ASKING._replace(cookies=str(file)))
+    assert set(server.asked[-1].fields["cookie"].split("; ")) == {"a=v", "c=v", "d=v"}
+
+
+def test_servers_cannot_set_cookies_without_end() -> None:
+    many = [f"Set-Cookie: {number}=v" for number in range(900)]
+    answers = {f"/{number}": page(LINK, *(f"{field}{number}" for field in many)) for number in range(4)}
+    with serving(answers) as server:
+        asked(server, *answers)
+    assert len(server.asked[-1].fields["cookie"].split("; ")) < 2000
+
+
+@pytest.mark.parametrize("fields", [("Content-Length", "5"), ("host", "x"), ("Transfer-Encoding", "chunked"), ("a b", "c"), ("a", "b\r\nc: d")])
+def test_a_field_that_breaks_a_request_is_refused(fields: tuple[str, str]) -> None:
+    with pytest.raises(UsageError):
+        Client(Asking((fields,)))
+
+
+@pytest.mark.parametrize(
+    ("proxy", "field"), [("http://u:p%40@{}", "Basic dTpwQA=="), ("{}", None), ("http://u:PW@[::", "broken"), ("socks5://127.0.0.1:1", "broken")]
+)
+def test_a_proxy_of_the_environment_is_asked(proxy: str, field: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving({"http://h.example/a": page(LINK), "http://h.example/robots.txt": status(404)}) as server:
+        monkeypatch.setenv("http_proxy", proxy.format(server.url.removeprefix("http://")))
+        (found,) = anyio.run(_asked, ASKING, "http://h.example/a")
+    if field == "broken":
+        assert found.problem is not None
+        assert (found.problem.code, "PW" in str(found.problem), server.asked) == ("unreachable", False, [])
+    else:
+        assert (found.body, server.asked[-1].fields.get("proxy-authorization")) == (LINK, field)
 
 
 def test_cookies_go_to_the_host_that_set_them() -> None:

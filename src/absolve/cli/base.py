@@ -53,7 +53,7 @@ def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     separator = ""
     for name in shared.names(options):
         with report.guard(name):
-            (input_,) = many.asked([shared.one_input(name, options)], options)
+            (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
             for entity in _entities(input_, how, report, inside=options.all):
                 print(end=separator)
                 separator = "\n"
@@ -74,7 +74,7 @@ def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
     separator = "[\n"
     for name in shared.names(options):
         with report.guard(name):
-            (input_,) = many.asked([shared.one_input(name, options)], options)
+            (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
             for entity in _entities(input_, how, report, inside=options.all):
                 found = _object(entity, credentials=report.credentials)
                 if not options.all and _is_container(entity):

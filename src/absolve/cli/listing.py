@@ -44,7 +44,6 @@ def run(options: argparse.Namespace, report: Report) -> None:
     fatal = shared.fail_on(options) if table == LINKS else frozenset()
     sink = tables.by_name(how.format)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
-    found = many.asked(found, options)
     if _on_spark(options):
         if fatal or how.counts:
             raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")

@@ -96,17 +96,17 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
     yield from found_
 
 
-def asked(found_: Iterable[Input], options: argparse.Namespace) -> Iterator[Input]:
-    """Yield the inputs; those that are URLs with what came for them. Nothing else in a run uses the network."""
-    rest = iter(found_)
-    for input_ in rest:
-        if input_.asked:
-            yield from _asked(chain([input_], rest), options)
+def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
+    """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
+    rest = iter(items)
+    for item in rest:
+        if input_of(item).asked:
+            yield from _asked(chain([item], rest), input_of, options)
             return
-        yield input_
+        yield item
 
 
-def _asked(found_: Iterator[Input], options: argparse.Namespace) -> Iterator[Input]:
+def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
     from absolve.web import client, fetching
 
     asking = client.Asking(
@@ -120,17 +120,32 @@ def _asked(found_: Iterator[Input], options: argparse.Namespace) -> Iterator[Inp
         settings=shared.settings(options),
     )
     writes = not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
-    with _saved(options.save if writes else None) as save:
-        for input_, answer in fetching.answered(found_, lambda input_: input_.asked or None, asking):
+    with _saved(options, writes=writes) as save:
+        for item, answer in fetching.answered(items, lambda item: input_of(item).asked or None, asking):
             if save is not None and answer is not None:
                 save(answer)
-            yield input_ if answer is None else input_._replace(answer=answer)
+            yield item if answer is None else _with_answer(item, answer)
+
+
+def _with_answer(item: Item, answer: Answer) -> Item:
+    """Return an input, or an item that has one, with what came for its URL."""
+    given: Any = item
+    if isinstance(given, inputs.Input):
+        return given._replace(answer=answer)  # type: ignore[return-value]  # it is an Item
+    return given._replace(input=given.input._replace(answer=answer))  # type: ignore[no-any-return]
 
 
 @contextmanager
-def _saved(name: str | None) -> Iterator[Callable[[Answer], None] | None]:
+def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[Answer], None] | None]:
     """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
+    name = options.save
     if name is None:
+        yield None
+        return
+    shared.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
+    others = [getattr(options, one, None) for one in ("output", "log", "errors")]
+    shared.check_different([Path(name), *(Path(one) for one in others if one not in {None, special_files.STDOUT})])
+    if not writes:
         yield None
         return
     from absolve.web import saving
@@ -169,6 +184,7 @@ def run(
         progress.shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
+        items = asked(items, input_of, options)
         size = 0
         with (
             closing(in_order(work, items, jobs, lambda item: input_of(item).size)) as done,
@@ -277,6 +293,8 @@ def _processes(
     size = 0
     for item in items:
         first.append(item)
+        if input_of(item).asked:
+            return 1, chain(first, items)  # to wait for servers takes no processor
         size += input_of(item).size
         if size >= WORTH_A_POOL and len(first) > 1:
             return jobs, chain(first, items)

@@ -442,15 +442,15 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless(
             "--timeout SECONDS",
             f"browser {ASKING}",
-            "time limit for each page (default: %(default)g)",
+            "time limit for a page, or for each response of a server (default: %(default)g)",
             type=seconds,
             default=30.0,
         ),
         Option(
             "--header FIELD",
             ASKING,
-            "send this field, as in 'Authorization: Bearer x'; after a redirect to another origin only a User-Agent and"
-            " what the reader accepts",
+            "send this field with each URL, as in 'Authorization: Bearer x'; after a redirect to another origin only a"
+            " User-Agent and what the reader accepts",
             type=field,
             repeats=True,
         ),

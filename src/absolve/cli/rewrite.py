@@ -208,6 +208,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--undo excludes --{'log' if options.log is not None else 'resume'}")
     if options.csv_safe and options.log is None:
         raise UsageError("--csv-safe needs --log FILE")
+    if options.undo is not None and (url := next(filter(inputs.is_url, names), None)) is not None:
+        raise UsageError(f"--undo writes what a file was, and {in_short(url)} is no file")
     if options.in_place and (url := next(filter(inputs.is_url, names), None)) is not None:
         raise UsageError(f"--in-place cannot replace {in_short(url)}: leave --in-place out, or give -o OUT")
     if options.in_place and STDIN in names:
@@ -238,7 +240,7 @@ def _into_folder(options: argparse.Namespace) -> bool:
 
 
 def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
-    found = many.asked(many.found(options, report, follow=not options.in_place), options)
+    found = many.found(options, report, follow=not options.in_place)
     if not _has_output(options):
         if options.in_place:
             found = plan.without_backups(plan.once(found), options.backup)

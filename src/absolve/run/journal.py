@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from absolve.core.digest import fingerprint
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.run import inputs
 from absolve.run.outputs import made_state
 from absolve.run.results import BytesRead, LinkCounts, RowChunk
 
@@ -229,11 +230,18 @@ class Journal:
 
 
 def path_of(name: str) -> bytes:
+    if inputs.is_url(name):
+        return os.fsencode(name)
     return os.fsencode(os.path.abspath(name))  # noqa: PTH100 - without resolving links
 
 
 def state_of(name: str) -> str:
-    """Return the state of a file as text, which differs after any change; "" if there is no file."""
+    """Return the state of a file as text, which differs after any change; "" if there is no file.
+
+    Nothing is known of the state of a URL: what an interrupted run has of it is done.
+    """
+    if inputs.is_url(name):
+        return "url"
     try:
         return _in_words(os.stat(name))  # noqa: PTH116 - faster, for very many
     except (OSError, ValueError):

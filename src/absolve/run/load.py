@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import FAULTS, NOT_READ, Diagnostic, DocumentError, fault
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import Document, Part, new
+from absolve.core.model import BaseClaim, Document, Layer, Part, new
 from absolve.document.base_layers import DEFAULT_URL
 from absolve.document.reporting import about_bases, overruled
 from absolve.document.walk import Settings, walk
@@ -138,12 +138,18 @@ def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
 
     if answer.problem is not None:
         raise DocumentError(answer.problem)
+    kind = registry.sniff(first_bytes(input_), input_.name)
+    if kind is not None and registry.WALKERS[kind].archive:  # whose documents have URLs of their own
+        claims = () if input_.url is None else (BaseClaim(Layer.RETRIEVAL, input_.url, _ASKED),)
+        found = Document(answer.body, name=input_.name, media_type=how.media_type or kind, claims=claims)
+        found.url_source = _ASKED
+        return found
     is_own = input_.url == input_.name
     asked = answer.responses[0].url if is_own else input_.url  # without a fragment
     document = Document(
         answer.body, name=input_.name, media_type=how.media_type, charset=how.charset, url=asked, claims=input_.claims
     )
-    document.url_source = "the URL that was asked for" if is_own else input_.url_source
+    document.url_source = _ASKED if is_own else input_.url_source
     document.headers = answer.head
     made = response_header.applied(document, how.settings)
     if is_own:
@@ -159,6 +165,7 @@ def first_bytes(input_: Input) -> bytes:
 
 
 _HEAD: Final = 4096
+_ASKED: Final = "the URL that was asked for"
 
 
 # --- segments -------------------------------------------------------------------------------------------------------

@@ -69,10 +69,13 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
             check_apart(folder, name)
             if len(names) == 1:
                 return
+        if inputs.is_url(name):
+            continue  # its place has its host: `jobs` sees to it
         last = Path(os.path.abspath(name)).name  # noqa: PTH100 - `.` has a name
         if os.path.normcase(last) in taken:
             raise UsageError(f"{taken[os.path.normcase(last)]} and {name} would both be written to {folder / last}")
         taken[os.path.normcase(last)] = name
+    names = [name for name in names if not inputs.is_url(name)]
     if found := outputs.clash([folder / Path(name).name for name in names], names):
         raise _same(*found)
 

@@ -24,7 +24,7 @@ from urllib.parse import unquote
 import ada_url
 
 from absolve import __version__
-from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, in_short
+from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, WalkError, in_short
 from absolve.document.settings import Settings
 from absolve.formats.http import responses
 
@@ -46,9 +46,11 @@ _MOST_REDIRECTS: Final = 20  # as in browsers
 _MOST_OF_ROBOTS: Final = 5, 500 << 10  # redirects, bytes (RFC 9309 2.3.1.2, 2.5)
 _MOVES: Final = frozenset({301, 302, 303, 307, 308})
 _LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
+_MOST_COOKIES: Final = 1000  # of all servers
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
-_SENT_ANYWHERE: Final = frozenset({"accept", "accept-language", "user-agent"})  # fields that are no secret
+OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
+_OURS: Final = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
 _SCHEMES: Final = frozenset({"http:", "https:"})
 _WITH_USER: Final = re.compile(r"^(https?://)[^/\\?#]*@", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)  # RFC 9110 5.6.2
@@ -148,7 +150,9 @@ class Client:
         self._asking = asking
         for field in asking.fields:
             if not _TOKEN.fullmatch(field[0]) or not _VALUE.fullmatch(field[1]):
-                raise UsageError(f"a field of a request is 'Name: value', not {in_short(': '.join(field))!r}")
+                raise UsageError(f"a field of a request is 'Name: value' in ASCII, and {in_short(field[0])!r} is none")
+            if field[0].lower() in _OURS:
+                raise UsageError(f"{field[0]} follows from the URL: leave it out")
         self._encodings = ", ".join(_encodings())
         self._jar = _cookies(asking.cookies)
         self._tls = ssl.create_default_context()
@@ -186,15 +190,18 @@ class Client:
                 body = self._body(last)
         except _NoAnswer as none:
             problem = none.code, none.text
-        except CodingError as error:
+        except (CodingError, WalkError) as error:
             problem = error.code, error.message
+        except Exception as error:  # noqa: BLE001 - one server, or a fault in a package, ends no run
+            text = in_short(f"{type(error).__name__}: {error}")
+            problem = "broken-response", f"{named.host} sent what cannot be read: {text}"
         why = Diagnostic(*problem, name) if problem is not None else None
         return Answer(name, tuple(course.found), body, why, tuple(course.others))
 
     def _body(self, response: Response) -> bytes:
         """Return the body of a response without its content codings. Raise CodingError."""
-        if not response.body:
-            return b""
+        if not response.body or b"\ncontent-encoding:" not in response.head.lower():
+            return response.body
         message = response.head + response.body
         return bytes(responses.payload(message, options=self._asking.settings, count=None))
 
@@ -212,7 +219,8 @@ class Client:
             if location is None:
                 return
             if len(course.found) > redirects:
-                raise _NoAnswer("redirects", f"more than {redirects} redirects, the last one to {in_short(location)}")
+                text = f"more than {redirects} redirects, the last one to {in_short(location or url.href)}"
+                raise _NoAnswer("redirects", text)
             url = _parsed(location, url, course.moved())
 
     async def _is_allowed(self, url: ada_url.URL, course: _Course) -> bool:
@@ -241,7 +249,7 @@ class Client:
             return _NoAnswer("robots", f"{text} (--ignore-robots)")
         text = ""
         if last is not None and last.status < 300:
-            with suppress(CodingError):
+            with suppress(CodingError, WalkError):
                 text = self._body(last)[: _MOST_OF_ROBOTS[1]].decode("utf-8-sig", "replace")
         return Protego.parse(text)
 
@@ -252,7 +260,7 @@ class Client:
         is_own = url.origin == course.origin
         found = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": self._encodings}
         for name, value in self._asking.fields:
-            if is_own or name.lower() in _SENT_ANYWHERE:
+            if is_own or name.lower() in OPEN_FIELDS:
                 found[name.lower()] = value
         if is_own and course.credentials is not None:
             found.setdefault("authorization", f"Basic {b64encode(':'.join(course.credentials).encode()).decode()}")
@@ -328,11 +336,13 @@ class Client:
             http2=True,
             max_connections=None,
             keepalive_expiry=_IDLE,
-            proxy=httpcore.Proxy(proxy) if proxy is not None else None,
+            proxy=_httpcore_proxy(proxy) if proxy is not None else None,
             network_backend=None if self._asking.private else PublicNetwork(),
         )
 
     def _keep_cookies(self, response: Response) -> None:
+        if len(self._jar) > _MOST_COOKIES:
+            return
         request = urllib.request.Request(response.url)  # noqa: S310 - not opened
         self._jar.extract_cookies(_Info(response.message), request)  # type: ignore[arg-type]
 
@@ -391,9 +401,13 @@ def _cookies(name: str | None) -> CookieJar:
         return CookieJar()
     jar = MozillaCookieJar(name)
     try:
-        jar.load(ignore_discard=True)
+        jar.load(ignore_discard=True, ignore_expires=True)
     except (LoadError, OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--cookies: {error}") from error
+    for cookie in jar:
+        if cookie.expires == 0:  # of a session, as curl and browsers write it
+            cookie.expires, cookie.discard = None, True
+    jar.clear_expired_cookies()
     return jar
 
 
@@ -414,6 +428,15 @@ def _proxy(url: ada_url.URL) -> str | None:
     found = urllib.request.getproxies()
     proxy = found.get(url.protocol.removesuffix(":")) or found.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+
+def _httpcore_proxy(url: str) -> httpcore.Proxy:
+    try:
+        parsed = ada_url.URL(url)
+    except ValueError as error:
+        raise _NoAnswer("unreachable", f"the environment names a proxy that is no URL: {in_short(url)}") from error
+    user = (unquote(parsed.username), unquote(parsed.password)) if parsed.username or parsed.password else None
+    return httpcore.Proxy(f"{parsed.protocol}//{parsed.host}", auth=user)
 
 
 def _encodings() -> list[str]:

@@ -6,12 +6,12 @@ In: a URL, or items of which some have one. Out: a document; the same items in t
 from __future__ import annotations
 
 from collections import deque
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from absolve.core.errors import DocumentError
+from absolve.core.errors import DocumentError, UsageError
 from absolve.core.model import Document
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 _AHEAD: Final = 4  # times the URLs that are asked for at once: so one slow server holds up no others for long
+_MOST_BYTES: Final = 64 << 20  # that are there and wait for others
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -40,10 +41,17 @@ def answered(
             if url is not None and ask is None:
                 ask = _asker(asking, stack, waiting)
             waiting.append((item, ask(url) if ask is not None and url is not None else None))
-            while waiting and (waiting[0][1] is None or len(waiting) > _AHEAD * asking.concurrency[0]):
+            while waiting and (waiting[0][1] is None or _is_enough(waiting, asking)):
                 yield _first(waiting)
         while waiting:
             yield _first(waiting)
+
+
+def _is_enough(waiting: deque[tuple[Item, Any]], asking: Asking) -> bool:
+    """Return whether no more URLs are asked for until the first one has its answer."""
+    done = (future for _, future in waiting if future is not None and future.done() and not future.exception())
+    size = sum(len(one.body) for future in done for one in future.result().responses)
+    return len(waiting) > _AHEAD * asking.concurrency[0] or size > _MOST_BYTES
 
 
 def _first(waiting: deque[tuple[Item, Any]]) -> tuple[Item, Answer | None]:
@@ -92,7 +100,12 @@ async def afetch(
 
 
 def fetch(url: str, *, headers: Mapping[str, str] = _NONE, timeout: float = 30.0, private: bool = True) -> Document:
-    """Return what `afetch` does, for programs without an event loop."""
+    """Return what `afetch` does, for programs without an event loop. Raise UsageError where one runs."""
+    import asyncio
+
     import anyio
 
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise UsageError("absolve.fetch() would stop the event loop that runs here: await absolve.afetch()")
     return anyio.run(partial(afetch, url, headers=headers, timeout=timeout, private=private))

@@ -1,17 +1,17 @@
 """Keep what was asked and answered in a WARC (ISO 28500), which warcio writes: absolve reads it as it read the web.
 
-In: answers, an open file. Out: a `request` and a `response` record for each exchange; requests lack their secrets.
+In: answers, an open file. Out: a `request` and a `response` record for each exchange; requests lack what may be secret.
 """
 
 from __future__ import annotations
 
 import io
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from absolve.core.errors import MissingPackageError
-from absolve.web.client import AGENT
+from absolve.web.client import AGENT, OPEN_FIELDS
 
 try:
     from warcio.statusandheaders import StatusAndHeaders
@@ -23,13 +23,21 @@ if TYPE_CHECKING:
     from absolve.web.client import Answer, Response
 
 
-_SECRET: Final = frozenset({b"authorization", b"cookie", b"proxy-authorization"})  # a capture is passed on
-
-
 class _InMemory(WARCWriter):  # type: ignore[misc]  # warcio has no types
     """A writer whose buffers need not be closed: warcio leaves its temporary files open."""
 
     _create_temp_file = staticmethod(io.BytesIO)
+
+
+class _Head(StatusAndHeaders):  # type: ignore[misc]
+    """A header as it came: warcio would percent-encode what is not ASCII."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__("of", [])
+        self._data = data
+
+    def compute_headers_buffer(self, header_filter: object = None) -> None:  # noqa: ARG002 - the name of warcio
+        self.headers_buff = self._data
 
 
 class Writer:
@@ -46,19 +54,20 @@ class Writer:
 
     def _records(self, one: Response) -> tuple[Any, Any]:
         parts = urlsplit(one.url)
-        line = f"GET {parts._replace(scheme='', netloc='', fragment='').geturl() or '/'} HTTP/1.1"
-        sent = [(name.decode(), value.decode("latin-1")) for name, value in one.request if name not in _SECRET]
-        sent.insert(0, ("Host", parts.netloc))
-        status, *fields = one.head.decode("latin-1").rstrip("\r\n").split("\r\n")
-        came = [(name, value) for name, _, value in (field.partition(": ") for field in fields)]
-        version, _, rest = status.partition(" ")
+        target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        fields = [(b"host", parts.netloc.rpartition("@")[2].encode())]
+        fields += [(name, value) for name, value in one.request if name.decode() in OPEN_FIELDS]
+        asked = f"GET {target} HTTP/1.1\r\n".encode() + b"".join(b"%b: %b\r\n" % field for field in fields) + b"\r\n"
+        return self._record("request", one, asked, b""), self._record("response", one, one.head, one.body)
+
+    def _record(self, kind: str, one: Response, head: bytes, body: bytes) -> Any:
+        """Return a record with the bytes of a message as they are."""
         date = datetime.fromtimestamp(one.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-        def record(kind: str, head: Any, body: bytes) -> Any:
-            make = self._writer.create_warc_record
-            given = {"WARC-Date": date}
-            return make(one.url, kind, io.BytesIO(body), http_headers=head, warc_headers_dict=given)
-
-        answered = record("response", StatusAndHeaders(rest, came, protocol=version), one.body)
-        asked = record("request", StatusAndHeaders(line, sent, is_http_request=True), b"")
-        return asked, answered
+        return self._writer.create_warc_record(
+            one.url,
+            kind,
+            io.BytesIO(body),
+            length=len(body),
+            http_headers=_Head(head),
+            warc_headers_dict={"WARC-Date": date},
+        )
