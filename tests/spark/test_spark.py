@@ -267,7 +267,7 @@ def test_missing_requirements_of_a_cluster_are_reported_in_one_line(tmp_path: Pa
     for master, environment, message in (
         ("local[1]", {"JAVA_HOME": str(tmp_path)}, "Spark does not start: there is no Java"),
         ("local[1]", bare, "the executors cannot work: No module named '"),
-        ("spark://nowhere", {}, "Spark does not start: what it says stands above"),
+        ("spark://nowhere", {}, "Invalid master URL: spark://nowhere"),
     ):
         run = ("links", page, "-o", tmp_path / "out.parquet", "--engine", master)
         done = absolve(*run, environment=environment)
