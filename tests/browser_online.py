@@ -114,7 +114,7 @@ class Online(NamedTuple):
 
 
 class Tab:
-    """Opens one URL after the other; `ran` are the words that their scripts said.
+    """Opens one URL after the other; `ran` are the words with which their scripts called `ran`.
 
     Behind a load that failed comes a new page: the old one would still show its error, and stop the next load.
     """

@@ -21,7 +21,7 @@ SOURCE = Path(absolve.__file__).parent
 # "a < b": b may import a. "a | b": siblings. The rooms of the package, and those of the formats.
 ORDER = {
     "absolve": "core < encodings < urls < formats < document < rewriting | inventory < tables < verifying < trees < api"
-    " < arrow | web < run < mirror | audit < spark < __init__ < cli < __main__",
+    " < arrow | run < mirror | audit < spark < __init__ < cli < __main__",
     "absolve.formats": "compression | protocols < events | registry < grammars < headers < base_claims | css | http | mail < html"
     " < markdown | xml | json | warc | plist < shortcuts | zip",
 }

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from absolve.mirror.plan import plan as mirror
     from absolve.run.files import Policy, only, remap, rewrite_file, walk_links
     from absolve.run.responses import document_of, items
+    from absolve.run.web.fetching import afetch, fetch
     from absolve.urls import resolve
-    from absolve.web.fetching import afetch, fetch
 
 __all__ = [
     "AbsolveError",
@@ -120,12 +120,12 @@ _MODULES = {
     "TreeOptions": "core.options",
     "UsageError": "core.errors",
     "WalkOptions": "core.options",
-    "afetch": "web.fetching",
+    "afetch": "run.web.fetching",
     "arrow": "arrow",  # a module
     "base": "api",
     "document_of": "run.responses",
     "documents": "api",
-    "fetch": "web.fetching",
+    "fetch": "run.web.fetching",
     "items": "run.responses",
     "links": "api",
     "mirror": "mirror",  # the package can be called

@@ -101,6 +101,11 @@ def test_a_file_of_another_server_shuts_nothing_out(tmp_path: Path, server: str,
     assert audited(tmp_path, files, "--server", server).pages == ({("noindex", "")} if is_found else set())
 
 
+def test_a_robots_file_in_the_folder_of_a_site_is_none_of_its_host(tmp_path: Path) -> None:
+    files = {"index.html": "<p>", "robots.txt": "User-agent: *\nDisallow: /\n"}
+    assert audited(tmp_path, files, url=f"{NEW}docs/").pages == set()
+
+
 HTACCESS, NOINDEX = ".htaccess", "Header set X-Robots-Tag noindex"
 
 

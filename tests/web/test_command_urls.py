@@ -161,6 +161,7 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
         (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
         (("mirror", "http://h.example/", "-o", "m"), "is a URL, and absolve mirror reads files only"),
         (("audit", "http://h.example/", "--url", "http://h.example/"), "is a URL, and absolve audit reads files only"),
+        (("links", "http://h.example/", "--engine", "spark", "-o", "x.parquet"), "--engine spark reads files only"),
         (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
         (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
         (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value' in ASCII"),
@@ -173,6 +174,20 @@ def test_a_url_that_a_command_cannot_use_is_a_usage_error(
     monkeypatch.chdir(tmp_path)
     assert main([*arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("audit", "--url", "http://h.example/"), ("mirror", "-o", "m"), ("rewrite", "--in-place"), ("rewrite", "--undo", "l.jsonl", "-o", "out")]
+)
+def test_a_url_in_a_list_that_a_command_cannot_use_fails_alone(
+    arguments: tuple[str, ...], server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.html").write_bytes(b"<!-- saved from url=(0017)http://h.example/ --><a href=http://h.example/a.html>")
+    Path("l.jsonl").write_text('{"document": "a.html", "before": "00", "after": "11", "undo": "0+1="}\n')
+    Path("urls.txt").write_text(f"{server.url}/s.css\na.html\n")
+    assert main([*arguments, "--from", "urls.txt"]) == 1
+    assert f"{server.url}/s.css: " in capsys.readouterr().err
+    assert not Path("http:").exists()
 
 
 def test_without_a_url_no_socket_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from trap_server import Answer, Server, endless, moved, page, response, serving,
 
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
-from absolve.web import client
-from absolve.web.client import Asking, Client
+from absolve.run.web import client
+from absolve.run.web.client import Asking, Client
 
 LINK = b"<a href=x>"
 ASKING = Asking(timeout=1, retries=0)
@@ -179,7 +179,7 @@ def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: py
     ],
 )  # fmt: skip
 def test_an_address_is_public(address: str, *, expected: bool) -> None:
-    from absolve.web.addresses import is_public
+    from absolve.run.web.addresses import is_public
 
     assert is_public(address) == expected
 

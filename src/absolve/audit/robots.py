@@ -33,6 +33,7 @@ _APACHE: Final = re.compile(
     r"""(?:\s+("[^"]*"|'[^']*'|\S+)(\s.*)?)?""",  # and a condition
     re.IGNORECASE | re.DOTALL,
 )
+_OF_FOLDERS: Final = ".htaccess"  # is read in every folder
 _FOR_ALL: Final = frozenset({"ifmodule", "ifversion"})  # sections of Apache that leave out no page
 _UNJUDGED: Final = "this keeps pages out of the index on a condition, which is not judged"
 _ANY: Final = re.compile(r"\(\.\*\)|:\w+\*", re.ASCII)  # of path-to-regexp
@@ -143,7 +144,7 @@ def _pattern(text: str, at: str) -> str | None:
 
 def of_apache(data: bytes, at: str) -> list[Found]:
     """Return the rules of a `.htaccess` file with an X-Robots-Tag: each is for the folder that has the file."""
-    folder = f"/{decoded(at.partition('/')[2])}".removesuffix(".htaccess")
+    folder = f"/{decoded(at.partition('/')[2])}".removesuffix(_OF_FOLDERS)
     rules: list[Found] = []
     for directive in directives(data):
         found = _APACHE.fullmatch(directive.text)
@@ -156,7 +157,7 @@ def of_apache(data: bytes, at: str) -> list[Found]:
             rules += [(None, rule)] if is_out else []
             continue
         if is_set := found[1].lower() in {"set", "unset"}:
-            rules = [each_ for each_ in rules if each_[0] is None]
+            rules = [known for known in rules if known[0] is None]
         if is_set or is_out:
             rules.append((folder, rule))
     return rules
@@ -258,7 +259,7 @@ def _files(
             rules: Iterable[Found] = []
             if at == f"{site}/robots.txt":
                 rules = of_robots(found.data)
-            elif at == f"{site}{prefix}{name}" or (name == ".htaccess" and at.startswith(f"{site}{prefix}")):
+            elif name in names and at.startswith(site + prefix) and name in {_OF_FOLDERS, at[len(site + prefix) :]}:
                 rules = FILES[name](found.data, at)
             kinds.setdefault(name, []).extend((where, rule._replace(document=found.document)) for where, rule in rules)
     return list(kinds.values())

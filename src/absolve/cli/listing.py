@@ -238,10 +238,12 @@ def _run_on_spark(options: argparse.Namespace, how: ListOptions, found: Iterator
     if options.output in {None, special_files.STDOUT} or how.format not in _FORMATS:
         formats = " or ".join(_FORMATS)
         raise UsageError(f"--engine spark writes {formats}: give -o FOLDER with such a suffix, or --format")
+    whole = list(found)
+    if any(input_.asked for input_ in whole):
+        raise UsageError("--engine spark reads files only: leave it out for URLs")
     from absolve import spark as cluster  # imports pyspark
 
     report.quiet, report.verbose = options.quiet, options.verbose
-    whole = list(found)
     master = options.engine if options.engine != _CONFIGURED else None
     with failures.written(options, report), cluster.session(f"absolve {how.table}", master) as spark:
         for report.input, piece in cluster.written(spark, whole, how, options.output):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
-    from absolve.web.client import Answer
+    from absolve.run.web.client import Answer
 
     Item = TypeVar("Item")
 
@@ -100,14 +100,14 @@ def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: arg
     """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
-        if input_of(item).asked:
+        if input_of(item).asked and "header" in options:  # of other commands a URL is a file that is not there
             yield from _asked(chain([item], rest), input_of, options)
             return
         yield item
 
 
 def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
-    from absolve.web import client, fetching
+    from absolve.run.web import client, fetching
 
     asking = client.Asking(
         tuple(options.header),
@@ -148,7 +148,7 @@ def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[A
     if not writes:
         yield None
         return
-    from absolve.web import saving
+    from absolve.run.web import saving
 
     with outputs.writing(Path(name)) as file:
         yield saving.Writer(file, compressed=name.endswith(".gz")).add

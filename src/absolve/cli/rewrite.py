@@ -17,7 +17,7 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import Table, of_changes, of_possible_changes, of_undone
 from absolve.core import printable
-from absolve.core.errors import DocumentError, UsageError, in_short
+from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.document.walk import walk
 from absolve.rewriting import rewriter
 from absolve.run import inputs, leftovers, load, old_hosts, outputs, plan, sources, special_files
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.core.model import Edit
+    from absolve.run.inputs import Input
     from absolve.run.journal import Journal
     from absolve.run.results import TaskResult
     from absolve.run.safe_cells import Cells
@@ -243,11 +244,20 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
     found = many.found(options, report, follow=not options.in_place)
     if not _has_output(options):
         if options.in_place:
-            found = plan.without_backups(plan.once(found), options.backup)
+            found = plan.without_backups(plan.once(_files_of(found, report)), options.backup)
         return map(Job, found)
     if not _into_folder(options):
         return (Job(input_, options.output) for input_ in found)
     return plan.jobs(found, options.output, report.aside)
+
+
+def _files_of(found: Iterable[Input], report: Report) -> Iterator[Input]:
+    """Yield the inputs that are files; report a URL of a list, which cannot be replaced."""
+    for input_ in found:
+        if input_.asked:
+            report.aside(Diagnostic("unwritable", "a URL cannot be replaced (--in-place)", input_.name, failed=True))
+        else:
+            yield input_
 
 
 def _files(backup: str | None, job: Job) -> Iterator[str]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from absolve.run.globs import Globs
     from absolve.run.sources import Around
-    from absolve.web.client import Answer
+    from absolve.run.web.client import Answer
 
     Notify = Callable[[Diagnostic], None]
 

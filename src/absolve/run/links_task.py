@@ -174,7 +174,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
 
 
 def _header(document: Document | None, how: ListOptions, documents: Documents | None) -> Entity | None:
-    """Return the header in which a document came, whose fields have links; tell the `documents` what it states."""
+    """Return the header in which a document came, whose fields have links; the `documents` get what it states."""
     if document is None or document.headers is None:
         return None
     from absolve.document import response_header  # few inputs are URLs

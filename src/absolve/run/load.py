@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from absolve.formats.warc.reader import RawSegment
     from absolve.rewriting.policy import Policy
     from absolve.run.inputs import Input
-    from absolve.web.client import Answer
+    from absolve.run.web.client import Answer
 
 
 class ReadOptions(NamedTuple):

@@ -17,7 +17,7 @@ from absolve.core.model import Document
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from absolve.web.client import Answer, Asking
+    from absolve.run.web.client import Answer, Asking
 
     Item = TypeVar("Item")
 
@@ -65,7 +65,7 @@ def _asker(asking: Asking, stack: ExitStack, waiting: Iterable[tuple[Any, Any]])
     """Return what begins a request in a thread, which ends with the stack: then those that wait are cancelled."""
     from anyio.from_thread import start_blocking_portal
 
-    from absolve.web.client import Client
+    from absolve.run.web.client import Client
 
     client = Client(asking)
     portal = stack.enter_context(start_blocking_portal())
@@ -89,7 +89,7 @@ async def afetch(
 
     robots.txt is not asked for: one page is. Raise DocumentError, with the URL as name, if no document comes.
     """
-    from absolve.web.client import Asking, Client
+    from absolve.run.web.client import Asking, Client
 
     async with Client(Asking(tuple(headers.items()), timeout=timeout, private=private, robots=False)) as client:
         answer = await client.answer(url)

@@ -33,7 +33,7 @@ try:
     import httpcore
     from protego import Protego
 
-    from absolve.web.addresses import PrivateAddressError, PublicNetwork
+    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork
 except ImportError as error:
     raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
 

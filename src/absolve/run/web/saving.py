@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from absolve.core.errors import MissingPackageError
-from absolve.web.client import AGENT, OPEN_FIELDS
+from absolve.run.web.client import AGENT, OPEN_FIELDS
 
 try:
     from warcio.statusandheaders import StatusAndHeaders
@@ -20,7 +20,7 @@ except ImportError as error:
     raise MissingPackageError("--save needs absolve[web]: pip install 'absolve[web]'") from error
 
 if TYPE_CHECKING:
-    from absolve.web.client import Answer, Response
+    from absolve.run.web.client import Answer, Response
 
 
 class _InMemory(WARCWriter):  # type: ignore[misc]  # warcio has no types
