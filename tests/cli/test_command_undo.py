@@ -130,10 +130,11 @@ def test_an_undo_is_counted_and_shown_without_writing(absolve: Runner) -> None:
     assert Path("o.html").read_bytes() == before
 
 
-def test_a_file_of_the_log_that_is_missing_from_the_folder_is_named_though_its_copy_is_there(absolve: Runner) -> None:
+def test_a_file_of_the_log_that_is_missing_from_the_folder_is_named_though_an_equal_one_is_there(absolve: Runner) -> None:
     Path("s").mkdir()
-    Path("s/a.html").write_bytes(b"<a href=x>")
+    for name in ("a.html", "b.html"):
+        Path("s", name).write_bytes(b"<a href=x>")
     absolve("rewrite", "s", "--in-place", *URL, "--log", "c.csv")
-    Path("s/a.html").rename("s/b.html")
+    Path("s/b.html").unlink()
     absolve("rewrite", "s", "--in-place", "--undo", "c.csv")
-    assert "1 of 1 row of c.csv met no input (line 2)" in absolve.summary
+    assert "1 of 2 rows of c.csv met no input (line 3)" in absolve.summary

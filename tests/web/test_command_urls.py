@@ -125,6 +125,13 @@ def test_an_archive_at_a_url_has_the_urls_of_its_records(server: Server, capsys:
     assert [row["target"] for row in rows] == ["http://in.example/d/x"]
 
 
+def test_the_base_is_the_url_that_was_asked_for_last(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    server.answers["/l"] = [moved("\\d\\p2")]  # as browsers read it, in every profile
+    server.answers["/d/p2"] = [page(PAGE)]
+    rows = listed(f"{server.url}/l", "--kind", "image", capsys=capsys)
+    assert [(row["base"], row["target"]) for row in rows] == [(f"{server.url}/d/p2", f"{server.url}/i.png")]
+
+
 def test_pages_of_one_name_on_several_hosts_are_written_apart(server: Server) -> None:
     other = server.url.replace("127.0.0.1", "localhost")
     assert main(["rewrite", f"{server.url}/s.css", f"{other}/s.css", f"{server.url}/d/p", "-o", "out", "-q"]) == 0

@@ -12,7 +12,7 @@ from trap_server import Answer, Server, endless, moved, page, response, serving,
 
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
-from absolve.run.web import client
+from absolve.run.web import client, fetching
 from absolve.run.web.client import Asking, Client
 
 LINK = b"<a href=x>"
@@ -58,6 +58,7 @@ def one(answers: Mapping[str, Answer | list[Answer]], target: str = "/a", asking
 def test_a_body_is_read_without_its_codings(answer: bytes, body: bytes) -> None:
     found, server = one({"/a": answer})
     assert (found.problem, found.body) == (None, body)
+    assert b"transfer-encoding" not in found.head.lower()
     assert server.targets == ["/robots.txt", "/a"]
 
 
@@ -89,6 +90,15 @@ def test_a_response_that_cannot_be_read_is_a_problem(answer: Answer, code: str) 
     found, server = one({"/a": answer}, asking=ASKING._replace(settings=settings))
     assert found.problem is not None
     assert (found.problem.code, found.problem.name) == (code, f"{server.url}/a")
+
+
+def test_no_more_answers_are_in_memory_than_may_be_asked_for_at_once() -> None:
+    with serving({"/slow": slowly(page(LINK), 0.005), **{f"/{number}": page(LINK) for number in range(20)}}) as server:
+        urls = [f"{server.url}{target}" for target in server.answers]
+        given = fetching.answered(urls, lambda url: url, ASKING._replace(concurrency=(3, 3), robots=False, timeout=5))
+        assert next(given)[0] == urls[0]
+        assert len(server.asked) <= 3
+        assert [url for url, _ in given] == urls[1:]
 
 
 # --- redirects --------------------------------------------------------------------------------------------------------
@@ -237,8 +247,7 @@ def test_a_file_of_cookies_may_have_those_of_a_session(tmp_path: Path) -> None:
 
 
 def test_servers_cannot_set_cookies_without_end() -> None:
-    many = [f"Set-Cookie: {number}=v" for number in range(900)]
-    answers = {f"/{number}": page(LINK, *(f"{field}{number}" for field in many)) for number in range(4)}
+    answers = {f"/{page_}": page(LINK, *(f"Set-Cookie: {page_}-{number}=v" for number in range(900))) for page_ in range(4)}
     with serving(answers) as server:
         asked(server, *answers)
     assert len(server.asked[-1].fields["cookie"].split("; ")) < 2000

@@ -293,8 +293,6 @@ def _processes(
     size = 0
     for item in items:
         first.append(item)
-        if input_of(item).asked:
-            return 1, chain(first, items)  # to wait for servers takes no processor
         size += input_of(item).size
         if size >= WORTH_A_POOL and len(first) > 1:
             return jobs, chain(first, items)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Item = TypeVar("Item")
 
-_AHEAD: Final = 4  # times the URLs that are asked for at once: so one slow server holds up no others for long
-_MOST_BYTES: Final = 64 << 20  # that are there and wait for others
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -31,7 +29,7 @@ def answered(
 ) -> Iterator[tuple[Item, Answer | None]]:
     """Yield items in order, each with the answer for its URL, or with None if it has no URL.
 
-    URLs are asked for ahead. Without one no thread is started.
+    As many URLs are asked for ahead as may be asked for at once. Without one no thread is started.
     """
     waiting: deque[tuple[Item, Any]] = deque()
     with ExitStack() as stack:
@@ -41,17 +39,10 @@ def answered(
             if url is not None and ask is None:
                 ask = _asker(asking, stack, waiting)
             waiting.append((item, ask(url) if ask is not None and url is not None else None))
-            while waiting and (waiting[0][1] is None or _is_enough(waiting, asking)):
+            while waiting and (waiting[0][1] is None or len(waiting) >= asking.concurrency[0]):
                 yield _first(waiting)
         while waiting:
             yield _first(waiting)
-
-
-def _is_enough(waiting: deque[tuple[Item, Any]], asking: Asking) -> bool:
-    """Return whether no more URLs are asked for until the first one has its answer."""
-    done = (future for _, future in waiting if future is not None and future.done() and not future.exception())
-    size = sum(len(one.body) for future in done for one in future.result().responses)
-    return len(waiting) > _AHEAD * asking.concurrency[0] or size > _MOST_BYTES
 
 
 def _first(waiting: deque[tuple[Item, Any]]) -> tuple[Item, Answer | None]:
