@@ -80,6 +80,19 @@ def test_a_file_of_the_folder_that_cannot_be_read_is_a_failure(
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("netlify.toml", '[[redirects]]\nfrom = "/a"\nto = "/b"\nconditions = {Country = ["de"]}\n'),
+        (".htaccess", "RewriteRule ^(+ /x [R]\n"),
+        ("vercel.json", '{"redirects": [{"source": "/a", "destination": "/b", "has": [{"type": "header", "key": "x"}]}]}'),
+    ],
+)
+def test_a_file_of_the_folder_without_a_rule_that_can_be_read_has_unread_rules(tmp_path: Path, name: str, text: str) -> None:
+    found = audited(tmp_path, {"index.html": links("/"), name: text})
+    assert (found.status, [row["problem"] is not None for row in found.tables["rules"]]) == (1, [True])
+
+
+@pytest.mark.parametrize(
     ("name", "text"), [("vercel.json", '{"cleanUrls": true}'), ("netlify.toml", "[build]\ncommand = 'x'\n"), ("_redirects", "# none\n"), ("web.config", "<configuration><system.webServer/></configuration>"), ("staticwebapp.config.json", "{}"), (".htaccess", ""), ("vercel.json", "{}")]
 )
 def test_a_file_of_the_folder_without_redirects_is_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:

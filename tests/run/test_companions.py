@@ -252,6 +252,13 @@ def test_a_link_out_of_the_folder_is_no_companion_by_a_like_name(tmp_path: Path)
     assert rewritten(root / "d", "p.html").endswith("<img src=http://h.example/a/p_files/A.gif>")
 
 
+@pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="links need a privilege")
+def test_a_loop_of_links_named_as_a_folder_of_parts_ends_no_run(tmp_path: Path) -> None:
+    root = written(tmp_path, {"p.html": f"{SAVED}<a href=b.html>"})
+    (root / "p_files").symlink_to("p_files")
+    assert rewritten(root, "p.html").endswith("<a href=http://h.example/a/b.html>")
+
+
 # --- records beside a page --------------------------------------------------------------------------------------------
 
 URL = "http://h.example/a/b?c&d"

@@ -159,6 +159,8 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
         assert database.execute("SELECT count(*), max(status), (SELECT count(*) FROM links) FROM documents").fetchone() == (1, 200, 5)
     assert main(["base", f"{server.url}/r", "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
+    assert main(["base", f"{server.url}/r", "--save", "b.warc"]) == 0
+    assert Path("b.warc").stat().st_size
     assert (found["base"], found["source"]) == ("http://h.example/base/", "Content-Base header")
 
 

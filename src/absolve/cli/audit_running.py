@@ -245,7 +245,7 @@ def _unasked(options: argparse.Namespace) -> list[Path]:
 
 
 def _of_folder(path: Path, options: argparse.Namespace, report: Report) -> RuleSet | None:
-    """Return the rules of a file that nobody gave, with a line that names it; None for one without a redirect.
+    """Return the rules of a file that nobody gave, with a line that names it; None for one without a rule.
 
     One that cannot be read is a failure: its host could not read it, either.
     """
@@ -261,9 +261,9 @@ def _of_folder(path: Path, options: argparse.Namespace, report: Report) -> RuleS
         line, text = place.groups() if place is not None else (None, error.message)
         report.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
         return None
-    rules = sum(rule.problem is None for rule in found.rules)
-    if not rules:
+    if not found.rules:
         return None
+    rules = sum(rule.problem is None for rule in found.rules)
     text = f"read as by --map: {number(rules, 'rule')} (--exclude leaves this file out)"
     report.aside(Diagnostic("own-map", text, str(path)))
     return found

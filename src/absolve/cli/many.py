@@ -44,7 +44,7 @@ SCREEN = 20  # lines: after more messages than this the summary repeats the fail
 
 def names(options: argparse.Namespace) -> list[str]:
     """Return the inputs on the command line; with --from the list may be empty."""
-    if options.from_ is None:
+    if getattr(options, "from_", None) is None:  # base has no list
         return shared.names(options)
     if options.from_ == STDIN and STDIN in options.inputs:
         raise UsageError("the standard input (-) can be read only once")

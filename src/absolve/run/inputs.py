@@ -22,7 +22,7 @@ from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
 from absolve.formats import registry
 from absolve.run import leftovers
-from absolve.run.sources import STDIN, names_among, unreadable
+from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 
@@ -270,7 +270,7 @@ def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> I
             continue
         if entry.is_symlink() and not _leads_inside(entry.path, real):
             notify(Diagnostic("outside", "skipped: a symbolic link to a target outside the folder", entry.path))
-        elif _is_folder(entry):
+        elif is_folder_entry(entry):
             if entry.is_symlink():
                 led = entry.stat()
                 if (led.st_dev, led.st_ino) in entered | around:
@@ -304,14 +304,6 @@ def _level(path: str, place: str, around: frozenset[tuple[int, int]], notify: No
         notify(unreadable(path, error).diagnostic._replace(failed=True))
         return
     yield _Level(place, around | {(state.st_dev, state.st_ino)}, iter(found), names_among(found))
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder or a link to one; False on errors."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def _no_file(entry: os.DirEntry[str]) -> Diagnostic | None:

@@ -258,9 +258,17 @@ def names_among(entries: Iterable[os.DirEntry[str]]) -> Around:
     for entry in entries:
         if entry.name == _INDEX or entry.name.endswith(SHORTCUTS):
             shortcuts.add(entry.name)
-        elif (page := page_of(entry.name)) is not None and entry.is_dir():
+        elif (page := page_of(entry.name)) is not None and is_folder_entry(entry):
             parts.setdefault(fold(page), []).append(entry.name)
     return Around(frozenset(shortcuts), parts) if shortcuts or parts else _NOTHING
+
+
+def is_folder_entry(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry is a folder or a link to one; False on errors, such as a loop of links."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _beside(name: str, names: frozenset[str]) -> Iterator[tuple[str, str | None]]:
