@@ -68,7 +68,7 @@ def test_the_example_of_a_verdict_has_it(tmp_path: Path) -> None:
         path.write_text(text, "utf-8")
     for name in tables.LINK_VERDICTS:
         (tmp_path / "new" / f"example-{name}.html").write_text(CODES["verdict"][name]["link"], "utf-8")
-    sides = "new --url https://site.example/ --old old --old-url http://old.example/ --map redirects.csv"
+    sides = "new --url https://site.example/ --old old --old-url http://old.example/ --map redirects.csv --answers answers.csv"
     query = "SELECT document, verdict FROM links WHERE document LIKE '%example-%'"
     done = reference_pages.run(f'absolve audit {sides} --sql "{query}"', tmp_path)
     found = dict(line.split("\t") for line in done.stdout.splitlines()[1:])

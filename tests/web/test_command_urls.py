@@ -11,11 +11,11 @@ from pathlib import Path
 
 import anyio
 import pytest
-from trap_server import Server, moved, page, response, serving, status
 
 import absolve
 from absolve.cli import main
 from tests.shapes import captures
+from tests.shapes.trap_server import Server, moved, page, response, serving, status
 
 PAGE = b"<title>t</title><a href=x>x</a><img src=/i.png>"
 ANSWERS = {
@@ -168,8 +168,10 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
     ("arguments", "message"),
     [
         (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
-        (("mirror", "http://h.example/", "-o", "m"), "is a URL, and absolve mirror reads files only"),
-        (("audit", "http://h.example/", "--url", "http://h.example/"), "is a URL, and absolve audit reads files only"),
+        (("mirror", "http://h.example/"), "a mirror needs -o DIR or --zip FILE"),
+        (("mirror", "http://h.example/", "-o", "m", "--relative-only"), "--relative-only takes one folder"),
+        (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --from URL"),
+        (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
         (("links", "http://h.example/", "--engine", "spark", "-o", "x.parquet"), "--engine spark reads files only"),
         (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
         (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
@@ -222,3 +224,57 @@ def test_a_document_is_fetched_for_programs(server: Server) -> None:
 
     with pytest.raises(absolve.UsageError, match="afetch"):
         anyio.run(inside)
+
+
+# --- a page with all that it needs, a small site ----------------------------------------------------------------------
+
+SITE = {
+    "/": page(b"<title>h</title><link rel=stylesheet href=s.css><img src=i.png><a href=a/>a</a><a href=gone>g</a><a href=http://other.example/>o</a><form action=/f></form>"),
+    "/s.css": response(b"@import 't.css'; a{background:url(b.png)}", "Content-Type: text/css"),
+    "/t.css": response(b"@import 's.css'; a{background:url(c.png)}", "Content-Type: text/css"),
+    **{f"/{name}.png": response(b"\x89PNG\r\n\x1a\n", "Content-Type: image/png") for name in "ibc"},
+    "/a/": page(b"<a href=/>h</a><a href=b.html>b</a>"),
+    "/a/b.html": page(b"<a href=c.html>c</a><img src=//127.0.0.1:1/private.png>"),
+    "/a/c.html": page(b"the end"),
+}
+NEEDED = ["/", "/b.png", "/c.png", "/i.png", "/robots.txt", "/s.css", "/t.css"]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.chdir(tmp_path)
+    with serving(SITE) as started:
+        yield started
+
+
+@pytest.mark.parametrize(("depth", "more"), [("0", []), ("1", ["/a/", "/gone"]), ("9", ["/a/", "/a/b.html", "/a/c.html", "/gone"])])
+def test_a_mirror_of_a_url_asks_for_what_its_pages_need(depth: str, more: list[str], site: Server) -> None:
+    assert main(["mirror", f"{site.url}/", "-o", "m", "--depth", depth, "--save", "s.warc.gz", "--retries", "0"]) == 0
+    assert sorted(site.targets) == sorted([*NEEDED, *more])
+    assert main(["mirror", "--check", "m"]) == 0
+    assert main(["mirror", "s.warc.gz", "-o", "again", "-q"]) == 0
+    held, again = ({path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*.html")} for folder in ("m", "again"))
+    assert held == again
+    assert len(held) == 2 + len(more) - ("/gone" in more)
+
+
+@pytest.mark.parametrize("depth", ["0", "9"])
+def test_an_audit_of_a_url_finds_its_broken_links(depth: str, site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", f"{site.url}/", "--depth", depth, "--retries", "0", "-f", "jsonl"]) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = {(row["document"].replace(site.url, ""), row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "broken"}
+    assert ("/", "gone") in found
+    assert all(site.targets.count(target) == 1 for target in site.targets if target not in {"/robots.txt", "/"})
+
+
+def test_a_start_that_is_not_there_is_an_error(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mirror", f"{site.url}/gone", "-o", "m"]) == 2
+    assert "the server answered 404" in capsys.readouterr().err
+    assert not Path("m").exists()
+
+
+def test_verify_takes_a_url(site: Server) -> None:
+    assert main(["rewrite", f"{site.url}/a/", "-o", "a.html", "-q"]) == 0
+    assert main(["verify", f"{site.url}/a/", "a.html"]) == 0
+    Path("a.html").write_bytes(Path("a.html").read_bytes().replace(b">h<", b">x<"))
+    assert main(["verify", f"{site.url}/a/", "a.html"]) == 1

@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import httpcore
 import pytest
-from trap_server import Answer, Server, endless, moved, page, response, serving, slowly, status
 
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 from absolve.run.web import client, fetching
 from absolve.run.web.client import Asking, Client
+from tests.shapes.trap_server import Answer, Server, endless, moved, page, response, serving, slowly, status
 
 LINK = b"<a href=x>"
 ASKING = Asking(timeout=1, retries=0)
@@ -116,7 +116,7 @@ def test_redirects_are_followed_and_kept() -> None:
     [
         *((url, "refused-scheme") for url in ("file:///etc/passwd", "ftp://127.0.0.1/x", "javascript:x", "data:,x")),
         ("http://[", "malformed"),
-        (f"http://{'a' * 70}.example/", "unreachable"),
+        (f"http://{'a' * 70}.example/", "unknown-host"),
         ("/a", "redirects"),
         ("//127.0.0.1:1/", "unreachable"),
     ],

@@ -1,92 +1,324 @@
-"""Read the redirects that a server answered, from whatever recorded them, as the rules of a map.
+"""Read what servers answered, from whatever recorded it: the redirects as rules of a map, or all answers.
 
-In: the bytes of a WARC, a HAR, or what `curl -i`, `-I` or `-v` printed. Out: a `RuleSet`; the last answer of each URL
-counts. curl prints no URL: it is that of the request (`-v`), of the redirect before (`-L`), or on a line of its own.
+In: a file: a WARC, a HAR, what `curl -i`, `-I` or `-v` printed, a table or JSON with URLs and statuses, as link
+checkers and crawlers write them. Out: `Answer`s in the order of the file; of each URL the last one counts. curl prints
+no URL: it is that of the request (`-v`), of the redirect before (`-L`), or on a line of its own.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.audit import maps
-from absolve.core.errors import UsageError
+from absolve.audit import content, maps
+from absolve.core.errors import CodingError, Diagnostic, DocumentError, UsageError, WalkError
 from absolve.core.model import Document
-from absolve.formats import registry
+from absolve.document.captures import Entry, entries, of_record, records
+from absolve.formats import headers, registry
+from absolve.formats.warc.reader import pieces
+from absolve.run import sources
+from absolve.tables import columns, reading
 from absolve.tables.text import lines
-from absolve.urls import whatwg
+from absolve.urls import identity, whatwg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from absolve.audit.maps import RuleSet
     from absolve.document.settings import Settings
+    from absolve.formats.warc.headers import Record
 
 FORM: Final = "answers"
+PROBLEM: Final = "problem"  # a field of a metadata record: why a URL has no answer, a code and words
 _LOOKED_AT: Final = 1 << 16
+_LARGEST: Final = 256 << 20  # bytes of a file that is no archive
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR})
 _HEADS: Final = re.compile(rb"^(?:< ?)?HTTP/[0-9.]+ [1-5][0-9][0-9]\b", re.MULTILINE)
-_STATUS: Final = re.compile(r"HTTP/[0-9.]+ ([1-5][0-9][0-9])\b")
-_REQUEST: Final = re.compile(r"> [A-Z]+ (\S+) HTTP/")
+_STATUS: Final = re.compile(r"HTTP/[0-9.]+ ([1-5][0-9][0-9])\b(.*)")
+_REQUEST: Final = re.compile(r"> ([A-Z]+) (\S+) HTTP/")
 _URL: Final = re.compile(r"(?:==> |# |URL: )?(https?://\S+)")
+_LOCATION: Final = re.compile(r"(?:< ?)?location:(.*)", re.IGNORECASE)
 _MOST_HOPS: Final = 50  # as many redirects as curl follows; more of `Location: a/` are a URL that grows without end
 _LONGEST: Final = 65_536  # characters of a URL that another one is relative to, likewise
 
-Answer = tuple[str, str, int]  # the URL, where it led, the status
+
+class Page(NamedTuple):
+    """What the body of an answer shows: the places in it, and a number that is equal for pages of the same words.
+
+    `is_shell`: scripts fill it, so that its words say nothing. `has_scripts`: they may add places, too.
+    """
+
+    places: frozenset[str]
+    likeness: int
+    is_shell: bool
+    has_scripts: bool
+
+
+class Answer(NamedTuple):
+    """What a server answered for a URL, without its fragment; `status` is None where it did not, because of `problem`.
+
+    `target`: where it redirects to; where all redirects ended, with this status, if it `is_end`. `date`: ISO 8601.
+    """
+
+    url: str
+    status: int | None
+    target: str | None = None
+    problem: str = ""
+    date: str = ""
+    file: str = ""
+    line: int = 0
+    is_end: bool = False
+    page: Page | None = None
 
 
 def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
-    """Return the rules of a file of answers, None for any other file. Raise UsageError without a redirect."""
+    """Return the redirects of recorded answers as a map, None for any other file. Raise UsageError without one."""
     kind = registry.sniff(data[:_LOOKED_AT], name)
-    if kind in _CONTAINERS:
-        found = list(_captured(Document(data, name=name, media_type=kind), settings))
-    elif _HEADS.search(data[:_LOOKED_AT]) is not None:
-        found = list(_printed(data))
-    else:
+    if kind not in _CONTAINERS and _HEADS.search(data[:_LOOKED_AT]) is None:
         return None
-    last = {url: (url, target, status, name) for url, target, status in found if status in maps.REDIRECTS}
-    if not last:
+    made = as_rules(_found(name, settings, data, None))._replace(format=FORM)
+    if not made.rules:
         raise UsageError(f"{name}: no redirect of a known URL is in these answers: a map is a file with redirects")
-    made = maps.recorded((*row, line) for line, row in enumerate(last.values(), start=1))
-    rules = [rule._replace(forced=True) for rule in made.rules]
-    return made._replace(file=name, format=FORM, rules=rules, words=f"{len(last):,} redirects that were recorded")
+    return made._replace(file=name, words=f"{len(made.rules):,} redirects that were recorded")
 
 
-def _captured(document: Document, settings: Settings) -> Iterator[Answer]:
-    """Yield the redirects of a WARC or HAR: header fields and `redirectURL` of its answers."""
+def as_rules(found: Iterable[Answer]) -> RuleSet:
+    """Return the redirects among answers as the rules of a map, the last one of each URL."""
+    last = {one.url: one for one in found if one.status in maps.REDIRECTS and one.target is not None}
+    rows = (
+        (one.url, one.target or "", one.status or 0, one.file, line) for line, one in enumerate(last.values(), start=1)
+    )
+    made = maps.recorded(rows)
+    return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
+
+
+def heard(
+    name: str, settings: Settings, data: bytes | None = None, notify: Callable[[Diagnostic], None] | None = None
+) -> Iterator[Answer]:
+    """Yield the answers in a file, of which `data` are the bytes, if they are read already.
+
+    `notify` is called for what cannot be read. Raise DocumentError for a file that cannot be read, UsageError for one
+    that has no answers.
+    """
+    is_empty = True
+    for one in _found(name, settings, data, notify):
+        is_empty = False
+        yield one
+    if is_empty:
+        raise UsageError(f"{name}: it has no answer of a server: a URL with its status")
+
+
+def _found(
+    name: str, settings: Settings, data: bytes | None, notify: Callable[[Diagnostic], None] | None
+) -> Iterator[Answer]:
+    head = sources.head(name) if data is None else data[:_LOOKED_AT]
+    kind = registry.sniff(head, name)
+    if kind == registry.WARC:
+        found: Iterable[Entry | Answer | Diagnostic] = _of_warc(name, settings, data)
+    else:
+        data = _whole(name) if data is None else data
+        if kind == registry.HAR:
+            found = _of_har(name, data, settings)
+        else:
+            found = _printed(data) if _HEADS.search(data[:_LOOKED_AT]) is not None else _tabled(name, data)
+    for one in found:
+        if isinstance(one, Diagnostic):
+            if notify is not None:
+                notify(one)
+            continue
+        made = _answer(one, settings) if isinstance(one, Entry) else one
+        url = identity.normal(made.url) or ("" if made.status else made.url)
+        if url.startswith("http") or (url and not made.status):
+            yield made._replace(url=url.partition("#")[0], file=name)
+
+
+def _whole(name: str) -> bytes:
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123 - a name as it was given
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise sources.unreadable(name, error) from error
+    if len(data) > _LARGEST:
+        raise DocumentError(Diagnostic("too-large", f"this file of answers has more than {_LARGEST} bytes", name))
+    return data
+
+
+# --- archives ---------------------------------------------------------------------------------------------------------
+
+
+def _of_warc(name: str, settings: Settings, data: bytes | None) -> Iterator[Entry | Answer | Diagnostic]:
+    import io
+
+    with sources.opened(name) if data is None else io.BytesIO(data) as file:
+        for piece in pieces(file, settings.max_decompressed):
+            for one in piece.findings:
+                yield Diagnostic(one.code, f"{one.text}, at byte {piece.offset}", name, failed=one.failed)
+            for _, record in records(piece.records or b""):
+                with suppress(CodingError, WalkError):
+                    yield from _of_record(piece.records or b"", record, settings)
+
+
+def _of_record(data: bytes, record: Record, settings: Settings) -> Iterator[Entry | Answer]:
+    if record.kind in {"response", "arc", "revisit"}:
+        yield of_record(data, record, settings)
+    elif record.kind == "metadata":
+        text = data[record.block : record.end].decode("utf-8", "replace")
+        if (found := re.match(rf"{PROBLEM}: (.*)", text)) is not None:
+            date = headers.first(data, record.fields, "warc-date") or ""
+            yield Answer(record.url, None, problem=found[1].strip(), date=date)
+
+
+def _of_har(name: str, data: bytes, settings: Settings) -> Iterator[Entry | Diagnostic]:
+    for one in entries(data, registry.HAR, settings):
+        yield one if isinstance(one, Entry) else Diagnostic(one.code, one.text, name, failed=one.failed)
+
+
+def _answer(entry: Entry, settings: Settings) -> Answer:
+    """Return the answer that an entry of an archive has."""
+    facts = entry.facts
+    location = facts.redirect or dict(facts.fields).get("location")
+    target = whatwg.parse(location, entry.url) if location and facts.status in maps.REDIRECTS else None
+    declared = entry.media_type or dict(facts.fields).get("content-type", "")
+    page = None
+    if facts.status is not None and 200 <= facts.status < 300 and "html" in declared.lower():
+        with suppress(CodingError, WalkError):
+            page = _page(entry.url, entry.content, declared, settings)
+    return Answer(entry.url, facts.status or None, target, date=facts.date, page=page)
+
+
+def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | None:
     from absolve.document.walk import walk
     from absolve.inventory.documents import each
-    from absolve.inventory.link_rows import rows
 
-    entity = walk(document, settings._replace(documents=True))
-    known = {found.row.entity: (found.row.url, found.row.status) for found in each(entity)}
-    for row in rows(entity):
-        url, status = known.get(row.entity, (None, None))
-        is_location = (row.element, row.attribute) in {("header", "location"), ("response", "redirectURL")}
-        if is_location and url is not None and status is not None and row.target:
-            yield url, row.target, status
+    if not data:
+        return None
+    entity = walk(Document(data, media_type=declared), settings._replace(documents=True))
+    places = frozenset(place for found in each(entity) if not found.row.entity for place in found.row.anchors)
+    texts = content.blocks(data, declared, None)
+    own = identity.decoded(url.partition("?")[0].rstrip("/").rpartition("/")[2]).casefold()
+    same = [text for text in texts if not re.search(r"\d", text) and (len(own) < 3 or own not in text.casefold())]
+    has_scripts = b"<script" in data.lower()
+    return Page(places, hash(tuple(same)), has_scripts and sum(map(len, texts)) < _SHELL, has_scripts)
+
+
+_SHELL: Final = 200  # characters of text: a page with fewer, and scripts, is filled by these
+
+# --- what curl prints -------------------------------------------------------------------------------------------------
 
 
 def _printed(data: bytes) -> Iterator[Answer]:
-    """Yield the redirects of what curl printed: heads of answers, perhaps with those of requests before."""
+    """Yield the answers in what curl printed: heads of answers, perhaps with those of requests before."""
     url: str | None = None
     hops = 0  # from a URL that is named
-    path, status = "/", 0  # the status is that of the head whose lines follow
-    for _, line, problem in lines(data):
+    path, status, reason = "/", 0, ""  # the status is that of the head whose lines follow
+    target: str | None = None
+    for _, line, problem in chain(lines(data), [(0, "", None)]):
         text = line.strip()
-        if problem is not None or text in {"", "<", ">"}:
-            status = 0
+        head = _STATUS.match(text.removeprefix("<").strip())
+        if status and (head is not None or problem is not None or text in {"", "<", ">"}):
+            if url is not None and status >= 200:
+                yield Answer(url, status, target)
+            is_end = status not in maps.REDIRECTS and status >= 200 and "established" not in reason
+            if target is not None:
+                hops += 1
+                url = target if hops < _MOST_HOPS and len(target) <= _LONGEST else None
+            elif is_end:
+                url = None
+            status, target = 0, None
+        if head is not None:
+            status, reason = int(head[1]), head[2]
         elif (request := _REQUEST.match(text)) is not None:
-            path = request[1]
+            path = request[2]
         elif text.lower().startswith("> host:"):
             url, path, hops = f"http://{text[7:].strip()}{path}", "/", 0
-        elif (head := _STATUS.match(text.removeprefix("<").strip())) is not None:
-            status = int(head[1])
         elif (alone := _URL.fullmatch(text)) is not None and not status:
             url, hops = alone[1], 0
-        elif status and (field := re.match(r"(?:< ?)?location:(.*)", text, re.IGNORECASE)) is not None:
+        elif status in maps.REDIRECTS and (field := _LOCATION.match(text)) is not None:
             target = whatwg.parse(field[1].strip(), url)
-            if url is not None and target is not None:
-                yield url, target, status
-            hops += 1
-            url = (target or url) if hops < _MOST_HOPS and len(target or "") <= _LONGEST else None
+
+
+# --- tables and JSON --------------------------------------------------------------------------------------------------
+
+# Names of columns and keys, in lower case without what is no letter; the first one that is there counts.
+_NAMES: Final = {
+    "url": "url address uri link urlname request",
+    "status": "statuscode httpstatuscode httpstatus responsecode httpcode status code result",
+    "target": "location redirecturl redirecturi redirecttarget redirect target",
+    "end": "urleffective finalurl effectiveurl finaldestination finaladdress",
+    "date": "date time timestamp crawltimestamp checktime lastchecked",
+    "problem": "errormsg error message failure reason text",
+}
+_WANTED: Final = {role: words.split() for role, words in _NAMES.items()}
+_NO_LETTER: Final = re.compile(r"[^a-z]+")
+
+
+def _tabled(name: str, data: bytes) -> Iterator[Answer]:
+    """Yield the answers in JSON, JSON lines, or a table whose header names the columns."""
+    for line, found in _objects(name, data):
+        known = {_NO_LETTER.sub("", str(key).lower()): value for key, value in found.items()}
+        given = {role: next((known[word] for word in words if word in known), None) for role, words in _WANTED.items()}
+        if isinstance(given["url"], str) and given["status"] is not None:
+            yield _of_object(given, line)
+
+
+def _of_object(given: dict[str, Any], line: int) -> Answer:
+    state = given["status"]
+    if isinstance(state, dict):  # as lychee writes it
+        given["problem"] = given["problem"] or state.get("text")
+        state = state.get("code")
+    code = columns.status(str(state))
+    number = code[0] if code is not None and code[0] >= 100 else None
+    is_end = number not in maps.REDIRECTS
+    target = (given["end"] if is_end else None) or given["target"]
+    url = given["url"]
+    parsed = whatwg.parse(target, url) if isinstance(target, str) and target else None
+    if is_end and (parsed is None or identity.normal(parsed) == identity.normal(url)):
+        parsed, is_end = None, False
+    problem = given["problem"] if number is None and isinstance(given["problem"], str) else ""
+    date = given["date"] if isinstance(given["date"], str) else ""
+    return Answer(url, number, parsed, problem or ("" if number else "no status"), date, line=line, is_end=is_end)
+
+
+def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of JSON in which a URL may be, or the rows of a table, with their lines."""
+    if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
+        yield from _rows(name, data)
+        return
+    try:
+        values = [(1, json.loads(data.decode("utf-8-sig")))]
+    except (ValueError, RecursionError):
+        values = list(_of_lines(name, data))
+    for line, value in values:
+        waiting = [value]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, dict):
+                yield line, one
+            inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+            waiting.extend(reversed(list(inner)))
+
+
+def _of_lines(name: str, data: bytes) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise DocumentError(Diagnostic("answers", f"this is no JSON: {error}", name, number)) from error
+
+
+def _rows(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    rows = reading.table(name, data).rows
+    header: list[str] | None = None
+    for row in rows:
+        if header is None:
+            names = {_NO_LETTER.sub("", cell.lower()) for cell in row.cells}
+            if names & set(_WANTED["url"]) and names & set(_WANTED["status"]):
+                header = row.cells
+            elif row.cells and columns.is_url(row.cells[0]):
+                header = ["url", "status", "location", "date"]
+        if header is not None:
+            yield row.first, dict(zip(header, row.cells, strict=False))

@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import __version__
-from absolve.audit import changed_since, ignoring, maps, tables
+from absolve.audit import answered, changed_since, ignoring, maps, tables
+from absolve.audit.answered import Answers
 from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near_misses import suggest
 from absolve.urls import identity
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from absolve.audit.judge import Question
 
+_NO_ANSWERS: Final = Answers()
 _MOVED: Final = """
 SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
 """
@@ -52,7 +54,13 @@ UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format(
 """  # noqa: S608 - names of ours
 
 
-def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Collection[str]) -> None:
+def conclude(
+    connection: Any,
+    question: Question,
+    rules: maps.Rules,
+    failing: Collection[str],
+    answers: Answers = _NO_ANSWERS,
+) -> None:
     """Create the result tables. `failing` are reasons not to switch."""
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
     entries = [url for entry in question.entries if (url := identity.normal(entry)) is not None]
@@ -70,6 +78,10 @@ def conclude(connection: Any, question: Question, rules: maps.Rules, failing: Co
     connection.execute("CREATE OR REPLACE TABLE missing_folders (url VARCHAR, folder VARCHAR)")
     insert(connection, "missing_folders", _missing_folders(connection))
     run(connection, "70_pages.sql", question)
+    connection.execute(tables.created("answers"))
+    if len(answers):
+        insert(connection, "answers", answered.table(connection, answers, question))
+        connection.execute(answered.DIFFERENCES)
     ignoring.others(connection, question.ignores, "judged_urls", tables.FINE)
     ignoring.others(connection, question.ignores, "pages", ())
     changed_since.pages(connection)
@@ -176,6 +188,7 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
             "lost": "urls WHERE verdict = 'lost'",
             "pages": "site_pages",
             "rules": "rules",
+            "answers": "answers",
             "rules_unread": "rules WHERE problem IS NOT NULL",
         }.items()
     }

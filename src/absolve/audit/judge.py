@@ -153,7 +153,7 @@ def locate(connection: Any, question: Question) -> None:
     run(connection, "20_located.sql", question)
     odd = (
         "SELECT DISTINCT l.url, l.path FROM located l SEMI JOIN wanted USING (side, url)"
-        " SEMI JOIN (SELECT DISTINCT side, site FROM answers) s ON s.side = l.side AND s.site = l.site"
+        " SEMI JOIN (SELECT DISTINCT side, site FROM served) s ON s.side = l.side AND s.site = l.site"
         " WHERE l.resource IS NULL AND l.variant IS NULL AND contains(l.path, '%')"
         " AND l.url NOT IN (SELECT url FROM respelled)"
     )
@@ -208,11 +208,11 @@ JOIN new_all_links l ON l.document = d.document AND l.entity = answer_of(d.entit
     AND l.element = 'header' AND l.attribute = 'location'
 WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL
 UNION ALL SELECT a.url, s.target, 302, s.document, s.line FROM stubs s
-JOIN answers a ON a.side = 'new' AND a.resource = s.resource
+JOIN served a ON a.side = 'new' AND a.resource = s.resource
 """
 
 
-_KEYS: Final = "SELECT DISTINCT side, key FROM answers WHERE key IN (SELECT unnest(?::VARCHAR[]))"
+_KEYS: Final = "SELECT DISTINCT side, key FROM served WHERE key IN (SELECT unnest(?::VARCHAR[]))"
 
 
 def is_reversed(connection: Any, question: Question, found: RuleSet) -> bool:
@@ -290,7 +290,7 @@ class Held:
         if self._held is None:
             rows = each(
                 self._connection,
-                "SELECT site, key FROM answers WHERE side = 'new' AND resource NOT IN (SELECT resource FROM stubs)",
+                "SELECT site, key FROM served WHERE side = 'new' AND resource NOT IN (SELECT resource FROM stubs)",
             )
             self._held = {hash(row) for row in rows}
         normal = identity.normal(url)
@@ -336,7 +336,7 @@ def compare(connection: Any, compared: Compare | None) -> None:
     )
     connection.execute("CREATE OR REPLACE TABLE headings (resource BIGINT, h1 VARCHAR)")
     connection.execute(
-        "CREATE OR REPLACE TABLE home AS SELECT resource FROM answers a JOIN scopes s ON s.side = 'new' AND s.is_main"
+        "CREATE OR REPLACE TABLE home AS SELECT resource FROM served a JOIN scopes s ON s.side = 'new' AND s.is_main"
         " AND a.side = 'new' AND a.site = s.site AND a.key = s.prefix"
     )
     if compared is None or not one(connection, _UNDECIDED)[0]:
@@ -350,16 +350,30 @@ def compare(connection: Any, compared: Compare | None) -> None:
 # --- all --------------------------------------------------------------------------------------------------------------
 
 
+# The verdicts of targets that no file of the new site decides, by what servers answered.
+_ANSWERED: Final = """
+CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN)
+"""
+
+
 def judge(
-    connection: Any, question: Question, sets: Sequence[RuleSet], compared: Compare | None = None
+    connection: Any,
+    question: Question,
+    sets: Sequence[RuleSet],
+    compared: Compare | None = None,
+    answered: Callable[[], Sequence[RuleSet]] | None = None,
 ) -> maps.Rules:
-    """Judge links and URLs by the maps: create `findings` and `judged_urls`. Return all rules, which counted URLs."""
+    """Judge links and URLs by the maps: create `findings` and `judged_urls`. Return all rules, which counted URLs.
+
+    `answered` fills the table of that name with what servers answered, and returns the rules that these answers are.
+    """
     run(connection, "15_asked.sql", question)
     run(connection, "12_old_urls.sql", question)
     locate(connection, question)
     run(connection, "25_counterparts.sql", question)
     locate(connection, question)
-    rules = all_rules(connection, question, sets)
+    connection.execute(_ANSWERED)
+    rules = all_rules(connection, question, [*sets, *(answered() if answered is not None else ())])
     follow(connection, rules)
     locate(connection, question)
     run(connection, "30_led.sql", question)

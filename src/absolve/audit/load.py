@@ -212,6 +212,31 @@ def end(connection: Any, side: str, files: Sequence[str]) -> None:
     connection.execute(f"CREATE VIEW {side}_all_links AS {' UNION ALL '.join(parts)}")
 
 
+_RECORD: Final = r"^record\[[0-9]+\](?:/body\[1\])?/?"  # of an entity: what leads to a document in an archive
+_RENAME: Final = """
+CREATE OR REPLACE TEMP TABLE renamed AS
+    SELECT split_part(entity, '/', 1) AS record, any_value(url) AS url FROM new_documents
+    WHERE document = $name AND url IS NOT NULL GROUP BY record;
+UPDATE causes SET example_document = r.url
+    FROM fixed_findings f JOIN renamed r ON r.record = split_part(f.entity, '/', 1)
+    WHERE example_document = $name AND f.document = $name AND f.cause = causes.cause AND f.verdict = causes.verdict
+    AND f.line = example_line AND f."column" = example_column AND f.reference = example_reference;
+UPDATE pages SET document = url WHERE document = $name;
+""" + "".join(  # noqa: S608 - names of ours
+    f"""
+UPDATE {table} t SET document = r.url, entity = regexp_replace(t.entity, '{_RECORD}', '') FROM renamed r
+    WHERE t.document = $name AND split_part(t.entity, '/', 1) = r.record;
+"""  # noqa: S608 - names of ours
+    for table in ("fixed_findings", "places", "new_links", "mentions")
+)
+
+
+def name_by_url(connection: Any, name: str) -> None:
+    """Name the documents of an archive by their URLs in the result tables, because it is a temporary file."""
+    for statement in filter(str.strip, _RENAME.split(";")):
+        connection.execute(statement, {"name": name} if "$name" in statement else None)
+
+
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:
     """Insert rows of documents that are read: each chunk has the name of its table."""
     add_tables(connection, _TABLES, chunks, f"{side}_")

@@ -32,6 +32,10 @@ _COLUMNS: Final = {
     ),
     "pages": ("url", "document", "verdict", "detail"),
     "changes": ("url", "final", "what", "old", "new"),  # what is different on pages of the old site that stayed
+    "answers": (  # what servers answered, one row for each URL
+        *("url", "kind", "expected", "status", "final", "hops", "verdict", "detail"),
+        *("date", "links"),
+    ),
     "mentions": ("document", "entity", "line", "column", "kind", "mention"),  # of the old host, outside links
     "rules": (
         *("file", "line", "text"),
@@ -61,10 +65,14 @@ TABLES: Final = {table: {name: _TYPES.get(name, "VARCHAR") for name in columns} 
 LINK_VERDICTS: Final = (
     *("ok", "same", "external", "malformed", "unresolved", "placeholder", "divergent"),
     *("leftover", "local", "mixed", "insecure"),
-    *("loop", "chain", "redirected", "case", "slash", "encoding", "fragment", "broken"),
+    *("loop", "chain", "redirected", "case", "slash", "encoding", "fragment", "unsure", "broken"),
 )
 URL_VERDICTS: Final = ("kept", "mapped", "moved", "replaced", "gone", "lost")
-PAGE_VERDICTS: Final = ("noindex", "orphan", "canonical", "hreflang", "sitemap", "duplicate")
+DIFFERS: Final = "differs"  # a server does not answer as the maps and files have it
+PAGE_VERDICTS: Final = (
+    *("noindex", "orphan", "canonical", "hreflang", "sitemap", "duplicate"),
+    DIFFERS,
+)
 UNREAD: Final = "unread-rule"
 WRONG: Final = "wrong-rule"
 RULE_VERDICTS: Final = (UNREAD, WRONG)
@@ -72,7 +80,8 @@ CHANGED: Final = "changed"
 
 QUIET: Final = ("ok", "same", "external")  # links that are no findings
 FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
-TOLERATED: Final = (*QUIET, *FINE, "insecure", "orphan", CHANGED)  # no exit status 1, unless --fail-on names them
+# No exit status 1, unless --fail-on names them.
+TOLERATED: Final = (*QUIET, *FINE, "insecure", "orphan", "unsure", CHANGED)
 VERDICTS: Final = (*LINK_VERDICTS, *URL_VERDICTS, *PAGE_VERDICTS, *RULE_VERDICTS, CHANGED)
 
 # The rules with a verdict, of the table that `{}` names; the dialect is that of DuckDB and SQLite.

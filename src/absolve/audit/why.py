@@ -32,7 +32,7 @@ WHERE l.url = ? ORDER BY length(s.prefix) DESC
 # By which of its URLs a server finds the file for this one.
 _ANSWER: Final = """
 SELECT a.url, a.rank, a.takes_queries, list_extract((SELECT index_names FROM server), a.rank) AS index_name
-FROM located l JOIN answers a ON a.side = l.side AND a.site = l.site AND a.resource = l.resource
+FROM located l JOIN served a ON a.side = l.side AND a.site = l.site AND a.resource = l.resource
     AND a.key IN (l.key, l.key || '?' || coalesce(query_of(l.url), ''))
 WHERE l.side = 'new' AND l.url = ? ORDER BY a.rank LIMIT 1
 """
@@ -52,7 +52,7 @@ _GROUPED: Final = f"""
 SELECT verdict, rule, title, (sum(count(*)) OVER ())::BIGINT AS total FROM ({_LINKS}) GROUP BY verdict, rule, title
 ORDER BY count(*) DESC, verdict, rule, title LIMIT {_MOST}
 """  # noqa: S608 - names of ours
-_LAST_INDEX: Final = 99  # of the ranks of answers
+_LAST_INDEX: Final = 99  # of the ranks in served
 _TARGETS: Final = """
 SELECT DISTINCT verdict FROM targets WHERE target = ? AND verdict NOT IN ('ok', 'external') ORDER BY ALL
 """
@@ -199,13 +199,23 @@ def _of_new(audit: Audit, url: str) -> Iterator[str]:
 
 def _of_other(audit: Audit, url: str, scopes: list[str]) -> Iterator[str]:
     if "old" not in scopes:
-        yield "It is on another site, which is not judged."
+        yield from _heard(audit, url)
         return
     yield "It is on the old site, which has no document there."
     for row in audit.rows("SELECT old_url, new_url FROM counterparts WHERE url = ?", url):
         yield from _hops(audit, row["old_url"])
         yield f"The same path of the new site: {row['new_url']}"
         yield from _answered(audit, row["new_url"])
+
+
+def _heard(audit: Audit, url: str) -> Iterator[str]:
+    """Yield what a server answered for a URL of another site."""
+    row = audit.row("SELECT * FROM answers WHERE url = ? AND kind = 'link'", url)
+    if row is None:
+        yield "It is on another site, which is not judged (--live external asks for it)."
+        return
+    detail = f" ({row['detail']})" if row["detail"] else ""
+    yield f"Its server was asked{' at ' + row['date'] if row['date'] else ''}: {row['verdict']}{detail}"
 
 
 def _answered(audit: Audit, url: str) -> Iterator[str]:

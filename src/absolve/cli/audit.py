@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from absolve.audit import servers, tables
-from absolve.cli import failures
+from absolve.audit import live, servers, tables
+from absolve.cli import crawling, failures
+from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError
 from absolve.run import leftovers
 
@@ -24,14 +25,24 @@ def run(options: argparse.Namespace, report: Report) -> None:
     options.maps = [name for names in options.maps for name in names]
     if options.format is not None and not options.outputs:
         options.outputs = ["-"]
+    options.answers = [name for names in options.answers for name in names]
     failing = _failing(options.fail_on)
     failures.check(options)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
     from absolve.run import journal
 
-    with leftovers.temporary_folder() as folder, journal.unwritable(folder):
-        audit_running.run(options, report, folder, failing)
+    audit_running.check_outputs(options)
+    with (
+        leftovers.temporary_folder() as folder,
+        journal.unwritable(folder),
+        crawling.captured(options, report, needs=False) as urls,
+    ):
+        if urls:
+            options.live = options.live or live.INSIDE
+            options.answers.append(options.inputs[0])
+            options.url = options.url or f"{'/'.join(urls[0].split('/', 3)[:3])}/"
+        audit_running.run(options, report, folder, failing, options.inputs[0] if urls else None)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -42,6 +53,9 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"{'--diff' if options.diff else '--verify'} needs --fix")
     if options.baseline is not None and options.changed_since is not None:
         raise UsageError("--baseline and --changed-since: give one of them, each leaves out what is not new")
+    is_asked = options.live is not None or any(map(is_url, options.inputs))
+    if options.save is not None and not is_asked:
+        raise UsageError("--save needs --live, or a URL: it keeps what servers answer")
     servers.named(options.server)
     if options.queries is not None and not Path(options.queries).is_dir():
         raise UsageError(f"--queries {options.queries} is no folder")

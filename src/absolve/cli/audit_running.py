@@ -10,11 +10,13 @@ import re
 import sys
 from collections import Counter
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import (
+    answered,
     answers,
     changed_since,
     checks,
@@ -26,6 +28,7 @@ from absolve.audit import (
     mentions,
     outputs,
     repair,
+    requests,
     robots,
     servers,
     tables,
@@ -33,7 +36,7 @@ from absolve.audit import (
     why,
 )
 from absolve.audit.outputs import baseline
-from absolve.cli import audit_shown, audit_sites, many
+from absolve.cli import audit_live, audit_shown, audit_sites, many
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal, say, screen
 from absolve.cli.totals import number
@@ -47,8 +50,9 @@ from absolve.urls import identity
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from absolve.audit.answered import Answers
     from absolve.audit.judge import Compare, Question
     from absolve.audit.maps import RuleSet
     from absolve.cli.audit_sites import Sites
@@ -67,13 +71,16 @@ GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
 """
 
 
-def run(options: argparse.Namespace, report: Report, folder: str, failing: Collection[str]) -> None:
-    _check_outputs(options)
+def run(
+    options: argparse.Namespace, report: Report, folder: str, failing: Collection[str], asked: str | None = None
+) -> None:
+    """Run an audit; `asked` is the temporary archive of what was asked for, because URLs are inputs."""
     found = audit_sites.sites(options)
     on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
     jobs = many.processes(options)
     sets = _read_maps(options, report)
     changes = _changes(options)
+    heard = audit_live.given(options, report)
     report.read |= {Path(name).absolute() for name in options.maps}
     with closing(load.connect(folder, jobs, on_disk=on_disk)) as connection:
         audit_sites.read(connection, options, found, report)
@@ -90,7 +97,8 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
         read = texts.Reader(connection, shared.reading(options), roots, report.aside)
         compared = texts.comparing(read, question.threshold)
-        rules = _judged(connection, question, sets, compared, _names_of_links(found))
+        heeded = partial(_heeded, connection, heard, options, report, folder)
+        rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)
         for diagnostic in checks.oddities(connection, question):
             report.aside(diagnostic)
         ignoring.links(connection, question.ignores, read, routes=options.places == "all")
@@ -100,7 +108,7 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
         texts.og_urls(connection, read)
         mentions.find(connection, question, read)
         report.totals.files -= Counter(map(kind_of, read.texts))
-        conclude.conclude(connection, question, rules, failing)
+        conclude.conclude(connection, question, rules, failing, heard)
         wrong = checks.wrong_rules(connection), checks.of_other_hosts(question, rules)
         for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             report.aside(diagnostic)
@@ -109,9 +117,13 @@ def run(options: argparse.Namespace, report: Report, folder: str, failing: Colle
             if not options.quiet:
                 since = printable.printable(options.baseline)
                 print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
+        if asked is not None:
+            load.name_by_url(connection, asked)
         wrote = _write(connection, options, failing, found)
         if options.write_map is not None:
             wrote += _write_map(options.write_map, connection, rules, report)
+        if options.write_requests is not None:
+            wrote.append(requests.write(Path(options.write_requests), connection))
         if options.sql is not None:
             _query(connection, options.sql)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
@@ -130,19 +142,34 @@ def _changes(options: argparse.Namespace) -> changed_since.Changes:
 
 
 def _judged(
-    connection: Any, question: Question, sets: Sequence[RuleSet], compared: Compare, parquet: Collection[str]
+    connection: Any,
+    question: Question,
+    sets: Sequence[RuleSet],
+    compared: Compare,
+    parquet: Collection[str],
+    answered: Callable[[], Sequence[RuleSet]],
 ) -> maps.Rules:
     """Judge, and return all rules. Raise UsageError for a damaged Parquet file, or a changed query that fails."""
     import duckdb
 
     try:
-        return judge.judge(connection, question, sets, compared)
+        return judge.judge(connection, question, sets, compared, answered)
     except duckdb.Error as error:
         for wrong in load.unreadable_links(connection, parquet):
             raise UsageError(f"{wrong.name}: {wrong.text}: leave it out, or make it again") from error
         if question.queries is None:
             raise
         raise UsageError(f"--queries: {str(error).partition(chr(10))[0]}") from error
+
+
+def _heeded(
+    connection: Any, heard: Answers, options: argparse.Namespace, report: Report, folder: str
+) -> list[RuleSet]:
+    """Judge links by what servers answered, ask first if that is wanted; without a map their redirects are one."""
+    if options.live is not None:
+        heard.add(list(audit_live.asked(connection, heard, options, report, folder)))
+    answered.of_links(connection, heard)
+    return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
 
 
 def _check_repairs(options: argparse.Namespace, question: Question, report: Report) -> None:
@@ -157,7 +184,7 @@ def _check_repairs(options: argparse.Namespace, question: Question, report: Repo
         raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
 
-def _check_outputs(options: argparse.Namespace) -> None:
+def check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
     for name in options.outputs:
         form = options.format or outputs.format_of(name)
@@ -167,10 +194,13 @@ def _check_outputs(options: argparse.Namespace) -> None:
         if name == special_files.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     _check_stdout(options)
+    if options.write_requests is not None:
+        requests.form_of(Path(options.write_requests))
     if options.write_map not in {None, special_files.STDOUT}:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in _paths(name, options.format)]
-    files += [Path(name) for name in (options.write_map, options.errors) if name not in {None, special_files.STDOUT}]
+    others = (options.write_map, options.errors, options.write_requests, options.save)
+    files += [Path(name) for name in others if name not in {None, special_files.STDOUT}]
     for path in files:
         if not path.parent.is_dir():
             raise UsageError(f"the output {path}: there is no folder {path.parent}")
@@ -201,7 +231,7 @@ def _paths(name: str, form: str | None) -> list[Path]:
 
 def _inputs(options: argparse.Namespace) -> list[str]:
     """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
-    names = [*options.inputs, *options.old, *options.maps]
+    names = [*options.inputs, *options.old, *options.maps, *options.answers]
     names += [name for name in (options.baseline, options.url_map, options.from_) if name is not None]
     if options.queries is not None:
         names += map(str, Path(options.queries).glob("*.sql"))

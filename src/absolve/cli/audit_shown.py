@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from absolve.audit.outputs.findings import level
 from absolve.audit.outputs.source import Source
 from absolve.audit.outputs.words import of_rule
-from absolve.audit.tables import FINE, QUIET, RULES_FOUND
+from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND
 from absolve.cli.totals import number
 from absolve.core import printable
 from absolve.tables.terminal import Group, Item
@@ -180,7 +180,8 @@ def _notes(**found: str | None) -> list[tuple[str, str]]:
 _FOUND: Final = f"""
 SELECT (SELECT coalesce(sum(links), 0)::BIGINT FROM tallies),
     (SELECT count(*) FROM fixed_findings WHERE verdict NOT IN {QUIET}),
-    (SELECT count(*) FROM urls), (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}), (SELECT count(*) FROM pages),
+    (SELECT count(*) FROM urls), (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}),
+    (SELECT count(*) FROM pages WHERE verdict <> '{DIFFERS}'), (SELECT count(*) FROM pages WHERE verdict = '{DIFFERS}'),
     (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({RULES_FOUND.format("rules")}) WHERE problem IS NULL),
     (SELECT count(fix) FROM fixed_findings), (SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored),
     (SELECT count(*) FROM mentions), (SELECT coalesce(sum(number), 0)::BIGINT FROM left_out)
@@ -212,15 +213,24 @@ def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: 
 
 
 def _found(
-    links: int, of_links: int, urls: int, of_urls: int, pages: int, unread: int, wrong: int, *, is_whole: bool
+    links: int,
+    of_links: int,
+    urls: int,
+    of_urls: int,
+    pages: int,
+    differing: int,
+    unread: int,
+    wrong: int,
+    *,
+    is_whole: bool,
 ) -> str:
     """Return the counts of findings; `no findings` only where all was read that was given (`is_whole`)."""
     found = [f"{of_links:,} of {number(links, 'link')}"]
     if urls:
         found.append(f"{of_urls:,} of {number(urls, 'old URL')}")
-    others = ((pages, "page"), (unread, "unread rule"), (wrong, "wrong rule"))
+    others = ((pages, "page"), (differing, "differing answer"), (unread, "unread rule"), (wrong, "wrong rule"))
     found += [number(count, noun) for count, noun in others if count]
-    if is_whole and not of_links + of_urls + pages + unread + wrong:
+    if is_whole and not of_links + of_urls + pages + differing + unread + wrong:
         return f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")
     *first, last = found
     return f"findings: {', '.join(first)} and {last}" if first else f"findings: {last}"

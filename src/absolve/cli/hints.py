@@ -75,12 +75,14 @@ def check_no_url(name: str, command: str) -> None:
         return
     if name[:4].lower() == "ftp:":
         raise UsageError(f"{in_short(name)}: only URLs of http and https are asked for", fetched(name, command))
-    if command not in asking():
+    from absolve.cli.option_table import ON_LINE
+
+    if command not in ON_LINE.split():
         raise UsageError(f"{in_short(name)} is a URL, and absolve {command} reads files only", fetched(name, command))
 
 
 def asking() -> list[str]:
-    """Return the commands whose inputs may be URLs."""
+    """Return the commands that ask for each URL among their inputs."""
     from absolve.cli.option_table import ASKING
 
     return ASKING.split()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from absolve.cli import failures, progress
 from absolve.cli import options as shared
+from absolve.cli.hints import asking
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.results import TaskResult
-    from absolve.run.web.client import Answer
+    from absolve.run.web.client import Answer, Asking
 
     Item = TypeVar("Item")
 
@@ -100,16 +101,29 @@ def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: arg
     """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
-        if input_of(item).asked and "header" in options:  # of other commands a URL is a file that is not there
+        if input_of(item).asked and options.command in asking():  # of others a URL is a file that is not there
             yield from _asked(chain([item], rest), input_of, options)
             return
         yield item
 
 
 def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
-    from absolve.run.web import client, fetching
+    from absolve.run.web import fetching
 
-    asking = client.Asking(
+    asking = asking_of(options)
+    writes = not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
+    with _saved(options, writes=writes) as save:
+        for item, answer in fetching.answered(items, lambda item: input_of(item).asked or None, asking):
+            if save is not None and answer is not None:
+                save(answer)
+            yield item if answer is None else _with_answer(item, answer)
+
+
+def asking_of(options: argparse.Namespace) -> Asking:
+    """Return how URLs are asked for. Raise UsageError without the packages for it."""
+    from absolve.run.web import client
+
+    return client.Asking(
         tuple(options.header),
         options.cookies,
         options.timeout,
@@ -118,13 +132,8 @@ def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: ar
         private=not options.deny_private,
         robots=not options.ignore_robots,
         settings=shared.settings(options),
+        resolved=tuple(getattr(options, "resolve", ())),
     )
-    writes = not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
-    with _saved(options, writes=writes) as save:
-        for item, answer in fetching.answered(items, lambda item: input_of(item).asked or None, asking):
-            if save is not None and answer is not None:
-                save(answer)
-            yield item if answer is None else _with_answer(item, answer)
 
 
 def _with_answer(item: Item, answer: Answer) -> Item:

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import failures, many, mirror_making, totals
+from absolve.cli import crawling, failures, many, mirror_making, totals
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
@@ -53,9 +53,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.open:
         raise UsageError("--browser needs --check DIR")
     start = _start(options)
-    many.names(options)  # a URL is no input
     failures.check(options)
     if options.relative_only:
+        many.names(options)
         if start is not None:
             raise UsageError("--relative-only changes a whole folder: leave --from URL out")
         with journal.unwritable("--relative-only"):
@@ -65,6 +65,13 @@ def run(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
     if options.output is None and options.zip is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR or --zip FILE")
+    with crawling.captured(options, report, needs=True) as urls:
+        if options.depth is not None and start is None and not urls:
+            raise UsageError("--depth needs a URL as INPUT, or --from URL")
+        _run(start, options, report)
+
+
+def _run(start: str | None, options: argparse.Namespace, report: Report) -> None:
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
@@ -87,8 +94,6 @@ def _start(options: argparse.Namespace) -> str | None:
     if start is not None and _URL.match(start):
         options.from_ = None
         return start
-    if options.depth is not None:
-        raise UsageError("--depth needs --from URL")
     return None
 
 
@@ -134,7 +139,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
     _check_stdout(options)
-    targets = [Path(path) for path in (options.zip, options.missing) if path not in {None, special_files.STDOUT}]
+    given = (options.zip, options.missing, options.save)
+    targets = [Path(path) for path in given if path not in {None, special_files.STDOUT}]
     shared.check_not_read(targets, [*names, *shared.tables(options)])
     shared.check_outside(targets, names)
     files = [*targets, *([Path(options.errors)] if options.errors is not None else [])]

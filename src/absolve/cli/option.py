@@ -5,6 +5,7 @@ In: the text of a row. Out: what argparse, a configuration file, completion and 
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -101,6 +102,8 @@ class Option(NamedTuple):
         default = CHOICES.get(self.dest, self.default) if self.names else None
         found |= {"default": default, "metavar": self.metavar, "nargs": self.nargs, "type": self.type}
         found["choices"] = called(self.choices) or None
+        if self.nargs == "?" and self.names:
+            found["const"] = called(self.choices)[-1]
         found |= {"action": "append", "default": []} if self.repeats else {}
         return {name: value for name, value in found.items() if value is not None}
 
@@ -162,6 +165,18 @@ def pair(text: str) -> tuple[int, int]:
     one, _, other = text.partition(",")
     value = whole(1, 256)
     return value(one), value(other or one)
+
+
+_ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
+
+
+def resolved(text: str) -> tuple[str, str]:
+    """Return a host and the origin to connect to for it; an address without a scheme is one of http."""
+    host, _, place = text.partition("=")
+    origin = (place if "://" in place else f"http://{place}").rstrip("/")
+    if not re.fullmatch(r"[\w.-]+", host) or not _ORIGIN.fullmatch(origin):
+        raise ArgumentTypeError(f"must be HOST=URL, as in old.example=http://127.0.0.1:8080, not {in_short(text)!r}")
+    return host.lower(), origin
 
 
 def _real(text: str) -> float:

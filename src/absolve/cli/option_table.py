@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from absolve.cli.option import Option, field, number, pair, seconds, share, size, whole
+from absolve.cli.option import Option, field, number, pair, resolved, seconds, share, size, whole
 from absolve.core.model import KINDS, SCOPES
 from absolve.document.settings import BASES, COMPANIONS, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
@@ -54,6 +54,12 @@ def _server() -> str:
     )
 
 
+def _live() -> Sequence[str]:
+    from absolve.audit.live import KINDS
+
+    return KINDS
+
+
 def _layouts() -> Sequence[str]:
     from absolve.mirror.paths import LAYOUTS
 
@@ -95,7 +101,8 @@ _READING: Final = "rewrite links documents base mirror audit verify browser"
 _FINDING: Final = "rewrite links documents base mirror audit verify"
 _RUNS: Final = "rewrite links documents mirror audit"  # over many inputs
 _LISTS: Final = "links documents"
-ASKING: Final = f"rewrite {_LISTS} base"  # their inputs may be URLs
+ASKING: Final = f"rewrite {_LISTS} base verify"  # their inputs may be URLs
+ON_LINE: Final = f"{ASKING} mirror audit"  # those of these two are asked for with what they link to or need
 _CHANGING: Final = f"rewrite {_LISTS} verify"
 _TELLING: Final = f"{_READING} resolve config"  # they print messages about inputs
 _ALL: Final = f"{_TELLING} completion help"
@@ -151,7 +158,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "read names of inputs from FILE (- is the standard input), one per line or separated by NUL; mirror --from"
             " URL: only what that page leads to",
         ),
-        _harmless("--depth N", "mirror", "with --from URL: at most N links away", type=whole(0, 1_000_000)),
+        Option(
+            "--depth N",
+            "mirror audit",
+            "of a URL as INPUT, pages of its host N links away, too; with --from URL, at most N links away",
+            type=whole(0, 1_000_000),
+        ),
         _harmless(
             "--include GLOB",
             _RUNS,
@@ -395,6 +407,36 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless("--entry URL", "audit", "a page that needs no link to it; may be repeated", repeats=True),
     ),
+    "what servers answer": (
+        Option(
+            "--answers FILE",
+            "audit",
+            "what servers answered for links and old URLs: a WARC, a HAR, the output of curl -i, CSV or JSON of a link"
+            " checker or a crawler",
+            repeats=True,
+            nargs="+",
+        ),
+        Option(
+            "--live WHAT",
+            "audit",
+            "ask servers: external (links to other sites), old (the URLs of the old site), new (those of the new one),"
+            " or all (default without WHAT)",
+            choices=_live,
+            nargs="?",
+        ),
+        Option(
+            "--resolve HOST=URL",
+            "audit",
+            "with --live: connect to this server for HOST, as in old.example=http://127.0.0.1:8080; may be repeated",
+            type=resolved,
+            repeats=True,
+        ),
+        Option(
+            "--write-requests FILE",
+            "audit",
+            "write what is to be asked, in the form of the suffix: .curl, .hurl or .txt",
+        ),
+    ),
     "what is known and accepted": (
         Option(
             "--ignore REGEX",
@@ -441,37 +483,37 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
     "inputs by URL": (
         _harmless(
             "--timeout SECONDS",
-            f"browser {ASKING}",
+            f"browser {ON_LINE}",
             "time limit for a page, or for each response of a server (default: %(default)g)",
             type=seconds,
             default=30.0,
         ),
         Option(
             "--header FIELD",
-            ASKING,
+            ON_LINE,
             "send this field with each URL, as in 'Authorization: Bearer x'; after a redirect to another origin only a"
             " User-Agent and what the reader accepts",
             type=field,
             repeats=True,
         ),
-        Option("--cookies FILE", ASKING, "send the cookies in FILE, in Netscape's form, as curl writes them"),
+        Option("--cookies FILE", ON_LINE, "send the cookies in FILE, in Netscape's form, as curl writes them"),
         Option(
             "--retries N",
-            ASKING,
+            ON_LINE,
             "tries after an error of the network, or an answer that means later (default: %(default)s)",
             type=whole(0, 20),
             default=2,
         ),
         Option(
             "--concurrency N,N",
-            ASKING,
+            ON_LINE,
             "requests at once, in all and for one host (default: 16,4)",
             type=pair,
             default=(16, 4),
         ),
-        _harmless("--deny-private", ASKING, "connect to public addresses only"),
-        Option("--ignore-robots", ASKING, "ask for what robots.txt does not allow, too"),
-        Option("--save FILE", ASKING, "keep all requests and responses in FILE, a WARC (.warc.gz), without passwords"),
+        _harmless("--deny-private", ON_LINE, "connect to public addresses only"),
+        Option("--ignore-robots", ON_LINE, "ask for what robots.txt does not allow, too"),
+        Option("--save FILE", ON_LINE, "keep requests and responses in FILE, a WARC (.warc.gz), without passwords"),
     ),
     "finding and resolving links": (
         _harmless(

@@ -332,8 +332,8 @@ def verify(options: argparse.Namespace, report: Report) -> None:
     how = shared.reading(options, policy)
     if options.before == options.after == sources.STDIN:
         raise UsageError("the standard input (-) can be read only once")
-    input_ = shared.one_input(options.before, options)
     with report.guard(options.before):
+        (input_,) = many.asked([shared.one_input(options.before, options)], lambda one: one, options)
         before = load.read(input_, how)
         after = sources.read(options.after, max_size=options.max_size)
         entity = walk(before, how.settings)

@@ -106,7 +106,7 @@ def rule_text(form: str, rules: Rules, old: str, new: str, *, prefix: bool = Fal
     `prefix`: a rule for a folder with all in it.
     """
     rule = added_rule(rules, old, new, prefix=prefix)
-    lines = _LINES[form](_as_weak_as_possible(form, rules, rule, old)) if rule is not None else None
+    lines = _LINES[form_like(form)](_as_weak_as_possible(form, rules, rule, old)) if rule is not None else None
     return "\n".join(lines) if lines else None
 
 

@@ -16,7 +16,7 @@ class Words(NamedTuple):
 VERDICTS: Final = {
     "ok": Words("Fine", "The target is there.", "{reference}"),
     "same": Words("Same document", "The link leads to its own document.", "{reference}"),
-    "external": Words("External", "The link leads to another site, which is not judged.", "{reference}"),
+    "external": Words("External", "The link leads to another site, which is not judged, or works.", "{reference}"),
     "malformed": Words("Malformed", "The reference is no URL.", "{reference} is no URL"),
     "unresolved": Words(
         "Unresolved", "There is no base URL for a relative reference.", "{reference} has no base URL to resolve it"
@@ -58,6 +58,9 @@ VERDICTS: Final = {
         "The document is there, the place in it is not.",
         "the place that {reference} leads to is not there",
     ),
+    "unsure": Words(
+        "Unsure", "A server did not answer whether the target is there.", "it is not known whether {reference} works"
+    ),
     "broken": Words("Broken", "The target is not there.", "the target of {reference} is not there"),
     "kept": Words("Kept", "The old URL is there, with its content.", "{url}"),
     "mapped": Words("Mapped", "A rule leads the old URL to a page that is there.", "{url}"),
@@ -87,6 +90,9 @@ VERDICTS: Final = {
         "Changed",
         "A page of the old site stayed, with another title, language, canonical or the like.",
         "{url} has changed",
+    ),
+    "differs": Words(
+        "Differs", "A server answers otherwise than the maps and the files say.", "the server answers {url} otherwise"
     ),
     "unread-rule": Words(
         "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"

@@ -1,4 +1,4 @@
--- resources: what each site holds, one row for each URL. answers: the URLs under which a server finds them.
+-- resources: what each site holds, one row for each URL. served: the URLs under which a server finds them.
 
 CREATE OR REPLACE VIEW documents AS
     SELECT 'new' AS side, * FROM new_documents UNION ALL SELECT 'old' AS side, * FROM old_documents;
@@ -30,7 +30,7 @@ SELECT row_number() OVER () AS resource, side, document, entity, url,
         AND digest IS NOT NULL AS has_places
 FROM one;
 
-CREATE TABLE answers AS
+CREATE TABLE served AS
 WITH own AS (
     SELECT resource, side, site, url, path, query, is_file, regexp_extract(path, '([^/]*)$', 1) AS name FROM resources
 ), shorter AS (
@@ -63,5 +63,5 @@ GROUP BY side, site, key;
 -- The URL by which reports name a resource: that of the folder for its index.
 CREATE TABLE named AS
 SELECT r.resource, coalesce(a.url, r.url) AS url FROM resources r
-LEFT JOIN (SELECT resource, min(url) AS url FROM answers WHERE rank BETWEEN 1 AND 99 GROUP BY resource) a
+LEFT JOIN (SELECT resource, min(url) AS url FROM served WHERE rank BETWEEN 1 AND 99 GROUP BY resource) a
     ON a.resource = r.resource;

@@ -11,13 +11,13 @@ WITH parts AS (
         coalesce(whole.url, plain.url || '?' || k.query) AS there,
         coalesce(whole.sent_to, plain.sent_to || '?' || k.query) AS sent_to
     FROM keyed k
-    LEFT JOIN answers whole
+    LEFT JOIN served whole
         ON whole.side = k.side AND whole.site = k.site AND whole.key = k.key || coalesce('?' || k.query, '')
-    LEFT JOIN answers plain
+    LEFT JOIN served plain
         ON plain.side = k.side AND plain.site = k.site AND plain.takes_queries
         AND plain.key = CASE WHEN k.query IS NOT NULL THEN k.key END
 ), loosely AS (
-    SELECT side, site, key, loose(key) AS loose, resource, url, takes_queries FROM answers
+    SELECT side, site, key, loose(key) AS loose, resource, url, takes_queries FROM served
 ), missing AS ( -- a query belongs to the key, unless files take any
     SELECT side, site, url, query, key, loose(key) AS loose, query IS NOT NULL AS is_file FROM exact WHERE resource IS NULL
     UNION ALL
@@ -31,7 +31,7 @@ WITH parts AS (
     WHERE l.takes_queries OR NOT e.is_file
     UNION ALL -- escaped in another charset, or twice
     SELECT e.side, e.url, a.resource, a.url, 3
-    FROM exact e JOIN respelled r ON r.url = e.url JOIN answers a ON a.side = e.side AND a.site = e.site AND a.key = r.key
+    FROM exact e JOIN respelled r ON r.url = e.url JOIN served a ON a.side = e.side AND a.site = e.site AND a.key = r.key
     WHERE e.resource IS NULL
 ), nearest AS (
     SELECT side, url, arg_min(resource, (kind, there)) AS resource, arg_min(there, (kind, there)) AS there,

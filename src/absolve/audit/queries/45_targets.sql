@@ -2,8 +2,10 @@
 
 CREATE OR REPLACE TABLE targets AS
 WITH placed AS (
-    SELECT e.*, m.fragment IS NOT NULL AS is_misplaced, m.other_case
+    SELECT e.* EXCLUDE (hops), m.fragment IS NOT NULL AS is_misplaced, m.other_case, a.verdict AS answered,
+        a.final AS answered_final, a.is_sure AS answered_is_sure, coalesce(a.hops, e.hops) AS hops
     FROM ends e LEFT JOIN missing_places m ON m.resource = e.end_resource AND m.fragment = fragment_of(e."end")
+    LEFT JOIN answered a ON a.target = e.target AND NOT e.is_leftover AND NOT e.is_led
 )
 SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(stray_there, fragment) AS stray_there, variant,
     hops, rule, is_gone,
@@ -16,16 +18,17 @@ SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(str
         WHEN is_loop THEN 'loop'
         WHEN is_led AND led_resource IS NULL AND NOT is_outside THEN 'broken'
         WHEN is_led AND is_misplaced THEN 'fragment'
-        WHEN hops > 1 THEN 'chain'
-        WHEN hops = 1 THEN 'redirected'
+        WHEN answered IS NULL AND hops > 1 THEN 'chain'
+        WHEN answered IS NULL AND hops = 1 THEN 'redirected'
         WHEN is_led THEN 'ok' -- another file is sent, without a redirect
+        WHEN answered IS NOT NULL THEN answered
         WHEN NOT is_inside THEN 'external'
         WHEN variant IS NOT NULL THEN variant
         ELSE 'broken'
     END AS verdict,
-    CASE WHEN is_misplaced THEN bare("end") WHEN is_led OR is_leftover OR resource IS NULL OR sent_to IS NOT NULL
+    CASE WHEN answered IS NOT NULL THEN answered_final WHEN is_misplaced THEN bare("end") WHEN is_led OR is_leftover OR resource IS NULL OR sent_to IS NOT NULL
         THEN "end" END AS final,
-    NOT is_misplaced AND CASE WHEN is_leftover THEN is_there
+    NOT is_misplaced AND CASE WHEN answered IS NOT NULL THEN answered_is_sure WHEN is_leftover THEN is_there
         WHEN is_led THEN led_resource IS NOT NULL OR (is_outside AND NOT is_old) -- no link to the old site
         ELSE sent_to IS NOT NULL OR resource IS NULL AND variant IS NOT NULL AND NOT is_ambiguous END AS is_sure,
     CASE WHEN other_case IS NOT NULL THEN bare("end") || '#' || other_case

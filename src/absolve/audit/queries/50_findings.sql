@@ -35,7 +35,7 @@ WITH joined AS (
         WHEN list_contains(problems, 'divergent') THEN 'divergent'
         WHEN of_target = 'leftover' THEN 'leftover'
         WHEN is_insecure AND is_subresource THEN 'mixed'
-        WHEN is_insecure AND (is_identifier OR coalesce(of_target, 'ok') IN ('ok', 'redirected', 'chain')) THEN 'insecure'
+        WHEN is_insecure AND coalesce(is_inside, true) AND (is_identifier OR coalesce(of_target, 'ok') IN ('ok', 'redirected', 'chain')) THEN 'insecure'
         WHEN of_target = 'broken' AND has_placeholder(reference) THEN 'placeholder'
         ELSE of_target END AS verdict
     FROM joined

@@ -11,6 +11,7 @@ import email.message
 import netrc
 import random
 import re
+import socket
 import ssl
 import time
 import urllib.request
@@ -56,6 +57,7 @@ _WITH_USER: Final = re.compile(r"^(https?://)[^/\\?#]*@", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)  # RFC 9110 5.6.2
 _VALUE: Final = re.compile(r"[\t -~]*")
 _ENDS_A_FIELD: Final = re.compile(rb"[\r\n\0]+")
+_UNKNOWN: Final = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 _AGAIN: Final = (httpcore.NetworkError, httpcore.RemoteProtocolError, httpcore.TimeoutException, TimeoutError)
 
 
@@ -64,7 +66,8 @@ class Asking(NamedTuple):
 
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
     "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
-    `robots`: ask for robots.txt and follow it (RFC 9309). Raise UsageError in `Client` for what cannot be used.
+    `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
+    `http://127.0.0.1:8080`. Raise UsageError in `Client` for what cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -75,6 +78,7 @@ class Asking(NamedTuple):
     private: bool = True
     robots: bool = True
     settings: Settings = Settings()
+    resolved: tuple[tuple[str, str], ...] = ()
 
 
 class Response(NamedTuple):
@@ -89,6 +93,7 @@ class Response(NamedTuple):
     head: bytes
     body: bytes
     time: float
+    method: str = "GET"
 
     @property
     def message(self) -> email.message.Message:
@@ -115,6 +120,17 @@ class Answer(NamedTuple):
     others: tuple[Response, ...] = ()
 
     @property
+    def asked_last(self) -> str:
+        """The URL of the last request, which may have no response."""
+        if not self.responses:
+            return self.url
+        last = self.responses[-1]
+        location = last.message.get("Location") if last.status in _MOVES else None
+        with suppress(ValueError):
+            return ada_url.URL(location, last.url).href if location is not None else last.url
+        return last.url
+
+    @property
     def head(self) -> bytes:
         """The headers of all responses, in their order."""
         return b"".join(one.head for one in self.responses)
@@ -127,6 +143,7 @@ class _Course(NamedTuple):
     credentials: tuple[str, str] | None
     found: list[Response]
     others: list[Response]
+    method: str = "GET"
 
     def moved(self) -> str:
         """Return by which redirects it came here, for a message."""
@@ -154,6 +171,7 @@ class Client:
             if field[0].lower() in _OURS:
                 raise UsageError(f"{field[0]} follows from the URL: leave it out")
         self._encodings = ", ".join(_encodings())
+        self._resolved = dict(asking.resolved)
         self._jar = _cookies(asking.cookies)
         self._tls = ssl.create_default_context()
         self._pools: dict[str | None, Any] = {}  # by the URL of the proxy
@@ -169,14 +187,14 @@ class Client:
         for pool in self._pools.values():
             await pool.aclose()
 
-    async def answer(self, url: str) -> Answer:
-        """Return the answer for a URL; nothing of it has the user and password in the URL."""
-        name = _WITH_USER.sub(r"\1", url)
+    async def answer(self, url: str, method: str = "GET") -> Answer:
+        """Return the answer to GET or HEAD for a URL; nothing of it has the user and password in the URL."""
+        name = without_user(url)
         try:
             named = _parsed(url)
         except _NoAnswer as none:
             return Answer(name, problem=Diagnostic(none.code, none.text, name))
-        course = _Course(named.origin, _credentials(named), [], [])
+        course = _Course(named.origin, _credentials(named), [], [], method)
         named.username = named.password = ""
         body = b""
         problem: tuple[str, str] | None = None
@@ -209,11 +227,17 @@ class Client:
         self, url: ada_url.URL, course: _Course, redirects: int, most: int, *, robots: bool = True
     ) -> None:
         """Add the responses to a URL, and to those that it moves to."""
+        seen = set()
         while True:
             if robots and self._asking.robots and not await self._is_allowed(url, course):
                 text = f"robots.txt of {url.origin} does not allow {in_short(url.href)}{course.moved()}"
                 raise _NoAnswer("robots", f"{text} (--ignore-robots)")
-            response = await self._asked(url, self._fields(url, course), course, most)
+            fields = self._fields(url, course)
+            request = url.href, fields.get("cookie")
+            if request in seen:
+                raise _NoAnswer("redirects", f"its redirects lead in a circle, to {in_short(url.href)} again")
+            seen.add(request)
+            response = await self._asked(url, fields, course, most)
             course.found.append(response)
             location = response.message.get("Location") if response.status in _MOVES else None
             if location is None:
@@ -235,7 +259,7 @@ class Client:
 
     async def _rules(self, url: ada_url.URL, course: _Course) -> Protego | _NoAnswer:
         """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
-        own = course._replace(found=[])
+        own = course._replace(found=[], method="GET")
         file = ada_url.URL("/robots.txt", url.origin)
         try:
             await self._follow(file, own, *_MOST_OF_ROBOTS, robots=False)
@@ -277,7 +301,7 @@ class Client:
             spread = random.uniform(0.8, 1.2)  # noqa: S311 - so that not all ask at the same time
             wait = spread * 0.5 * 2 ** (self._asking.retries - left)
             try:
-                response = await self._once(url, fields, most)
+                response = await self._once(url, fields, course.method, most)
                 if response.status not in _LATER or not left:
                     return response
                 wait = max(wait, _retry_after(response.message.get("Retry-After", "")))
@@ -285,20 +309,21 @@ class Client:
                     return response
                 course.others.append(response)
             except _AGAIN as error:
-                if not left:
+                if not left or _is_unknown(error):
                     raise _failure(url, error, self._asking.timeout) from error
             except (httpcore.ProtocolError, httpcore.ProxyError, PrivateAddressError, OSError, UnicodeError) as error:
                 raise _failure(url, error, self._asking.timeout) from error
             await anyio.sleep(wait)
         raise AssertionError
 
-    async def _once(self, url: ada_url.URL, fields: dict[str, str], most: int) -> Response:
+    async def _once(self, url: ada_url.URL, fields: dict[str, str], method: str, most: int) -> Response:
         sent = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in fields.items()]
         async with self._slot(url.host):
             with anyio.fail_after(self._asking.timeout):
                 began = time.time()
-                bare = f"{url.origin}{url.pathname}{url.search}"
-                async with self._pool(url).stream("GET", bare, headers=sent) as got:
+                request = self._place(url)
+                headers = [(b"host", url.host.encode()), *sent]
+                async with self._pool(url).stream(method, **request, headers=headers) as got:
                     body = bytearray()
                     async for piece in got.aiter_stream():
                         body += piece
@@ -308,9 +333,14 @@ class Client:
         kept = [field for field in got.headers if field[0].lower() != b"transfer-encoding"]
         lines = b"".join(b"%b: %b\r\n" % (name, _ENDS_A_FIELD.sub(b" ", value)) for name, value in kept)
         head = b"%b %d %b\r\n%b\r\n" % (version or b"HTTP/1.1", got.status, reason, lines)
-        response = Response(url.href, tuple(sent), got.status, head, bytes(body), began)
+        response = Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
         self._keep_cookies(response)
         return response
+
+    def _place(self, url: ada_url.URL) -> dict[str, Any]:
+        """Return the URL to connect to, and the name that TLS asks for."""
+        origin = self._resolved.get(url.hostname, url.origin)
+        return {"url": f"{origin}{url.pathname}{url.search}", "extensions": {"sni_hostname": url.hostname}}
 
     @asynccontextmanager
     async def _slot(self, host: str) -> AsyncIterator[None]:
@@ -382,10 +412,19 @@ def _failure(url: ada_url.URL, error: Exception, seconds: float) -> _NoAnswer:
         return _NoAnswer("refused-address", f"{error} (--deny-private)")
     if isinstance(error, (TimeoutError, httpcore.TimeoutException)):
         return _NoAnswer("timeout", f"{url.host} sent no whole response in {seconds:g} s (--timeout)")
+    if _is_unknown(error):
+        return _NoAnswer("unknown-host", f"no host has the name {url.hostname}")
     text = in_short(str(error) or type(error).__name__)
     if isinstance(error, httpcore.ProtocolError):
         return _NoAnswer("broken-response", f"{url.host} broke off, or sent no response of HTTP: {text}")
     return _NoAnswer("unreachable", f"{url.host} cannot be reached: {text}")
+
+
+def _is_unknown(error: BaseException | None) -> bool:
+    """Return whether an error comes from a name that the network does not know."""
+    while error is not None and not isinstance(error, socket.gaierror):
+        error = error.__cause__ or error.__context__
+    return error is not None and error.errno in _UNKNOWN
 
 
 def _retry_after(value: str) -> float:
@@ -428,6 +467,16 @@ def _proxy(url: ada_url.URL) -> str | None:
     found = urllib.request.getproxies()
     proxy = found.get(url.protocol.removesuffix(":")) or found.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+
+def without_user(url: str) -> str:
+    """Return a URL without the user and password in it."""
+    return _WITH_USER.sub(r"\1", url)
+
+
+def has_proxy(url: str) -> bool:
+    """Return whether the environment names a proxy for a URL."""
+    return _proxy(ada_url.URL(url)) is not None
 
 
 def _httpcore_proxy(url: str) -> httpcore.Proxy:

@@ -49,15 +49,24 @@ class Writer:
         self._writer.write_record(self._writer.create_warcinfo_record("", about))
 
     def add(self, answer: Answer) -> None:
+        """Write the records of all requests and responses, and a metadata record for a URL without a response."""
         for one in (*answer.others, *answer.responses):
             self._writer.write_request_response_pair(*self._records(one))
+        if answer.problem is not None and answer.problem.code != "http-status":
+            text = f"problem: {answer.problem.code}: {answer.problem.text}\r\n".encode()
+            fields = {"Content-Type": "application/warc-fields"}
+            made = self._writer.create_warc_record(
+                answer.asked_last, "metadata", io.BytesIO(text), length=len(text), warc_headers_dict=fields
+            )
+            self._writer.write_record(made)
 
     def _records(self, one: Response) -> tuple[Any, Any]:
         parts = urlsplit(one.url)
         target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
         fields = [(b"host", parts.netloc.rpartition("@")[2].encode())]
         fields += [(name, value) for name, value in one.request if name.decode() in OPEN_FIELDS]
-        asked = f"GET {target} HTTP/1.1\r\n".encode() + b"".join(b"%b: %b\r\n" % field for field in fields) + b"\r\n"
+        lines = b"".join(b"%b: %b\r\n" % field for field in fields)
+        asked = f"{one.method} {target} HTTP/1.1\r\n".encode() + lines + b"\r\n"
         return self._record("request", one, asked, b""), self._record("response", one, one.head, one.body)
 
     def _record(self, kind: str, one: Response, head: bytes, body: bytes) -> Any:

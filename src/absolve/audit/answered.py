@@ -1,0 +1,321 @@
+"""Judge links and URLs by what servers answered: where each leads, whether that is there, and whether that is sure.
+
+In: `Answer`s; the distinct URLs of an audit. Out: a verdict for each URL, the table `answered` for links that no file
+of the new site answers, and the rows of the result table `answers`. What may work later is never called broken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
+
+from absolve.audit.judge import each, insert, locate
+from absolve.audit.tables import DIFFERS
+from absolve.urls import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from absolve.audit.answers import Answer, Page
+    from absolve.audit.judge import Question
+
+WORKS: Final = "works"
+REDIRECTED: Final = "redirected"
+GONE: Final = "gone"
+REFUSED: Final = "refused"
+UNSURE: Final = "unsure"
+LINK, OLD, NEW = "link", "old", "new"  # why a URL was asked for
+
+NEVER_THERE: Final = "absolve-asks-for-what-is-not-there"  # the last segment of such a URL
+_PERMANENT: Final = frozenset({301, 308})
+_NOT_THERE: Final = frozenset({404, 410})
+_CLOSED: Final = frozenset({401, 402, 407, 451})  # the server knows the URL, and does not give it to everybody
+_REFUSALS: Final = frozenset({"unreachable", "refused-address", "refused-scheme", "robots"})
+_MOST_HOPS: Final = 50
+_SAME_END: Final = 3  # URLs of a host that lead to one page: a sign-in, or a page for all that is gone
+_SIGN_IN: Final = re.compile(r"log-?in|sign-?in|auth|consent|captcha|session", re.IGNORECASE)
+_ROUTE: Final = re.compile(r"^(?:[/!]|:~:)")  # fragments for scripts, and text fragments (URL Fragment Text Directives)
+
+# Links that visitors follow or browsers load to URLs that no file of either site has.
+LINKED: Final = """
+SELECT a.target, a.url, n.site IS NOT NULL AS is_inside, count(*) AS links
+FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url JOIN links_in i ON i.target = a.target
+LEFT JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path, n.prefix)
+WHERE l.resource IS NULL AND starts_with(a.url, 'http') AND (n.site IS NOT NULL OR NOT is_local(a.url))
+AND i.kind <> 'form' AND i.attribute NOT IN ('@id', 'itemid', 'ping', 'about', 'resource')
+AND NOT regexp_matches(lower(i.rel), '(^| )(dns-prefetch|preconnect)( |$)')
+AND NOT list_contains(i.problems, 'placeholder')
+AND NOT EXISTS (SELECT 1 FROM scopes o WHERE o.side = 'old' AND o.site = l.site AND starts_with(l.path, o.prefix)
+    AND n.site IS NULL)
+GROUP BY ALL ORDER BY a.target
+"""
+OLD_URLS: Final = "SELECT DISTINCT url FROM old_urls ORDER BY url"
+NEW_URLS: Final = """
+SELECT n.url FROM resources r JOIN named n USING (resource)
+JOIN scopes s ON s.side = 'new' AND s.site = r.site AND starts_with(r.path, s.prefix)
+WHERE r.side = 'new' ORDER BY n.url
+"""
+
+
+class Outcome(NamedTuple):
+    """Where a URL leads in the end: `status` is that of the last answer, None without one, because of `problem`."""
+
+    final: str
+    status: int | None
+    hops: int = 0
+    first_status: int | None = None
+    problem: str = ""
+    is_permanent: bool = False
+    is_loop: bool = False
+    page: Page | None = None
+    date: str = ""
+
+
+class Answers:
+    """All answers that are known, the last one of each URL."""
+
+    def __init__(self, found: Iterable[Answer] = ()) -> None:
+        self._of: dict[str, Answer] = {}
+        self._ends: Counter[tuple[str, str]] = Counter()
+        self.add(found)
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self._of.values())
+
+    def add(self, found: Iterable[Answer]) -> None:
+        for one in found:
+            before = self._of.pop(one.url, None)  # the order is that of the last answers
+            is_same = before is not None and before.status == one.status and one.page is None
+            self._of[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
+        self._ends = Counter(
+            (site_of(url), last.final)
+            for url in self._of
+            if (last := self.outcome(url)) is not None and last.hops and last.final != url
+        )
+
+    def has_heard(self) -> bool:
+        """Return whether any server answered: if none did, there was no network."""
+        return any(one.status is not None for one in self._of.values())
+
+    def outcome(self, url: str) -> Outcome | None:
+        """Return where a URL leads, None if it was not asked for."""
+        one = self._of.get(url)
+        if one is None:
+            return None
+        first, hops, seen, is_permanent = one.status, 0, {url}, True
+        while one.target is not None:
+            final = identity.normal(one.target) or one.target
+            bare = final.partition("#")[0]
+            hops += 1
+            is_permanent = is_permanent and one.status in _PERMANENT
+            if one.is_end:
+                return Outcome(final, one.status, hops, first, date=one.date)
+            if bare in seen or hops > _MOST_HOPS:
+                return Outcome(final, one.status, hops, first, is_loop=True, date=one.date)
+            seen.add(bare)
+            if bare not in self._of:
+                return Outcome(final, None, hops, first, "where it leads was not asked for", date=one.date)
+            one, url = self._of[bare], final
+        return Outcome(url, one.status, hops, first, one.problem, is_permanent, page=one.page, date=one.date)
+
+    def verdict(self, url: str) -> tuple[str, str] | None:
+        """Return the verdict of a URL, and why in words; None if it was not asked for."""
+        found = self.outcome(url)
+        return None if found is None else self._verdict(url, found)
+
+    def _verdict(self, url: str, found: Outcome) -> tuple[str, str]:
+        if found.is_loop:
+            return GONE, "its redirects lead in a circle"
+        if found.status is None:
+            return _without_status(found.problem, is_online=self.has_heard())
+        if found.status in _NOT_THERE:
+            return GONE, f"status {found.status}"
+        if found.status in _CLOSED:
+            return REFUSED, f"status {found.status}"
+        if not (200 <= found.status < 300 or found.status == 304):
+            return UNSURE, f"status {found.status}"
+        if (soft := self._soft(url, found)) is not None:
+            return soft
+        return (REDIRECTED, f"to {found.final}") if found.hops else (WORKS, "")
+
+    def _soft(self, url: str, found: Outcome) -> tuple[str, str] | None:
+        """Return the verdict of a page that answers for what is not there, as the server did for such a URL."""
+        probe = self.outcome(never_there(found.final))
+        if probe is None or probe.status is None or not 200 <= probe.status < 300 or _is_root(url):
+            return None
+        if found.hops and probe.hops and found.final == probe.final:
+            return GONE, f"it leads to {found.final}, as all that is not there (soft 404)"
+        if found.page is None or probe.page is None or found.page.likeness != probe.page.likeness:
+            return None
+        if found.page.is_shell:
+            return UNSURE, "the server answers the same page for everything, and scripts fill it"
+        return GONE, "the server answers the page for what is not there, with status 200 (soft 404)"
+
+    def is_sure(self, url: str, found: Outcome) -> bool:
+        """Return whether links to a URL may be changed: all its redirects are permanent, and to a page of its own."""
+        if not (found.is_permanent and found.hops) or (_is_root(found.final) and not _is_root(url)):
+            return False
+        return self._ends[site_of(url), found.final] < _SAME_END and _SIGN_IN.search(found.final) is None
+
+    def lacks(self, target: str, found: Outcome) -> str | None:
+        """Return why the place is not sure that a fragment leads to; None if it is there, or its page was not read."""
+        fragment = target.partition("#")[2]
+        page = found.page
+        if not fragment or page is None or _ROUTE.match(fragment) or unquote(fragment).lower() == "top":
+            return None
+        names = {fragment, unquote(fragment)}
+        if not page.places.isdisjoint(names | {f"user-content-{name}" for name in names}):
+            return None
+        return UNSURE if page.has_scripts else "fragment"
+
+
+def site_of(url: str) -> str:
+    """Return the scheme and host of a URL."""
+    return "/".join(url.split("/", 3)[:3])
+
+
+def never_there(url: str) -> str:
+    """Return a URL of the same host which no server has."""
+    return f"{site_of(url)}/{NEVER_THERE}"
+
+
+def _is_root(url: str) -> bool:
+    return url.partition("?")[0].count("/") == 3 and url.partition("?")[0].endswith("/")
+
+
+def _without_status(problem: str, *, is_online: bool) -> tuple[str, str]:
+    code, _, words = problem.partition(": ")
+    if code == "unknown-host" and is_online:
+        return GONE, words or problem
+    if code == "redirects":
+        return GONE, words or problem
+    return (REFUSED if code in _REFUSALS else UNSURE), words or problem
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+_OF_LINKS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
+
+
+def of_links(connection: Any, found: Answers) -> None:
+    """Fill the table `answered`: the verdicts of the targets that servers decide, because no file does."""
+    insert(connection, "answered", _of_links(each(connection, LINKED), found))
+
+
+def _of_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
+    for target, url, is_inside, _ in targets:
+        outcome, verdict = found.outcome(url), found.verdict(url)
+        if outcome is None or verdict is None:
+            continue
+        word, sure = _OF_LINKS.get(verdict[0]), False
+        if outcome.is_loop or outcome.problem.startswith("redirects: "):
+            word = "loop"
+        elif verdict[0] == REDIRECTED and (is_inside or outcome.is_permanent):
+            word, sure = REDIRECTED, found.is_sure(url, outcome)
+        word = word or found.lacks(target, outcome) or ("ok" if is_inside else "external")
+        final = _with_fragment(outcome.final, target) if word == REDIRECTED else None
+        yield target, word, final, outcome.hops, sure and found.lacks(target, outcome) is None
+
+
+def _with_fragment(final: str, target: str) -> str:
+    """Return a URL with the fragment of a link, unless its redirect has one (RFC 9110 10.2.2)."""
+    fragment = target.partition("#")[2]
+    return f"{final}#{fragment}" if fragment and "#" not in final else final
+
+
+def of_sites(connection: Any, found: Answers) -> list[Answer]:
+    """Return the answers for URLs of both sites."""
+    sites = {site for (site,) in each(connection, "SELECT site FROM scopes")}
+    return [one for one in found if identity.named(one.url) in sites]
+
+
+# --- the table of answers ---------------------------------------------------------------------------------------------
+
+_EXPECTED: Final = """
+SELECT j.url, CASE verdict WHEN 'kept' THEN there WHEN 'mapped' THEN led_final WHEN 'moved' THEN elsewhere
+    WHEN 'replaced' THEN elsewhere END AS final, coalesce(led_hops, 0) AS hops, d.status
+FROM judged_urls j LEFT JOIN led d ON d.url = j.led_url ORDER BY j.url
+"""
+# Each difference is a finding.
+DIFFERENCES: Final = f"""
+INSERT INTO pages SELECT url, '' AS document, verdict,
+    detail || CASE WHEN expected IS NULL THEN '' ELSE '; expected: ' || expected END
+FROM answers WHERE verdict = '{DIFFERS}' ORDER BY url
+"""  # noqa: S608 - names of ours
+
+
+class Expected(NamedTuple):
+    """What an old URL should lead to, by maps, contents and the files of the new site; `final` is None for nothing."""
+
+    url: str
+    final: str | None
+    hops: int
+    status: int | None  # of the rule that moves it
+
+
+def expected(connection: Any) -> Iterator[Expected]:
+    """Yield what the old URLs should lead to."""
+    return (Expected(*row) for row in each(connection, _EXPECTED))
+
+
+def table(connection: Any, found: Answers, question: Question) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of the table `answers`: of links, of old URLs with what was expected, and of the new site."""
+    links: dict[str, int] = {}
+    for _, url, _, number in each(connection, LINKED):
+        links[url] = links.get(url, 0) + number
+    for url, number in links.items():
+        yield from _row(found, url, LINK, None, links=number)
+    olds = [one for one in expected(connection) if found.outcome(one.url) is not None]
+    ends = [one.final for one in olds if one.final is not None]
+    ends += [last.final for one in olds if (last := found.outcome(one.url)) is not None]
+    at = _resources(connection, question, ends)
+    for one in olds:
+        yield from _row(found, one.url, OLD, one.final, differs=_difference(found, one, at))
+    for (url,) in each(connection, NEW_URLS):
+        last = found.outcome(url)
+        differs = "" if last is None or last.final == url else f"it leads to {last.final}"
+        yield from _row(found, url, NEW, url, differs=differs)
+
+
+def _resources(connection: Any, question: Question, urls: Iterable[str]) -> Mapping[str, int]:
+    """Return the resources of the new site at URLs."""
+    connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
+    insert(connection, "wanted", [("new", url) for url in dict.fromkeys(one.partition("#")[0] for one in urls)])
+    locate(connection, question)
+    query = "SELECT url, resource FROM located WHERE side = 'new' AND resource IS NOT NULL"
+    return dict(connection.execute(query).fetchall())
+
+
+def _difference(found: Answers, one: Expected, at: Mapping[str, int]) -> str:
+    """Return how the answer for an old URL differs from what was expected; "" if it does not."""
+    last, word = found.outcome(one.url), found.verdict(one.url)
+    if last is None or word is None or word[0] in {REFUSED, UNSURE}:
+        return ""
+    if one.final is None:
+        return "" if word[0] == GONE else f"nothing was expected there, and it leads to {last.final}"
+    if word[0] == GONE:
+        return word[1]
+    here, there = (url.partition("#")[0] for url in (last.final, one.final))
+    if here != there and (at.get(here) is None or at.get(here) != at.get(there)):
+        return f"it leads to {last.final}" if last.hops else "it is not redirected"
+    if last.hops > max(1, one.hops):
+        return f"it takes {last.hops} redirects"
+    if one.status in _PERMANENT and last.hops and last.first_status not in _PERMANENT:
+        return f"its redirect has status {last.first_status}, not {one.status}"
+    return ""
+
+
+def _row(
+    found: Answers, url: str, kind: str, wanted: str | None, *, differs: str = "", links: int | None = None
+) -> Iterator[tuple[Any, ...]]:
+    last, word = found.outcome(url), found.verdict(url)
+    if last is None or word is None:
+        return
+    is_wrong = kind == NEW and word[0] == GONE
+    verdict, detail = (DIFFERS, differs or word[1]) if differs or is_wrong else word
+    yield url, kind, wanted, last.status, last.final, last.hops, verdict, detail or None, last.date or None, links

@@ -1,0 +1,113 @@
+"""The answers of servers in an audit: those that files have (`--answers`), and those that are asked for (`--live`).
+
+Input: the options, the working tables of an audit. Output: all answers; a WARC with those that were asked for.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from absolve.audit import answered, answers, live
+from absolve.cli import many
+from absolve.cli import options as shared
+from absolve.cli.totals import number
+from absolve.core.errors import DocumentError
+from absolve.run import outputs
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from absolve.audit.answers import Answer
+    from absolve.cli.reporting import Report
+
+_EVERY: Final = 5.0  # seconds between lines about progress
+_FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day later
+
+
+def given(options: argparse.Namespace, report: Report) -> answered.Answers:
+    """Return the answers in the files of --answers. Raise UsageError for one that has none."""
+    found = answered.Answers()
+    for name in options.answers:
+        found.add(_read(name, options, report))
+    return found
+
+
+def _read(name: str, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
+    report.read.add(Path(name).absolute())
+    try:
+        yield from answers.heard(name, shared.settings(options), notify=report.finding)
+    except DocumentError as error:
+        report.failure(error)
+
+
+def asked(
+    connection: Any, known: answered.Answers, options: argparse.Namespace, report: Report, folder: str
+) -> Iterator[Answer]:
+    """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
+    asking = many.asking_of(options)
+    saved = Path(options.save) if options.save is not None else None
+    earlier = list(_fresh(saved, options, report)) if saved is not None and saved.is_file() else []
+    known.add(earlier)
+    requests = live.wanted(connection, options.live, known)
+    left = len(earlier)
+    if left and not options.quiet:
+        report.note("answers", f"{saved}: {number(left, 'answer')} of the last day: not asked for again")
+    path = saved or Path(folder) / "answers.warc"
+    with _writing(path, saved) as file:
+        from absolve.run.web.saving import Writer
+
+        writer = Writer(file, compressed=path.suffix == ".gz")
+        live.ask(requests, asking, writer.add, _progress(len(requests), quiet=options.quiet))
+    yield from answers.heard(str(path), shared.settings(options), notify=report.finding) if requests else ()
+
+
+@contextmanager
+def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
+    """Yield the file that records are added to: an existing one is complete or unchanged."""
+    if saved is None:
+        with path.open("wb") as file:
+            yield file
+        return
+    with outputs.writing(path) as file:
+        if path.is_file():
+            with path.open("rb") as old:
+                shutil.copyfileobj(old, file)
+        yield file
+
+
+def _fresh(path: Path, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
+    """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
+    found = answered.Answers(answers.heard(str(path), shared.settings(options), notify=report.finding))
+    now = datetime.now(UTC)
+    for one in found:
+        word = found.verdict(one.url)
+        if word is not None and word[0] in {answered.WORKS, answered.REDIRECTED} and now - _date(one.date) < _FRESH:
+            yield one
+
+
+def _date(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _progress(total: int, *, quiet: bool) -> Callable[[int], None]:
+    """Return what prints a line about the URLs that are answered, every few seconds."""
+    last = time.monotonic()
+
+    def done(count: int) -> None:
+        nonlocal last
+        if not quiet and time.monotonic() - last >= _EVERY:
+            last = time.monotonic()
+            print(f"absolve: {count:,} of {number(total, 'URL')} answered so far", file=sys.stderr)
+
+    return done

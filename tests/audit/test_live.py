@@ -1,0 +1,222 @@
+"""Links to other sites and old URLs are judged by what servers answer, on loopback, or answered when others asked."""
+
+import gzip
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audited import NEW, OLD, Audit, audited, links, page, written
+
+from absolve.audit import answers
+from absolve.cli import main
+from absolve.core.errors import UsageError
+from absolve.document.settings import Settings
+from tests.shapes.trap_server import Answer, Server, moved, serving, slowly, status
+from tests.shapes.trap_server import page as sent
+
+HOST = "http://ext.example"
+GONE = b"<title>x</title><h1>Not found</h1><p>We have no such page."
+SHELL = b"<div id=app></div><script src=/app.js></script>"
+FOUND: dict[str, tuple[Answer | list[Answer], str, str]] = {  # the answer for a path -> verdicts of a link and an answer
+    "/ok": (sent(b"<h1 id=here>x</h1>"), "external", "works"),
+    "/ok#here": (b"", "external", "works"),
+    "/ok#missing": (b"", "fragment", "works"),
+    "/ok#:~:text=x": (b"", "external", "works"),
+    "/ok#/route": (b"", "external", "works"),
+    "/script#missing": (sent(b"<script src=x></script><p>" + b"words " * 60), "unsure", "works"),
+    "/user#name": (sent(b"<a id=user-content-name></a>"), "external", "works"),
+    "/gone": (status(410), "broken", "gone"),
+    "/get-only": ([status(405), sent(b"x")], "external", "works"),
+    "/head-lies": ([status(404), sent(b"x")], "external", "works"),
+    "/sign-in-first": (status(401), "unsure", "refused"),
+    "/wall": (status(403), "unsure", "unsure"),
+    "/busy": (status(429, "Retry-After: 9999"), "unsure", "unsure"),
+    "/failed": (status(500), "unsure", "unsure"),
+    "/slow": (slowly(sent(b"x" * 50), 0.2), "unsure", "unsure"),
+    "/moved": (moved("/ok", 301), "redirected", "redirected"),
+    "/moved#here": (b"", "redirected", "redirected"),
+    "/for-now": (moved("/here", 302), "external", "redirected"),
+    "/here": (sent(b"here"), "external", "works"),
+    "/half": (moved("/for-now", 308), "external", "redirected"),
+    "/home": (moved("/", 301), "redirected", "redirected"),
+    "/login": (moved("/sign-in?next=x", 301), "redirected", "redirected"),
+    "/": (sent(b"home"), "external", "works"),
+    "/sign-in?next=x": (sent(b"who?"), "external", "works"),
+    "/loop": (moved("/loop2", 301), "loop", "gone"),
+    "/loop2": (moved("/loop", 301), "loop", "gone"),
+    "/to-nothing": (moved("/nothing", 301), "broken", "gone"),
+    "/nothing": (status(404), "broken", "gone"),
+    "/to-a-file": (moved("file:///etc/passwd", 301), "unsure", "refused"),
+    "/cut": (sent(b"x" * 9)[:-3], "external", "works"),  # HEAD has no body
+}
+FIXED = {"/moved", "/moved#here"}
+
+
+def live(folder: Path, server: Server, site: Mapping[str, str], *arguments: object, **given: Any) -> Audit:
+    hosts = ("ext.example", "soft.example", "shell.example", "new.example", "old.example")
+    how = [word for host in hosts for word in ("--resolve", f"{host}={server.url}")]
+    return audited(folder, site, *how, "--retries", "0", "--timeout", "2", *arguments, **given)
+
+
+def test_links_to_other_sites_are_judged_by_their_servers(tmp_path: Path) -> None:
+    known = {path: answer for path, (answer, *_) in FOUND.items() if answer}
+    site = {"index.html": links(*(f"{HOST}{path}" for path in FOUND), "http://no-such-host.invalid/", "mailto:a@b.example")}
+    served = {path.partition("#")[0]: answer for path, answer in known.items()}
+    with serving(served) as server:
+        done = live(tmp_path, server, site, "--live", "external", "--resolve", "no-such-host.invalid=http://127.0.0.1:1")
+    rows = {row["url"]: row for row in done.tables["answers"]}
+    for path, (_, verdict, answer) in FOUND.items():
+        row = done.link(f"{HOST}{path}")
+        assert (path, row["verdict"], rows[f"{HOST}{path.partition('#')[0]}"]["verdict"]) == (path, verdict, answer)
+        assert (row["fix"] is not None) == (path in FIXED), path
+    assert done.link(f"{HOST}/moved#here")["fix"] == f"{HOST}/ok#here"
+    asked = [one.target for one in server.asked]
+    assert {target for target in asked if asked.count(target) > 3} <= {"/ok", "/here", "/nothing"}, "redirects lead there, too"
+    assert set(asked) == {*served, "/robots.txt", "/absolve-asks-for-what-is-not-there"}
+    assert done.link("http://no-such-host.invalid/")["verdict"] == "unsure"
+    assert done.status == 1
+
+
+def test_a_page_for_everything_is_no_page(tmp_path: Path) -> None:
+    """A server that sends its page for what is not there, or its shell for scripts, with status 200."""
+    soft = {"/absolve-asks-for-what-is-not-there": sent(GONE), "/lost": sent(GONE), "/there": sent(b"<h1>Hello</h1><p>There.")}
+    for answered, expected in ((soft, {"lost": "broken", "there": "external"}), (dict.fromkeys(soft, sent(SHELL)), {"lost": "unsure", "there": "unsure"})):
+        with serving(answered) as server:
+            done = live(tmp_path, server, {"index.html": links("http://soft.example/lost", "http://soft.example/there")}, "--live", "external")
+        assert {name: done.link(f"http://soft.example/{name}")["verdict"] for name in expected} == expected
+
+
+MAP = "/a /b.html 301\n/c /b.html 301\n/d /b.html 301\n/e /b.html 301\n/gone /x 410\n/same /b.html 301\n"
+OLD_PAGES = {f"{name}.html" if name == "kept" else name: page(f"<p>{name} has words of its own") for name in ("a", "c", "d", "e", "gone", "same", "kept", "lost")}
+
+
+def test_old_urls_are_compared_with_the_maps(tmp_path: Path) -> None:
+    """Each fault of a server's configuration is a finding with what was expected."""
+    served: dict[str, Answer | list[Answer]] = {
+        "/a": moved(f"{NEW}b.html", 301),
+        "/c": status(404),
+        "/d": moved(f"{NEW}other.html", 301),
+        "/e": moved(f"{NEW}b.html", 302),
+        "/gone": sent(b"still here"),
+        "/same": moved(f"{OLD}hop", 301),
+        "/hop": moved(f"{NEW}b.html", 301),
+        "/kept.html": moved(f"{NEW}kept.html", 301),
+    }
+    there: dict[str, Answer | list[Answer]] = {name: sent(b"x") for name in ("/b.html", "/other.html", "/kept.html")}
+    new = {"index.html": links("b.html", "kept.html", "other.html"), "b.html": page(), "other.html": page("o"), "kept.html": OLD_PAGES["kept.html"]}
+    with serving(served) as server, serving(there) as other:
+        resolved = ("--resolve", f"new.example={other.url}")
+        done = live(tmp_path, server, new, "--live", "old", *resolved, old=OLD_PAGES, maps={"_redirects": MAP})
+    found = {row["url"].removeprefix(OLD): row["detail"] for row in done.tables["pages"] if row["verdict"] == "differs"}
+    expected = f"; expected: {NEW}b.html"
+    assert found == {
+        "c": f"status 404{expected}",
+        "d": f"it leads to {NEW}other.html{expected}",
+        "e": f"its redirect has status 302, not 301{expected}",
+        "gone": f"nothing was expected there, and it leads to {OLD}gone",
+        "same": f"it takes 2 redirects{expected}",
+    }
+
+
+def test_what_works_is_not_asked_for_again(tmp_path: Path) -> None:
+    site = {"index.html": links(f"{HOST}/ok", f"{HOST}/gone")}
+    given = ("--live", "external", "--save", tmp_path / "a.warc.gz")
+    with serving({"/ok": sent(b"x")}) as server:
+        first = live(tmp_path, server, site, *given)
+        server.asked.clear()
+        second = live(tmp_path, server, site, *given)
+        assert {one.target for one in server.asked} == {"/robots.txt", "/gone"}
+        server.asked.clear()
+        offline = audited(tmp_path, site, "--answers", tmp_path / "a.warc.gz")
+        assert not server.asked
+    assert first.found == second.found == offline.found == {f"{HOST}/gone": "broken"}
+
+
+# --- answers that others asked for ------------------------------------------------------------------------------------
+
+LYCHEE = {"total": 2, "error_map": {"a.md": [{"url": f"{HOST}/gone", "status": {"text": "Rejected status code", "code": 404}}, {"url": f"{HOST}/cut", "status": {"text": "Network error"}}]}, "success_map": {"a.md": [{"url": f"{HOST}/ok", "status": {"text": "200 OK", "code": 200}}]}}
+LINKINATOR = {"links": [{"url": f"{HOST}/gone", "status": 404, "state": "BROKEN", "parent": "/"}, {"url": f"{HOST}/cut", "status": 0, "state": "BROKEN"}, {"url": f"{HOST}/ok", "status": 200, "state": "OK"}], "passed": False}
+CURL = [{"url": f"{HOST}/gone", "url_effective": f"{HOST}/gone", "response_code": 404, "errormsg": None}, {"url": f"{HOST}/cut", "response_code": 0, "errormsg": "Connection refused"}, {"url": f"{HOST}/ok", "url_effective": f"{HOST}/ok", "response_code": 200}]
+OF_OTHERS = {
+    "lychee.json": json.dumps(LYCHEE),
+    "linkinator.json": json.dumps(LINKINATOR),
+    "linkinator.csv": f'url,status,state,parent,failureDetails\n{HOST}/gone,404,BROKEN,/,"[]"\n{HOST}/cut,0,BROKEN,/,\n{HOST}/ok,200,OK,/,\n',
+    "internal_all.csv": f'"Address","Content Type","Status Code","Status","Redirect URL"\n"{HOST}/gone","text/html","404","Not Found",""\n"{HOST}/cut","","0","Connection Refused",""\n"{HOST}/ok","text/html","200","OK",""\n',
+    "linkchecker-out.csv": f"# created by LinkChecker\nurlname;parentname;baseref;result;warningstring;infostring;valid;url\nx;{NEW};;404 Not Found;;;False;{HOST}/gone\ny;{NEW};;ConnectionError: refused;;;False;{HOST}/cut\nz;{NEW};;200 OK;;;True;{HOST}/ok\n",
+    "curl.jsonl": "\n".join(map(json.dumps, CURL)),
+    "plain.csv": f"{HOST}/gone,404\n{HOST}/cut,,,\n{HOST}/ok,200\n{HOST}/cut,0\n",
+    "curl-i.txt": f"URL: {HOST}/gone\nHTTP/1.1 404 Not Found\n\nURL: {HOST}/ok\nHTTP/2 200\n\nURL: {HOST}/cut\nHTTP/2 503\n\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_answers_of_other_programs_are_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(OF_OTHERS[name], "utf-8")
+    done = audited(tmp_path, {"index.html": links(f"{HOST}/gone", f"{HOST}/cut", f"{HOST}/ok")}, "--answers", tmp_path / name)
+    assert done.found == {f"{HOST}/gone": "broken", f"{HOST}/cut": "unsure"}
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.json", "[]"), ("a.json", '{"url": 1}'), ("a.csv", "a,b\n1,2\n"), ("a.txt", "")])
+def test_a_file_without_answers_is_an_error(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match="no answer"):
+        list(answers.heard(str(tmp_path / name), Settings()))
+
+
+def test_a_cut_file_of_answers_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = written(tmp_path, {"new/index.html": links(f"{HOST}/ok"), "a.jsonl": json.dumps(CURL[0]) + '\n{"url": "'})
+    assert main(["audit", str(root / "new"), "--url", NEW, "--answers", str(root / "a.jsonl")]) == 1
+    assert "a.jsonl:2: answers: this is no JSON" in capsys.readouterr().err
+
+
+def test_deep_json_takes_no_stack(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"a":' * 500 + "[" + json.dumps(CURL[0]) + "]" + "}" * 500)
+    assert [one.status for one in answers.heard(str(tmp_path / "a.json"), Settings())] == [404]
+
+
+# --- what is to be asked ----------------------------------------------------------------------------------------------
+
+
+def test_curl_asks_for_what_is_written(tmp_path: Path) -> None:
+    with serving({"/ok": sent(b"x"), "/moved": moved("/ok", 301)}) as server:
+        site = {"index.html": links(f"{HOST}/ok", f"{HOST}/moved", f"{HOST}/g?a\\b'")}
+        audited(tmp_path, site, "--write-requests", tmp_path / "r.curl")
+        text = (tmp_path / "r.curl").read_text()
+        done = subprocess.run(["curl", "--resolve", "ext.example:80:127.0.0.1", "--connect-to", f"::127.0.0.1:{server.port}", "--config", "-"], input=text, capture_output=True, text=True, check=True)  # noqa: S607
+        assert {one.target for one in server.asked} == {"/ok", "/moved", "/g?a\\b%27"}
+    (tmp_path / "a.jsonl").write_text(done.stdout)
+    found = audited(tmp_path, site, "--answers", tmp_path / "a.jsonl")
+    rows = {row["url"]: (row["verdict"], row["final"]) for row in found.tables["answers"]}
+    assert rows[f"{HOST}/moved"] == ("redirected", f"{HOST}/ok")
+    assert len(rows) == 3
+
+
+@pytest.mark.parametrize(("suffix", "line"), [(".txt", f"{OLD}a\n"), (".hurl", f'GET {OLD}a\n[Options]\nlocation: true\nHTTP *\n[Asserts]\nstatus < 400\nurl == "{NEW}b.html"\n')])
+def test_requests_have_the_form_of_their_suffix(suffix: str, line: str, tmp_path: Path) -> None:
+    path = tmp_path / f"r{suffix}"
+    audited(tmp_path, {"b.html": page()}, "--write-requests", path, old={"a": page("<p>x")}, maps={"_redirects": "/a /b.html 301\n"})
+    assert line in path.read_text()
+
+
+def test_a_form_that_nothing_reads_is_an_error(tmp_path: Path) -> None:
+    assert main(["audit", str(written(tmp_path / "s", {"a.html": page()})), "--write-requests", str(tmp_path / "r.xyz")]) == 2
+
+
+def test_a_map_of_recorded_answers_and_a_moved_page(tmp_path: Path) -> None:
+    """The rule to add is written as CSV, because answers have no text for rules."""
+    text = f"{OLD}x\nHTTP/1.1 301 Moved\nLocation: {NEW}b.html\n\n"
+    same = page("<p>" + "many words of the page that has moved elsewhere " * 9)
+    done = audited(tmp_path, {"b.html": page("b"), "c/d.html": same}, old={"a/d.html": same}, maps={"a.txt": text})
+    assert done.url("a/d.html")["rule"] == f"{OLD}a/d.html,{NEW}c/d.html,301" or "d.html" in done.url("a/d.html")["rule"]
+
+
+def test_a_bomb_among_answers_ends_within_the_limits(tmp_path: Path) -> None:
+    body = gzip.compress(b"<p>" + b"x" * (300 << 20))
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    record = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {HOST}/ok\r\nContent-Length: {len(head) + len(body)}\r\n\r\n".encode()
+    (tmp_path / "a.warc").write_bytes(record + head + body + b"\r\n\r\n")
+    (found,) = answers.heard(str(tmp_path / "a.warc"), Settings())
+    assert (found.status, found.page) == (200, None)
