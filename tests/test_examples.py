@@ -13,6 +13,7 @@ RUNS = {
     "why.py": ((PAGE,), b"embedded: http://example.com/journal/ (base element, line 6)"),
     "own_policy.py": ((PAGE, "example.com", "new.example"), b'<BASE href="http://new.example/journal/">'),
     "broken.py": ((PAGE,), b"1 relative-base"),
+    "asgi_middleware.py": ((), b'<a href="https://example.com/a/next">next</a>'),
     "lxml_trees.py": ((PAGE,), b"http://example.com/journal/photos/hook-head@2x.jpg"),
 }
 EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.name != "spark_job.py"]  # needs Spark: tests/spark
