@@ -109,7 +109,7 @@ browser() { # ensure a browser for the tests of `absolve browser`, which are ski
     elif command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
         export DEBIAN_FRONTEND=noninteractive
         apt-get update -qq
-        apt-get install -qq -y --no-install-recommends chromium >/dev/null
+        apt-get install -qq -y --no-install-recommends chromium kiwix-tools >/dev/null # the second one opens ZIM
         chromium --version 2>/dev/null
     else
         echo "skipped: no browser is installed, and only root can install Debian's"

@@ -115,6 +115,7 @@ examples:
   absolve mirror a.warc b.har page.mhtml -o mirror/    one capture of several files
   absolve mirror crawl.warc -o mirror/ --absent sever  pages that ask for nothing
   absolve mirror crawl.warc --zip mirror.zip
+  absolve mirror https://site.example/page -o page.html    one file, to send
   absolve mirror crawl.warc -o mirror/ --missing wanted.txt && wget -i wanted.txt
   absolve mirror --check mirror/                   what is wrong in any mirror
   absolve mirror --serve mirror/                   for module scripts and the like
@@ -129,6 +130,7 @@ and a note for every edit that is no link.""",
         """\
 examples:
   absolve audit site/                            a link check of a folder
+  absolve audit https://site.example/ --depth 5 --live     of a site, with all links
   absolve audit new/ --url https://new.example/ --old old/ \\
       --old-url http://old.example/ --map .htaccess -o report.html
   absolve audit new/ --url https://new.example/ -o audit.sqlite -o audit.sarif

@@ -20,7 +20,7 @@ from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import map as maps
-from absolve.mirror import write
+from absolve.mirror import packing, write
 from absolve.mirror.capture import latest_of
 from absolve.mirror.paths import MAP
 from absolve.mirror.sources import sources_of
@@ -68,10 +68,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
     with crawling.captured(options, report, needs=True) as urls:
         if options.depth is not None and start is None and not urls:
             raise UsageError("--depth needs a URL as INPUT, or --from URL")
-        _run(start, options, report)
+        _run(start, start or next(iter(urls), None), options, report)
 
 
-def _run(start: str | None, options: argparse.Namespace, report: Report) -> None:
+def _run(start: str | None, first: str | None, options: argparse.Namespace, report: Report) -> None:
+    """Make a mirror of what `start` leads to, or of all; in a single file `first` is the page to begin with."""
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
@@ -85,7 +86,7 @@ def _run(start: str | None, options: argparse.Namespace, report: Report) -> None
     _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):
-        _make(reading, choice, start, options, report)
+        _make(reading, choice, start, first, options, report)
 
 
 def _start(options: argparse.Namespace) -> str | None:
@@ -98,7 +99,12 @@ def _start(options: argparse.Namespace) -> str | None:
 
 
 def _make(
-    reading: ReadOptions, choice: Choice, start: str | None, options: argparse.Namespace, report: Report
+    reading: ReadOptions,
+    choice: Choice,
+    start: str | None,
+    first: str | None,
+    options: argparse.Namespace,
+    report: Report,
 ) -> None:
     how = MirrorOptions(
         reading,
@@ -117,6 +123,12 @@ def _make(
         _dry(how, choice, options, report)
     elif options.zip is not None:
         _into_zip(how, choice, options, report)
+    elif (packed := packing.form_of(options.output)) is not None:
+        with leftovers.temporary_folder() as temporary, created(str(Path(temporary) / "mirror")) as folder:
+            how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
+            _into(folder, how, choice, options, report)
+            if (Path(folder.path) / MAP).is_file():
+                packed(packing.Mirror(Path(folder.path)), Path(options.output), first)
     else:
         write.check_folder(Path(options.output))
         shared.make_above(options.output)
@@ -282,7 +294,8 @@ def _summary(
     words += [f"{count:,} {code}" for code, count in notes.items()]
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
-    print("; ".join([f"absolve: {name}: {', '.join(words)} ({MAP})", *report.totals.left_out()]), file=sys.stderr)
+    beside = "" if options.zip is None and packing.form_of(given) is not None else f" ({MAP})"
+    print("; ".join([f"absolve: {name}: {', '.join(words)}{beside}", *report.totals.left_out()]), file=sys.stderr)
 
 
 # --- without writing --------------------------------------------------------------------------------------------------

@@ -207,7 +207,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             repeats=True,
             attribute="outputs",
         ),
-        Option("-o --output DIR", "mirror", "write the mirror into DIR", rivals="place"),
+        Option(
+            "-o --output DIR",
+            "mirror",
+            "write the mirror into DIR; or one page with all that it needs into *.html or *.mhtml, a site into *.zim",
+            rivals="place",
+        ),
         Option("--zip FILE", "mirror", "write it into one ZIP file, or to -", rivals="place"),
         Option("--check DIR", "mirror", "check any mirror: dead links, changed files, names", rivals="place"),
         Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),

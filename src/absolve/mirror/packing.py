@@ -1,0 +1,264 @@
+"""One file in place of a folder: a page with all that it needs as HTML or MHTML, a site as ZIM.
+
+In: the folder of a finished mirror, the URL of its first page. Out: an HTML page that has what it needs as `data:` URLs
+(RFC 2397); a message that a browser opens (RFC 2557); an archive for Kiwix (openzim.org). Links to pages that are not
+in the file lead to where they were.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import sqlite3
+import sys
+from base64 import b64encode
+from contextlib import closing, contextmanager
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.policy import compat32
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from absolve import api
+from absolve.core.errors import DocumentError, MissingPackageError, UsageError
+from absolve.mirror import extensions
+from absolve.mirror.paths import MAP
+from absolve.run import outputs
+from absolve.urls import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from absolve.document.resolved import Resolved
+
+_ROOT: Final = "http://mirror.invalid/"
+_NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
+_MOST: Final = 512 << 20  # bytes of a file: what a page needs many times is in it many times
+_DEEPEST: Final = 8  # style sheets and frames in each other
+_CHANGED: Final = ("html", "css", "svg", "xml")
+_ICON: Final = bytes.fromhex(  # a PNG of one transparent pixel: an archive must have a picture
+    "89504e470d0a1a0a0000000d49484452000000300000003008060000005702f987000000174944415478daedc1010d000000c2a0f74f6d0e37a0000000"
+    "0000000000be0d2100000114c2d1a50000000049454e44ae426082"
+)
+
+
+class File(NamedTuple):
+    """A file of a mirror: its path in it, the URL that it was at, its media type and its title."""
+
+    path: str
+    url: str
+    media_type: str
+    title: str | None
+
+
+class Mirror:
+    """The folder of a mirror with its map."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with closing(sqlite3.connect(folder / MAP)) as database:
+            query = "SELECT r.path, url, media_type, title FROM resources r LEFT JOIN pages p ON p.path = r.path"
+            rows = [File(*row) for row in database.execute(f"{query} WHERE r.path IS NOT NULL ORDER BY r.path")]
+            self._redirects = dict(database.execute("SELECT url, redirect FROM resources WHERE path IS NULL"))
+        self.files = {one.path: one._replace(media_type=_type_of(one)) for one in rows}
+        self._paths = {one.url: one.path for one in rows}
+
+    def data(self, path: str) -> bytes:
+        return (self.folder / path).read_bytes()
+
+    def first(self, url: str | None) -> File:
+        """Return the page at a URL, or the only page. Raise UsageError if none or several are it."""
+        if url is not None:
+            bare = (identity.normal(url) or url).partition("#")[0]
+            for _ in range(_DEEPEST):
+                if bare in self._paths:
+                    return self.files[self._paths[bare]]
+                bare = (self._redirects.get(bare) or "").partition("#")[0]
+            raise UsageError(f"{url}: the mirror has no such page")
+        pages = [one for one in self.files.values() if one.media_type in {"text/html", "application/xhtml+xml"}]
+        if len(pages) != 1:
+            raise UsageError(f"one page becomes one file, and there are {len(pages):,}: --from URL names the page")
+        return pages[0]
+
+    def rewritten(self, file: File, target: Callable[[File, Resolved], str | None]) -> bytes:
+        """Return a file, with `target` for each link to a file of the mirror."""
+
+        def policy(link: Resolved) -> str | None:
+            if link.target is None or not link.target.startswith(_ROOT) or link.reference.startswith("#"):
+                return None
+            path, _, fragment = link.target.removeprefix(_ROOT).partition("#")
+            held = self.files.get(unquote(path.partition("?")[0]))
+            found = target(held, link) if held is not None else None
+            return f"{found}#{fragment}" if found is not None and fragment else found
+
+        if not any(word in file.media_type for word in _CHANGED):
+            return self.data(file.path)
+        try:
+            url = _ROOT + quote(file.path)
+            return api.rewrite(
+                self.data(file.path), url=url, media_type=file.media_type, profile="whatwg", lazy=True, policy=policy
+            )
+        except DocumentError:  # it was reported when the mirror was made
+            return self.data(file.path)
+
+
+def _type_of(file: File) -> str:
+    return file.media_type or extensions.by_name(file.path) or "application/octet-stream"
+
+
+def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
+    """Return what writes a file of this name; None for the name of a folder."""
+    return _FORMS.get(posixpath.splitext(name)[1].lower()) if not Path(name).is_dir() else None
+
+
+# --- one page ---------------------------------------------------------------------------------------------------------
+
+
+class _Inlined:
+    """A page with all that it needs."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
+        self._made: dict[str, str] = {}  # the URL of what is needed, by its path
+        self._inside: list[str] = []
+        self._left = _MOST  # bytes that all uses of these URLs may still have
+
+    def of(self, file: File) -> bytes:
+        self._inside.append(file.path)
+        found = self._mirror.rewritten(file, self._target)
+        self._inside.pop()
+        return found
+
+    def _target(self, held: File, link: Resolved) -> str:
+        if link.kind not in _NEEDED:
+            return held.url
+        if held.path in self._inside or len(self._inside) > _DEEPEST:
+            return "data:,"
+        if held.path not in self._made:
+            self._made[held.path] = f"data:{held.media_type};base64,{b64encode(self.of(held)).decode()}"
+        self._left -= len(self._made[held.path])
+        if self._left < 0:
+            raise UsageError(f"{held.url}: the page would have more than {_MOST >> 20} MB: --zip keeps its files apart")
+        return self._made[held.path]
+
+
+def _html(mirror: Mirror, path: Path, start: str | None) -> None:
+    outputs.write(path, _Inlined(mirror).of(mirror.first(start)))
+
+
+def _mhtml(mirror: Mirror, path: Path, start: str | None) -> None:
+    first = mirror.first(start)
+    found = MIMEMultipart("related", boundary="----=_absolve", type=first.media_type)
+    found["Snapshot-Content-Location"] = first.url
+    found["Subject"] = " ".join((first.title or first.url).split())
+    for file, data in _with_needs(mirror, first):
+        part = MIMEBase(*file.media_type.split("/", 1))
+        part["Content-Transfer-Encoding"] = "base64"
+        part["Content-Location"] = file.url
+        part.set_payload(_in_lines(data))
+        found.attach(part)
+    outputs.write(path, found.as_bytes(policy=compat32.clone(max_line_length=None, linesep="\r\n")))
+
+
+def _in_lines(data: bytes) -> str:
+    text = b64encode(data).decode()
+    return "".join(f"{text[place : place + 76]}\r\n" for place in range(0, len(text), 76))
+
+
+def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:
+    """Yield a page and what it needs, each once, with their links as they were on the web.
+
+    No frame leads back to a page before it: in a message a browser would open frames in each other without end.
+    """
+    waiting, place = [first], {first.path: 0}
+
+    def target(number: int, held: File, link: Resolved) -> str:
+        if link.kind in _NEEDED and held.path not in place:
+            place[held.path] = len(waiting)
+            waiting.append(held)
+        return "data:," if link.kind == "frame" and place[held.path] <= number else held.url
+
+    for number, one in enumerate(waiting):  # it grows
+        yield one, mirror.rewritten(one, partial(target, number))
+
+
+# --- a site -----------------------------------------------------------------------------------------------------------
+
+
+def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
+    try:
+        from libzim import writer  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingPackageError("ZIM needs absolve[zim]: pip install 'absolve[zim]'") from error
+
+    class Item(writer.Item):  # type: ignore[misc]  # it has no types
+        def __init__(self, file: File) -> None:
+            super().__init__()
+            self._file = file
+
+        def get_path(self) -> str:
+            return self._file.path
+
+        def get_title(self) -> str:
+            return self._file.title or ""
+
+        def get_mimetype(self) -> str:
+            return self._file.media_type
+
+        def get_contentprovider(self) -> Any:
+            return writer.FileProvider(mirror.folder / self._file.path)
+
+        def get_hints(self) -> dict[Any, Any]:
+            return {writer.Hint.FRONT_ARTICLE: self._file.title is not None}
+
+    entry = File("index.html", "", "text/html", "Index")
+    first = mirror.first(start) if start is not None else entry
+    made = path.with_name(f".{path.name}.part.zim")
+    try:
+        with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
+            for name, value in _metadata(first).items():
+                creator.add_metadata(name, value)
+            creator.add_illustration(48, _ICON)
+            for file in (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None)):
+                creator.add_item(Item(file))
+        made.replace(path)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep what libzim prints about its work from the standard output."""
+    sys.stdout.flush()
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
+
+
+def _metadata(first: File) -> dict[str, str]:
+    from datetime import UTC, datetime
+
+    title = " ".join((first.title or first.url).split())[:30] or "Mirror"
+    return {
+        "Title": title,
+        "Description": f"A copy of {first.url}"[:80] if first.url else "A copy of pages",
+        "Name": "absolve_mirror",
+        "Language": "eng",
+        "Creator": "unknown",
+        "Publisher": "absolve",
+        "Date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+
+
+_FORMS: Final = {
+    **dict.fromkeys((".html", ".htm"), _html),
+    **dict.fromkeys((".mhtml", ".mht"), _mhtml),
+    ".zim": _zim,
+}

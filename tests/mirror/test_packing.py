@@ -1,0 +1,188 @@
+"""A mirror as one file: HTML with what it needs as `data:` URLs, MHTML, ZIM; each opens in what people open it with."""
+
+import email
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from struct import pack
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from absolve.cli import main
+from absolve.verifying import chromium
+
+URL = "http://site.example/"
+
+
+def png(red: int) -> bytes:
+    """Return a picture of 2 times 2 points."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))
+
+    rows = zlib.compress((b"\0" + bytes((red, 0, 0)) * 2) * 2)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", pack(">IIBBBBB", 2, 2, 8, 2, 0, 0, 0)) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+SITE: dict[str, bytes] = {
+    "index.html": (
+        b"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>One page</title><link rel=stylesheet href=s.css>"
+        b"<body><h1 id=top>One</h1><img src=i.png srcset='i.png 1x, big.png 2x'><a href=a/>next</a><a href=#top>up</a>"
+        b"<a href='a/?q=1#x'>query</a><iframe src=frame.html></iframe><script src=j.js></script><p style='background:url(b.png)'>"
+        b"<img src=http://away.example/x.png><svg><image href=v.svg /></svg>"
+    ),
+    "s.css": b"@import 't.css'; h1 { color: rgb(1, 2, 3) }",
+    "t.css": b"@import 's.css'; body { background: url(b.png) }",
+    "frame.html": b"<title>Frame</title><img src=i.png><iframe src=frame.html></iframe>",
+    "j.js": b"document.title = 'it ran'",
+    "v.svg": b"<svg xmlns='http://www.w3.org/2000/svg'><image href='i.png'/></svg>",
+    "a/index.html": b"<title>Next</title><a href=../>home</a><img src=../i.png>",
+    **{f"{name}.png": png(place) for place, name in enumerate(("i", "b", "big"))},
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, data in SITE.items():
+        path = tmp_path / "site" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return tmp_path
+
+
+def made(site: Path, name: str, *more: str) -> Path:
+    assert main(["mirror", "site", "--url", URL, "-o", name, "-q", *more]) == 0
+    assert (site / name).is_file()
+    assert sorted(path.name for path in site.iterdir()) == sorted(["site", name])
+    return site / name
+
+
+def test_a_page_has_what_it_needs_and_leads_to_the_web(site: Path) -> None:
+    text = made(site, "one.html", "--from", URL).read_text("utf-8")
+    assert text.count("data:image/png;base64,") == 4
+    assert f"<a href={URL}a/>next</a><a href=#top>up</a><a href='{URL}a/#x'>query</a>" in text or f"{URL}a/" in text
+    assert "site.example/s.css" not in text
+    assert "http://away.example/x.png" in text
+
+
+def test_a_message_has_each_part_once_at_its_url(site: Path) -> None:
+    message = email.message_from_bytes(made(site, "one.mhtml", "--from", URL).read_bytes())
+    places = [part["Content-Location"] for part in message.walk() if not part.is_multipart()]
+    assert places[0] == message["Snapshot-Content-Location"] == f"{URL}index.html" or places[0] == URL
+    assert len(places) == len(set(places)) == 8 + 1
+    first: Any = next(part for part in message.walk() if not part.is_multipart())
+    assert f"href={URL}s.css".encode() in first.get_payload(decode=True)
+
+
+def test_of_several_pages_one_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q"]) == 2
+    assert "--from URL names the page" in capsys.readouterr().err
+    assert [path.name for path in site.iterdir()] == ["site"]
+
+
+def test_frames_and_style_sheets_in_a_circle_end(site: Path) -> None:
+    assert made(site, "one.html", "--from", URL).stat().st_size < 20_000
+
+
+def test_a_page_that_would_grow_without_end_is_an_error(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each style sheet imports the next one many times."""
+    for number in range(20):
+        (site / "site" / f"{number}.css").write_text("".join(f"@import '{number + 1}.css?{again}';" for again in range(30)))
+    (site / "site/index.html").write_bytes(b"<title>x</title><link rel=stylesheet href=0.css>")
+    assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q", "--from", URL]) == 2
+    assert "the page would have more than" in capsys.readouterr().err
+    assert not (site / "one.html").exists()
+
+
+# --- in what people open them with ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def program() -> str:
+    try:
+        pytest.importorskip("playwright")
+        return chromium.find()
+    except chromium.NoBrowserError as error:
+        pytest.skip(str(error))
+
+
+LOOPBACK = ("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",)
+
+
+LOOK = """() => [document.title, getComputedStyle(document.querySelector("h1")).color,
+    getComputedStyle(document.body).backgroundImage.slice(0, 4), [...document.images].map(image => image.naturalWidth > 0)]"""
+SEEN = ["it ran", "rgb(1, 2, 3)", "url(", [True, False]]
+
+
+def looked_at(program: str, url: str, *flags: str) -> tuple[Any, list[str]]:
+    asked: list[str] = []
+
+    async def look(opened: Any) -> Any:
+        page = await opened.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        await page.goto(url, wait_until="load")
+        return await page.evaluate(LOOK)
+
+    with chromium.Chromium(program, flags or chromium.NO_NETWORK) as browser:
+        found = browser.run(look, 30.0)
+    return found, [one for one in asked if one.startswith("http")]
+
+
+@pytest.mark.slow
+def test_a_browser_shows_the_page_without_a_network(site: Path, program: str) -> None:
+    found, asked = looked_at(program, made(site, "one.html", "--from", URL).as_uri())
+    assert found == SEEN
+    assert set(asked) == {"http://away.example/x.png"}
+
+
+@pytest.mark.slow
+def test_a_browser_shows_the_message(site: Path, program: str) -> None:
+    """Scripts do not run in it, so its picture is looked at: the red of the background is that of a file."""
+    (site / "site/b.png").write_bytes(png(201))
+    path = made(site, "one.mhtml", "--from", URL)
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=400,300", f"--user-data-dir={site / 'profile'}"]
+    subprocess.run([program, *flags, *chromium.NO_NETWORK, "--screenshot=shot.png", path.as_uri()], check=True, capture_output=True, cwd=site, timeout=60)
+    seen = {color: count for count, color in Image.open(site / "shot.png").convert("RGB").getcolors(1 << 20) or ()}
+    assert seen[201, 0, 0] > 10_000
+    assert (1, 2, 3) in seen
+
+
+@pytest.mark.slow
+def test_kiwix_shows_the_site(site: Path, program: str) -> None:
+    pytest.importorskip("libzim")
+    serve = shutil.which("kiwix-serve")
+    if serve is None:
+        pytest.skip("kiwix-serve is not installed (Debian: kiwix-tools)")
+    made(site, "one.zim", "--from", URL)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    running = subprocess.Popen([serve, "--port", str(port), "--address", "127.0.0.1", "one.zim"], stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/one/site.example/index.html") as answer:
+                assert b"One page" in answer.read()
+                break
+            time.sleep(0.1)
+        found, asked = looked_at(program, f"http://127.0.0.1:{port}/one/site.example/index.html", *LOOPBACK)
+        assert (found[:3], found[3][-2:]) == (SEEN[:3], SEEN[3])  # it has a picture of its own
+        assert all(one.startswith((f"http://127.0.0.1:{port}/", "http://away.example/")) for one in asked)
+    finally:
+        running.kill()
+        running.wait()
+
+
+def test_an_archive_has_every_file_and_a_first_page(site: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    reader = pytest.importorskip("libzim.reader")
+    archive = reader.Archive(made(site, "one.zim"))
+    assert capfd.readouterr().out == ""
+    assert archive.main_entry.get_item().path == "index.html"
+    assert bytes(archive.get_entry_by_path("site.example/i.png").get_item().content) == SITE["i.png"]
+    assert b"One page" in bytes(archive.get_entry_by_path("site.example/index.html").get_item().content)
