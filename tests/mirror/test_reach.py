@@ -66,7 +66,7 @@ def test_files_of_a_folder_are_chosen_by_path_or_by_url(tmp_path: Path) -> None:
         (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / name).write_bytes(b"")
     for more, expected in ((["--include", "d/*.html"], {"h/x/d/a.html"}), (["--include", "h/x/e"], {"h/x/e/a.html"}), (["--exclude", "d"], {"h/x/e/a.html"})):
-        out = tmp_path / more[1].replace("/", "").replace("*", "").removesuffix(".html")
+        out = tmp_path / f"out{len(list(tmp_path.iterdir()))}"
         assert main(["mirror", str(tmp_path / "in"), "-o", str(out), "-q", "--url", "http://h/x/", *more]) == 0
         assert set(tree(out)) == expected
 
