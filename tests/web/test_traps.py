@@ -279,3 +279,28 @@ def test_cookies_go_to_the_host_that_set_them() -> None:
     found, server = one(answers)
     assert found.problem is None
     assert [one.fields.get("cookie") for one in server.asked] == [None, None, "k=v"]
+
+
+# --- the cache --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(tmp_path: Path) -> None:
+    fresh, old = page(LINK, "Cache-Control: max-age=60", "X-Odd: \xe9"), [page(LINK, 'ETag: "1"', "Cache-Control: no-cache"), status(304, 'ETag: "1"')]
+    answers: dict[str, Answer | list[Answer]] = {"/fresh": fresh, "/old": [*old], "/never": page(LINK, "Cache-Control: no-store"), "/cut": page(LINK, "Cache-Control: max-age=60")[:-2]}
+    asking = ASKING._replace(cache=str(tmp_path / "c" / "d"), robots=False)
+    with serving(answers) as server:
+        first = asked(server, *answers, asking=asking)
+        server.asked.clear()
+        second = asked(server, *answers, asking=asking)
+        fields = {one.target: one.fields for one in server.asked}
+    assert sorted(fields) == ["/cut", "/never", "/old"]
+    assert fields["/old"]["if-none-match"] == '"1"'
+    assert [(one.body, one.problem is None) for one in second] == [(LINK, True)] * 3 + [(b"", False)]
+    assert [one.head for one in second] == [one.head for one in first]
+    assert (tmp_path / "c" / "d").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_cache_that_cannot_be_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(UsageError, match="--cache"):
+        anyio.run(_asked, ASKING._replace(cache=str(tmp_path / "file" / "c")))

@@ -111,8 +111,7 @@ def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: ar
     from absolve.run.web import fetching
 
     asking = asking_of(options)
-    writes = not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
-    with _saved(options, writes=writes) as save:
+    with _saved(options, writes=_writes(options)) as save:
         for item, answer in fetching.answered(items, lambda item: input_of(item).asked or None, asking):
             if save is not None and answer is not None:
                 save(answer)
@@ -133,7 +132,12 @@ def asking_of(options: argparse.Namespace) -> Asking:
         robots=not options.ignore_robots,
         settings=shared.settings(options),
         resolved=tuple(getattr(options, "resolve", ())),
+        cache=options.cache if _writes(options) else None,
     )
+
+
+def _writes(options: argparse.Namespace) -> bool:
+    return not (getattr(options, "dry_run", False) or getattr(options, "diff", False))
 
 
 def _with_answer(item: Item, answer: Answer) -> Item:

@@ -516,6 +516,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             type=pair,
             default=(16, 4),
         ),
+        Option("--cache DIR", ON_LINE, "keep responses in DIR, and ask again only for what HTTP's rules call stale"),
         _harmless("--deny-private", ON_LINE, "connect to public addresses only"),
         Option("--ignore-robots", ON_LINE, "ask for what robots.txt does not allow, too"),
         Option("--save FILE", ON_LINE, "keep requests and responses in FILE, a WARC (.warc.gz), without passwords"),

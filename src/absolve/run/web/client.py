@@ -18,6 +18,7 @@ import urllib.request
 from base64 import b64encode
 from contextlib import asynccontextmanager, suppress
 from email.utils import mktime_tz, parsedate_tz
+from functools import partial
 from http.cookiejar import CookieJar, LoadError, MozillaCookieJar
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -67,7 +68,7 @@ class Asking(NamedTuple):
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
     "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
     `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
-    `http://127.0.0.1:8080`. Raise UsageError in `Client` for what cannot be used.
+    `http://127.0.0.1:8080`. `cache`: a folder of responses. Raise UsageError in `Client` for what cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -79,6 +80,7 @@ class Asking(NamedTuple):
     robots: bool = True
     settings: Settings = Settings()
     resolved: tuple[tuple[str, str], ...] = ()
+    cache: str | None = None
 
 
 class Response(NamedTuple):
@@ -171,6 +173,11 @@ class Client:
             if field[0].lower() in _OURS:
                 raise UsageError(f"{field[0]} follows from the URL: leave it out")
         self._encodings = ", ".join(_encodings())
+        self._cache = None
+        if asking.cache is not None:
+            from absolve.run.web.caching import Cache
+
+            self._cache = Cache(asking.cache)
         self._resolved = dict(asking.resolved)
         self._jar = _cookies(asking.cookies)
         self._tls = ssl.create_default_context()
@@ -184,6 +191,8 @@ class Client:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._cache is not None:
+            await self._cache.close()
         for pool in self._pools.values():
             await pool.aclose()
 
@@ -317,7 +326,14 @@ class Client:
         raise AssertionError
 
     async def _once(self, url: ada_url.URL, fields: dict[str, str], method: str, most: int) -> Response:
-        sent = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in fields.items()]
+        """Return the response to a request: from the cache, if that may be."""
+        if self._cache is None:
+            return await self._sent(url, method, most, fields)
+        response = await self._cache.response(url.href, method, fields, partial(self._sent, url, method, most))
+        return response._replace(request=tuple(_encoded(fields)))
+
+    async def _sent(self, url: ada_url.URL, method: str, most: int, fields: dict[str, str]) -> Response:
+        sent = _encoded(fields)
         async with self._slot(url.host):
             with anyio.fail_after(self._asking.timeout):
                 began = time.time()
@@ -384,6 +400,10 @@ class _Info(NamedTuple):
 
     def info(self) -> email.message.Message:
         return self.message
+
+
+def _encoded(fields: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in fields.items()]
 
 
 def _text(value: bytes) -> str:

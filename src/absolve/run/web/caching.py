@@ -1,0 +1,94 @@
+"""Keep responses on the disk by the rules of HTTP (RFC 9111), which hishel knows: a fresh one is not asked for again.
+
+In: a request, and what sends it. Out: its response, from the disk or from the server. It is a private cache, as that of
+a browser: its folder is for its user alone. What is kept is the response as it came, with its header in bytes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from absolve.core.errors import MissingPackageError, UsageError
+
+try:
+    import hishel
+except ImportError as error:
+    raise MissingPackageError("--cache needs absolve[web]: pip install 'absolve[web]'") from error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from absolve.run.web.client import Response
+
+    Send = Callable[[dict[str, str]], Awaitable[Response]]
+
+_FILE: Final = "absolve-responses.sqlite"
+_MOST: Final = 1 << 30  # bytes of all responses; the ones that were not used for longest go first
+_PRIVATE: Final[hishel.CacheOptions] = {"shared": False}
+
+
+class Cache:
+    """The responses in a folder. Raise UsageError if it cannot be made."""
+
+    def __init__(self, folder: str) -> None:
+        try:
+            Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"--cache {folder}: {error.strerror or error}") from error
+        self._storage = hishel.AsyncSqliteStorage(database_path=Path(folder) / _FILE, max_size=_MOST)
+
+    async def close(self) -> None:
+        await self._storage.close()
+
+    async def response(self, url: str, method: str, fields: Mapping[str, str], send: Send) -> Response:
+        """Return the response to a request; `send` is called with the fields, and those that ask for news only."""
+        request = hishel.Request(method, url, hishel.Headers(dict(fields)))
+        key = f"{method} {url}"
+        got: Response | None = None
+        state: Any = hishel.IdleClient(options=_PRIVATE)
+        while True:
+            if isinstance(state, hishel.IdleClient):
+                state = state.next(request, await self._storage.get_entries(key))
+            elif isinstance(state, (hishel.CacheMiss, hishel.NeedRevalidation)):
+                got = await send(dict(state.request.headers.items()))
+                state = state.next(_to_keep(got))
+            elif isinstance(state, hishel.StoreAndUse):
+                entry = await self._storage.create_entry(request, state.response, key)
+                return await _kept(entry.response.stream, url)
+            elif isinstance(state, hishel.FromCache):
+                return await _kept(state.entry.response.stream, url)
+            elif isinstance(state, hishel.NeedToBeUpdated):
+                for one in state.updating_entries:
+                    await self._storage.update_headers(one.id, one.response.headers)
+                state = state.next()
+            elif isinstance(state, hishel.InvalidateEntries):
+                for number in state.entry_ids:
+                    await self._storage.remove_entry(number)
+                state = state.next()
+            elif got is not None:  # it may not be kept
+                return got
+
+
+def _to_keep(got: Response) -> hishel.Response:
+    """Return a response for hishel, whose body is the whole response, with its header in bytes."""
+    fields: dict[str, list[str]] = {}
+    for name, value in got.message.items():
+        fields.setdefault(name.lower(), []).append(str(value))
+
+    async def stream() -> AsyncIterator[bytes]:
+        yield f"{got.status} {got.time!r} {got.method} {len(got.head)}\n".encode() + got.head
+        yield got.body
+
+    return hishel.Response(got.status, hishel.Headers(fields), stream())
+
+
+async def _kept(stream: Any, url: str) -> Response:
+    """Return the response that a stream has."""
+    from absolve.run.web.client import Response
+
+    data = b"".join([piece async for piece in stream])
+    first, _, rest = data.partition(b"\n")
+    status, time, method, size = first.split()
+    head, body = rest[: int(size)], rest[int(size) :]
+    return Response(url, (), int(status), head, body, float(time), method.decode())
