@@ -31,7 +31,7 @@ from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 from absolve.inventory import arrow_batches
 from absolve.inventory import columns as inventory
-from absolve.run import remote_outputs
+from absolve.run import buckets
 from absolve.run.inputs import Input
 from absolve.run.links_task import ListOptions
 from absolve.run.load import ReadOptions
@@ -198,7 +198,7 @@ def test_an_output_folder_of_spark_is_new_and_appears_completely_or_not_at_all(s
         spark.write(session, str(page), str(page / "x"))
     with pytest.raises(UsageError, match="sqlite is no format"):
         spark.write(session, str(page), str(tmp_path / "x.sqlite"))
-    store = remote_outputs.of(str(tmp_path / "lost"), lambda _: None)
+    store = buckets.of(str(tmp_path / "lost"), lambda _: None)
     with pytest.raises(FileNotFoundError), parts.begun(store):
         parts.put(store, [parts.Part("part-00000", "_temporary/none")])
     assert not (tmp_path / "lost").exists()
@@ -207,7 +207,7 @@ def test_an_output_folder_of_spark_is_new_and_appears_completely_or_not_at_all(s
 def test_a_repeated_task_writes_its_rows_once(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(b'<a href="http://h/">')
-    store = remote_outputs.of(str(tmp_path / "out"), lambda _: None)
+    store = buckets.of(str(tmp_path / "out"), lambda _: None)
     how = ListOptions(ReadOptions(Settings()))
     with parts.begun(store):
         made = [parts.write(how, store, 0, iter([Input(str(page), "page.html")])) for _ in range(2)]

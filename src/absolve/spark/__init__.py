@@ -15,7 +15,7 @@ from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
 from absolve.document.settings import CHOICES, Settings
 from absolve.rewriting.policy import absolute
-from absolve.run import inputs, leftovers, outputs, plan, remote_outputs
+from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.filters import Selection, only
 from absolve.run.globs import Globs
 from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of
@@ -129,7 +129,7 @@ def rewrite(
     TypeError for an unknown option, and where an output would be an input.
     """
     output = output.rstrip("/") + "/"  # a folder, also for a single input
-    if not remote_outputs.is_url(output):
+    if not buckets.is_url(output):
         plan.check(_names(paths), output)
     reported: list[Diagnostic] = []
     given: dict[str, Any] = {**options}
@@ -139,12 +139,12 @@ def rewrite(
         _reading(given),
         only(selection, policy) if any(selection) else policy,
         verify=verify,
-        inside=None if remote_outputs.is_url(output) else OutputFolder.of(output),
+        inside=None if buckets.is_url(output) else OutputFolder.of(output),
         token=leftovers.token(),
     )
     with Publisher(how.token, inside=how.inside) as putting:
         jobs = plan.jobs(found, output, reported.append)
-        if remote_outputs.is_url(output):
+        if buckets.is_url(output):
             work = partial(_sent, how, _store(spark, output))
         else:
             jobs, work = putting.watched(jobs), partial(_rewritten, how)
@@ -204,8 +204,8 @@ def _reading(options: dict[str, Any]) -> ReadOptions:
     return ReadOptions(Settings(**arguments.choices_of(chosen, CHOICES)).checked(), **options)
 
 
-def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
-    return remote_outputs.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
+def _store(spark: SparkSession, output: str) -> buckets.Store:
+    return buckets.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
 
 
 # --- on the executors -------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def _rewritten(how: RewriteOptions, _: int, jobs: Iterator[Job]) -> list[NamedDi
     return [found for job in jobs for found in _worked(how, job, putting.put)]
 
 
-def _sent(how: RewriteOptions, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[NamedDiagnostic]:
+def _sent(how: RewriteOptions, store: buckets.Store, _: int, jobs: Iterator[Job]) -> list[NamedDiagnostic]:
     """Rewrite the input of each job into a local temporary folder and upload it to a store; return the diagnostics."""
 
     def send(job: Job, ready: FilesReady) -> None:

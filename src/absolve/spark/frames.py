@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from absolve.run.buckets import Store
     from absolve.run.inputs import Input
     from absolve.run.links_task import ListOptions
-    from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import NamedDiagnostic
 
 ERRORS: Final = pa.schema(

@@ -22,9 +22,9 @@ from absolve.spark import tasks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from absolve.run.buckets import Store
     from absolve.run.inputs import Input
     from absolve.run.links_task import ListOptions
-    from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import NamedDiagnostic
 
 _TEMPORARY: Final = "_temporary"  # readers of such folders ignore names with an underscore
