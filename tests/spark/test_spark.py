@@ -204,15 +204,22 @@ def test_an_output_folder_of_spark_is_new_and_appears_completely_or_not_at_all(s
     assert not (tmp_path / "lost").exists()
 
 
-def test_a_repeated_task_writes_its_rows_once(tmp_path: Path) -> None:
+def test_a_repeated_task_writes_its_rows_once_and_is_seen_as_done(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(b'<a href="http://h/">')
     store = buckets.of(str(tmp_path / "out"), lambda _: None)
     how = ListOptions(ReadOptions(Settings()))
+    part = parts.Part.of(0, "jsonl")
     with parts.begun(store):
-        made = [parts.write(how, store, 0, iter([Input(str(page), "page.html")])) for _ in range(2)]
-        assert len(list((tmp_path / "out/_temporary").glob("*.jsonl-*"))) > 2
-        parts.put(store, made[1:])
+        assert parts.done(store, [part]) == []
+        made = [parts.write(how, store, part, iter([Input(str(page), "page.html")])) for _ in range(2)]
+        assert parts.done(store, [part]) == made[1:]
+        (tmp_path / "out/_temporary/part-00000.jsonl").write_bytes(b"half")
+        assert parts.done(store, [part]) == []
+        made = [parts.write(how, store, part, iter([Input(str(page), "page.html")]))]
+        parts.put(store, made)
+        assert parts.done(store, [part]) == made
+        parts.put(store, made)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_SUCCESS", "part-00000.jsonl"]
 
 

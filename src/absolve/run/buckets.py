@@ -13,7 +13,7 @@ import os
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from absolve.core.errors import AbsolveError, MissingPackageError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
@@ -21,6 +21,8 @@ from absolve.core.lazy_regex import pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 class Scheme(NamedTuple):
     """A kind of store: its name in fsspec, the package that it needs, and the extra of absolve with that package.
@@ -59,6 +61,8 @@ _OF_SPARK: Final = "s3.amazonaws.com"  # the endpoint that Spark sets by itself
 _BLOCK: Final = 8 << 20  # bytes of a range; the next one is asked for while this one is read
 _BLOCKS: Final = 3  # of these in memory
 _FIRST: Final = 1 << 18  # bytes asked for where the first ones are wanted: most pages are shorter
+
+_AT_ONCE: Final = 16  # requests at once for many small files
 
 settings: dict[str, dict[str, Any]] = {}  # arguments of fsspec by protocol, where the environment is not enough
 
@@ -263,10 +267,11 @@ def is_safe(place: str) -> bool:
 
 
 class Store(NamedTuple):
-    """A folder in a store or a local file system; it can be pickled."""
+    """A folder in a store or a local file system, and its URL for messages; it can be pickled."""
 
     files: Any
     root: str
+    url: str
     scheme: Scheme = _LOCAL
 
     def path(self, place: str) -> str:
@@ -278,10 +283,92 @@ class Store(NamedTuple):
         with _in_words(self.root):
             return bool(self.files.exists(self.root.rstrip("/")))
 
-    def put(self, path: Path, place: str) -> None:
+    def put(self, path: Path | str, place: str) -> None:
         """Copy a local file to a relative path in the folder. Raise OSError."""
         with _in_words(place):
             _put(self.files, self.scheme, path, self.path(place))
+
+    @contextmanager
+    def writing(self, place: str) -> Iterator[Path]:
+        """Yield the path of a local file, which is copied to a relative path when the block ends without an error."""
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="absolve-") as folder:
+            path = Path(folder, "file")
+            yield path
+            self.put(path, place)
+
+    def write(self, place: str, data: bytes) -> None:
+        """Write a file of these bytes. Raise OSError."""
+        with self.writing(place) as path:
+            path.write_bytes(data)
+
+    def read(self, place: str) -> bytes:
+        """Return the bytes of a file. Raise OSError."""
+        with _in_words(place):
+            return bytes(self.files.cat_file(self.path(place)))
+
+    def copy(self, place: str, out: IO[bytes]) -> None:
+        """Append the bytes of a file to an open one. Raise OSError."""
+        import shutil
+
+        with _in_words(place), self.files.open(self.path(place), "rb", block_size=_BLOCK) as file:
+            shutil.copyfileobj(file, out, 1 << 20)
+
+    def size(self, place: str) -> int | None:
+        """Return the size of a file; None if there is none. Raise OSError."""
+        try:
+            with _in_words(place):
+                return int(self.files.info(self.path(place))["size"])
+        except FileNotFoundError:
+            return None
+
+    def make(self, place: str) -> None:
+        """Create a folder, in a store that has some. Raise OSError."""
+        if not self.scheme.whole:
+            with _in_words(self.path(place)):
+                self.files.makedirs(self.path(place), exist_ok=True)
+
+    def sizes(self, place: str) -> dict[str, int]:
+        """Return the size of each file of a folder by its name; nothing if there is no folder. Raise OSError."""
+        try:
+            with _in_words(place):
+                found_ = self.files.ls(self.path(place).rstrip("/"), detail=True)
+        except FileNotFoundError:
+            return {}
+        return {one["name"].rpartition("/")[2]: int(one["size"] or 0) for one in found_ if one["type"] == "file"}
+
+    def move(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Rename files, several at once: a store copies them. Raise OSError."""
+        for _ in self.each(pairs, self._move):
+            pass
+
+    def _move(self, pair: tuple[str, str]) -> None:
+        old, new = map(self.path, pair)
+        with _in_words(old):
+            if self.scheme.whole:
+                self.files.cp_file(old, new)
+                self.files.rm_file(old)
+            else:
+                self.files.mv(old, new)
+
+    def remove(self, place: str) -> None:
+        """Remove a folder with all files in it. Raise OSError."""
+        path = self.path(place).rstrip("/")
+        with _in_words(path):
+            if not self.scheme.whole:
+                self.files.rm(path, recursive=True)
+                return
+            for _ in self.each(self.files.find(path), self.files.rm_file):  # `rm` would take the path for a glob
+                pass
+
+    @staticmethod
+    def each(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator[Result]:
+        """Yield the result of `work` for each item, in order, several at once."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            yield from threads.map(work, items)
 
 
 def of(url: str, setting: Callable[[str], str | None]) -> Store:
@@ -293,8 +380,8 @@ def of(url: str, setting: Callable[[str], str | None]) -> Store:
     found_ = _URL.match(url)
     if found_ is None or found_[1].lower() == "file":
         path = url if found_ is None else found_[2]
-        return Store(_made(_LOCAL, "file://", url), os.path.abspath(path))  # noqa: PTH100 - without resolving links
-    return Store(*_at(url), _scheme(url))
+        return Store(_made(_LOCAL, "file://", url), os.path.abspath(path), url)  # noqa: PTH100 - without resolving links
+    return Store(*_at(url), url, _scheme(url))
 
 
 def configure(setting: Callable[[str], str | None]) -> None:
@@ -394,7 +481,3 @@ def _in_words(name: str) -> Iterator[None]:
         text = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise OSError(number, in_short(_QUERY.sub("?...", text.partition("\n")[0])), name) from error
 
-
-def names(parts: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """Return the sizes of files of a listing by the last part of their names."""
-    return {one["name"].rpartition("/")[2]: int(one["size"] or 0) for one in parts if one["type"] == "file"}
