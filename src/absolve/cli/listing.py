@@ -245,8 +245,9 @@ def _run_on_spark(options: argparse.Namespace, how: ListOptions, found: Iterator
 
     report.quiet, report.verbose = options.quiet, options.verbose
     master = options.engine if options.engine != _CONFIGURED else None
+    resume = getattr(options, "resume", False)  # `documents` has none
     with failures.written(options, report), cluster.session(f"absolve {how.table}", master) as spark:
-        for report.input, piece in cluster.written(spark, whole, how, options.output, resume=getattr(options, "resume", False)):
+        for report.input, piece in cluster.written(spark, whole, how, options.output, resume=resume):
             if isinstance(piece, Diagnostic):
                 report.finding(piece)
             else:
