@@ -172,6 +172,14 @@ def send(path: Path | str, url: str) -> None:
         _put(files, scheme, path, target)
 
 
+def send_all(folder: str, url: str) -> None:
+    """Upload all files of a local folder, several at once. Raise OSError for the first that fails."""
+    paths = [path for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink()]
+    targets = (f"{url.rstrip('/')}/{path.relative_to(folder).as_posix()}" for path in paths)
+    for _ in Store.each(zip(paths, targets, strict=True), lambda pair: send(*pair)):
+        pass
+
+
 @contextmanager
 def writing(url: str) -> Iterator[Path]:
     """Yield the path of a local file, which is uploaded to a URL when the block ends; if it fails nothing is."""

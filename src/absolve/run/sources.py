@@ -111,7 +111,7 @@ def _at_once(name: str, flags: int) -> int:
 def opened(name: str) -> Iterator[IO[bytes]]:
     """Yield an input as an open binary file. Raise DocumentError for errors in opening and reading it."""
     try:
-        file = nullcontext(_buffer()) if name == STDIN else _open(name)
+        file = nullcontext(_buffer()) if name == STDIN else file_of(name)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
     with file as stream:
@@ -121,7 +121,8 @@ def opened(name: str) -> Iterator[IO[bytes]]:
             raise unreadable(name, error) from error
 
 
-def _open(name: str, *, streams: bool = True) -> IO[bytes]:
+def file_of(name: str, *, streams: bool = True) -> IO[bytes]:
+    """Return a file of a disk or a store, open; without `streams` it is read here and there. Raise OSError."""
     return buckets.opened(name, streams=streams) if buckets.is_bucket(name) else open(name, "rb")  # noqa: PTH123
 
 
@@ -198,7 +199,7 @@ class FileBytes:
     def __init__(self, name: str) -> None:
         self._name = name
         try:
-            self._file = _open(name, streams=False)  # closed at its end
+            self._file = file_of(name, streams=False)  # closed at its end
             self._size = self._file.seek(0, os.SEEK_END)
         except (OSError, ValueError) as error:
             raise unreadable(name, error) from error
