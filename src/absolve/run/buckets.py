@@ -254,6 +254,11 @@ def _below(files: Any, folder: str, steps: Sequence[str]) -> Iterator[dict[str, 
             yield from _below(files, one["name"].rstrip("/"), steps[1:])
 
 
+def has_glob(url: str) -> bool:
+    """Return whether a URL may name several files without being asked for."""
+    return url.endswith("/") or _is_glob(url)
+
+
 def _is_glob(path: str) -> bool:
     return any(character in path for character in "*?[")
 

@@ -127,6 +127,8 @@ def named(
     for name in names:
         if is_url(name):
             yield of_url(name, origins, alone=len(names) == 1)
+        elif buckets.is_bucket(name) and len(names) > _MANY and not buckets.has_glob(name):
+            yield from listed([name], origins, notify)
         elif buckets.is_bucket(name):
             yield from _stored(name, origins, globs, notify, alone=len(names) == 1)
         elif not is_folder(name):
@@ -139,6 +141,9 @@ def named(
             above = f"{last}/" if last and len(names) > 1 else ""
             for path, place, around in folder(name, globs, notify, follow=follow):
                 yield _within(path, place, above + place, origins)._replace(root=name, around=around)
+
+
+_MANY: Final = 1000  # URLs of stores: more of them are files, and not asked for one by one before the run begins
 
 
 def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: bool) -> Iterator[Input]:

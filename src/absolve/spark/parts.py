@@ -148,8 +148,9 @@ def done(store: Store, parts: Sequence[Part]) -> list[Part]:
 
 def put(store: Store, parts: Iterable[Part]) -> None:
     """Rename parts from their temporary names into the folder, but for those that an earlier run has renamed."""
-    there = store.sizes(TEMPORARY)
-    store.move((part.temporary, part.name) for part in parts if part.temporary.rpartition("/")[2] in there)
+    there, written = store.sizes(TEMPORARY), store.sizes("")
+    left = (part for part in parts if part.temporary.rpartition("/")[2] in there or part.name not in written)
+    store.move((part.temporary, part.name) for part in left)  # FileNotFoundError for one that is nowhere
 
 
 def diagnostics(store: Store, parts: Iterable[Part]) -> Iterator[NamedDiagnostic]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pyspark import cloudpickle
 
-from absolve.core.errors import Diagnostic, DocumentError
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.run import outputs
 from absolve.run.inputs import WHOLE
 from absolve.run.output_folder import OutputFolder
@@ -55,9 +55,12 @@ def rewritten(
 
     Raise UsageError if `resume` finds what was begun with other inputs or options.
     """
-    if parts.has_plan(store) and not resume:
-        store.remove(parts.TEMPORARY)
-    store.make(parts.TEMPORARY)
+    try:
+        if parts.has_plan(store) and not resume:
+            store.remove(parts.TEMPORARY)
+        store.make(parts.TEMPORARY)
+    except OSError as error:
+        raise UsageError(f"{store.url}: unwritable: {error.strerror or error}") from error
     by_name = {job.input.name: job for job in jobs}
     found = [job.input for job in by_name.values()]
     cut = partial(_cut, spark, how)
