@@ -341,7 +341,7 @@ on_spark() { # the wheel with Spark, in a separate environment; executors run in
         pinned spark
         "$scratch/spark/bin/python" -m pip install -q "$(echo "$scratch"/dist/*.whl)[spark]"
     )
-    env -u SPARK_HOME timeout 900 "$scratch/spark/bin/python" -m pytest -q -p no:cacheprovider -m slow tests/spark
+    env -u SPARK_HOME timeout 2400 "$scratch/spark/bin/python" -m pytest -q -p no:cacheprovider -m slow tests/spark
 }
 
 other_python() { # PYTHON: install, compile and run with another version

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from benchmarks.corpus import Document
 
 CORES: Final = 2  # in the cluster
+ARCHIVES: Final = 4 * CORES  # enough for all cores, so none is divided
 TASKS: Final = "written by its tasks"
 FRAME: Final = "a DataFrame, written by Spark"
 
@@ -46,6 +49,7 @@ ENGINES: Final = (
     Engine(f"local-cluster[{CORES},1,1024]", CORES, FRAME),
 )
 NOTHING: Final = Cost(0, 0)
+STORED: Final = "WARC files in S3"  # moto's server, whose processor time does not count
 
 
 class Listed(NamedTuple):
@@ -61,13 +65,20 @@ class Listed(NamedTuple):
 
 
 def compared(documents: Sequence[Document], megabytes: float, runs: int) -> Iterator[Listed]:
-    """List a folder of pages and one WARC file per core, each of this many megabytes, with all engines in turn."""
-    for name in ("pages in a folder", "WARC files"):
+    """List a folder of pages and some WARC files, each of this many megabytes, with all engines in turn."""
+    for name in ("pages in a folder", "WARC files", STORED):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "site"
             root.mkdir()
             size = (_pages if name.startswith("pages") else _archive)(root, documents, megabytes)
-            found = [[_here(root), *(_there(root, engine) for engine in ENGINES)] for _ in range(runs)]
+            if name == STORED:
+                with _served(root) as url:
+                    found = [
+                        [_here(root), _here(root, url), *(_there(root, engine, url) for engine in ENGINES[:2])]
+                        for _ in range(runs)
+                    ]
+            else:
+                found = [[_here(root), *(_there(root, engine) for engine in ENGINES)] for _ in range(runs)]
             if len({one.rows for run in found for one in run}) > 1:
                 raise ValueError(f"{name}: the engines returned different numbers of rows: {found}")
             for where in zip(*found, strict=True):
@@ -87,27 +98,66 @@ def _pages(root: Path, documents: Sequence[Document], megabytes: float) -> int:
 
 def _archive(root: Path, _: Sequence[Document], megabytes: float) -> int:
     records = units()["not compressed"]
-    count = max(round(megabytes * 1e6 / len(records) / CORES), 1)
-    for number in range(CORES):
+    count = max(round(megabytes * 1e6 / len(records) / ARCHIVES), 1)
+    for number in range(ARCHIVES):
         with (root / f"{number}.warc").open("wb") as file:
             file.writelines([records] * count)
-    return CORES * count * len(records)
+    return ARCHIVES * count * len(records)
 
 
-def _here(root: Path) -> Listed:
+@contextmanager
+def _served(root: Path) -> Iterator[str]:
+    """Yield the URL of a copy of a folder in S3, from a server in a process of its own."""
+    from absolve.run import buckets
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    os.environ.update(
+        AWS_ACCESS_KEY_ID="who",
+        AWS_SECRET_ACCESS_KEY="who",  # noqa: S106 - of nobody
+        AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}",
+        AWS_DEFAULT_REGION="us-east-1",
+    )
+    argv = [sys.executable, "-m", "moto.server", "-p", str(port)]
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            _make_bucket()
+            for path in root.iterdir():
+                buckets.send(path, f"s3://bucket/site/{path.name}")
+            yield "s3://bucket/site/"
+        finally:
+            server.terminate()
+
+
+def _make_bucket() -> None:
+    import s3fs
+
+    for _ in range(100):
+        try:
+            s3fs.S3FileSystem().mkdir("bucket")
+        except OSError:
+            raise
+        except Exception:  # noqa: BLE001 - the server has not started yet
+            time.sleep(0.2)
+        else:
+            return
+
+
+def _here(root: Path, url: str = "") -> Listed:
     from pyarrow import parquet
 
     out = root.parent / "local.parquet"
-    found = cost(["links", str(root), "--quiet", "--jobs=1", "-o", str(out)], root.parent)
-    return Listed("", 0, parquet.read_metadata(out).num_rows, "`--jobs 1`", 1, NOTHING, found)
+    found = cost(["links", url or str(root), "--quiet", "--jobs=1", "-o", str(out)], root.parent)
+    where = "`--jobs 1`, from S3" if url else "`--jobs 1`"
+    return Listed("", 0, parquet.read_metadata(out).num_rows, where, 1, NOTHING, found)
 
 
-def _there(root: Path, engine: Engine) -> Listed:
+def _there(root: Path, engine: Engine, url: str = "") -> Listed:
     from pyarrow import parquet
 
     with tempfile.TemporaryDirectory(dir=root.parent) as folder:
         out = Path(folder) / "cluster.parquet"
-        argv = [sys.executable, "-m", "benchmarks.cluster", str(root), str(out), *map(str, engine)]
+        argv = [sys.executable, "-m", "benchmarks.cluster", url or str(root), str(out), *map(str, engine)]
         done = subprocess.run(argv, stdout=subprocess.PIPE, check=True, text=True)
         start, found = (Cost(*one) for one in json.loads(done.stdout.splitlines()[-1]))
         rows = sum(parquet.read_metadata(part).num_rows for part in out.glob("*.parquet"))

@@ -75,7 +75,7 @@ MISSING = {
     "from absolve.tables import xlsx": ("openpyxl", "absolve[xlsx]"),
     "from absolve.run import where": ("duckdb", "absolve[duckdb]"),
     "from absolve.core.patterns import matcher; matcher('a')": ("re2", "absolve[regex]"),
-    "from absolve.run import remote_outputs": ("pyarrow", "absolve[parquet]"),
+    "from absolve.run import buckets; buckets.state('s3://b/x')": ("s3fs", "absolve[s3]"),
 }
 
 

@@ -31,7 +31,7 @@ from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
 from absolve.inventory import arrow_batches
 from absolve.inventory import columns as inventory
-from absolve.run import remote_outputs
+from absolve.run import buckets
 from absolve.run.inputs import Input
 from absolve.run.links_task import ListOptions
 from absolve.run.load import ReadOptions
@@ -154,8 +154,8 @@ def test_missing_or_broken_inputs_are_rows_of_errors_and_the_rest_continues(sess
     assert {row.input for row in failed} == set(paths[:2])
     assert (tmp_path / "out/good.html").read_bytes() == b'<a href="http://h/">'
     (tmp_path / "store").write_bytes(b"a file, where a folder is wanted")
-    failed = spark.rewrite(session, paths[2:], f"file://{tmp_path}/store").collect()
-    assert [(row.input, row.code) for row in failed] == [(paths[2], "unwritable")]
+    with pytest.raises(UsageError, match="unwritable"):
+        spark.rewrite(session, paths[2:], f"file://{tmp_path}/store")
 
 
 def test_options_of_spark_functions_equal_those_of_the_command(session: Any, tmp_path: Path) -> None:
@@ -198,21 +198,28 @@ def test_an_output_folder_of_spark_is_new_and_appears_completely_or_not_at_all(s
         spark.write(session, str(page), str(page / "x"))
     with pytest.raises(UsageError, match="sqlite is no format"):
         spark.write(session, str(page), str(tmp_path / "x.sqlite"))
-    store = remote_outputs.of(str(tmp_path / "lost"), lambda _: None)
+    store = buckets.of(str(tmp_path / "lost"), lambda _: None)
     with pytest.raises(FileNotFoundError), parts.begun(store):
         parts.put(store, [parts.Part("part-00000", "_temporary/none")])
     assert not (tmp_path / "lost").exists()
 
 
-def test_a_repeated_task_writes_its_rows_once(tmp_path: Path) -> None:
+def test_a_repeated_task_writes_its_rows_once_and_is_seen_as_done(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_bytes(b'<a href="http://h/">')
-    store = remote_outputs.of(str(tmp_path / "out"), lambda _: None)
+    store = buckets.of(str(tmp_path / "out"), lambda _: None)
     how = ListOptions(ReadOptions(Settings()))
+    part = parts.Part.of(0, "jsonl")
     with parts.begun(store):
-        made = [parts.write(how, store, 0, iter([Input(str(page), "page.html")])) for _ in range(2)]
-        assert len(list((tmp_path / "out/_temporary").glob("*.jsonl-*"))) > 2
-        parts.put(store, made[1:])
+        assert parts.done(store, [part]) == []
+        made = [parts.write(how, store, part, iter([Input(str(page), "page.html")])) for _ in range(2)]
+        assert parts.done(store, [part]) == made[1:]
+        (tmp_path / "out/_temporary/part-00000.jsonl").write_bytes(b"half")
+        assert parts.done(store, [part]) == []
+        made = [parts.write(how, store, part, iter([Input(str(page), "page.html")]))]
+        parts.put(store, made)
+        assert parts.done(store, [part]) == made
+        parts.put(store, made)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_SUCCESS", "part-00000.jsonl"]
 
 

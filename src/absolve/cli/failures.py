@@ -88,7 +88,7 @@ def written(options: argparse.Namespace, report: Report) -> Iterator[None]:
         return
     try:
         with ExitStack() as stack:
-            report.errors = stack.enter_context(outputs.writing(Path(options.errors)))
+            report.errors = stack.enter_context(outputs.named(options.errors))
             yield
             stays_absolute = report.errors is not None
             file = stack.pop_all()

@@ -215,7 +215,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
 # --- `--engine spark` -------------------------------------------------------------------------------------------------
 
 _LOCAL: Final = "local"
-_CLUSTERS: Final = ("spark://", "k8s://", "local[")
+_CLUSTERS: Final = ("spark://", "k8s://", "local[", "local-cluster[")
 _CONFIGURED: Final = "spark"  # the cluster of Spark's own configuration
 _FORMATS: Final = tuple(name for name, form in tables.FORMATS.items() if form.cluster)  # that tasks write
 
@@ -245,8 +245,9 @@ def _run_on_spark(options: argparse.Namespace, how: ListOptions, found: Iterator
 
     report.quiet, report.verbose = options.quiet, options.verbose
     master = options.engine if options.engine != _CONFIGURED else None
+    resume = getattr(options, "resume", False)  # `documents` has none
     with failures.written(options, report), cluster.session(f"absolve {how.table}", master) as spark:
-        for report.input, piece in cluster.written(spark, whole, how, options.output):
+        for report.input, piece in cluster.written(spark, whole, how, options.output, resume=resume):
             if isinstance(piece, Diagnostic):
                 report.finding(piece)
             else:

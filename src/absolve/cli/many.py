@@ -66,10 +66,10 @@ def found(
     """
     given = names(options)
     globs = globs_of(options) if selects else Globs()
-    if (globs.include or globs.exclude) and not any(map(inputs.is_folder, given)):
+    if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
         raise UsageError("--include and --exclude need a folder as INPUT")
     for option, url in (("--url", options.url), ("--default-url", options.default_url)):
-        if url is not None and any(map(inputs.is_folder, given)) and set("?#") & set(url):
+        if url is not None and any(map(inputs.is_many, given)) and set("?#") & set(url):
             raise UsageError(f"{option} of a folder can have no query and no fragment: {url!r}")
     met: set[str] = set()
     by_path, lines = shared.url_map(options)
@@ -90,7 +90,7 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
 
         globs = " ".join(f"--{name} {quote(glob)}" for name in ("include", "exclude") for glob in vars(options)[name])
         text = f"no file in it is selected by {globs}" if globs else "it holds no input"
-        name = next((name for name in options.inputs if inputs.is_folder(name)), options.from_ or STDIN)
+        name = next((name for name in options.inputs if inputs.is_many(name)), options.from_ or STDIN)
         report.aside(Diagnostic("no-input", text, name))
         return
     yield first
@@ -163,7 +163,7 @@ def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[A
         return
     from absolve.run.web import saving
 
-    with outputs.writing(Path(name)) as file:
+    with outputs.named(name) as file:
         yield saving.Writer(file, compressed=name.endswith(".gz")).add
 
 

@@ -27,7 +27,7 @@ from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
-from absolve.run import journal, leftovers, outputs, plan, special_files
+from absolve.run import buckets, journal, leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
@@ -123,6 +123,8 @@ def _make(
         _dry(how, choice, options, report)
     elif options.zip is not None:
         _into_zip(how, choice, options, report)
+    elif buckets.is_bucket(options.output):
+        _into_store(how, choice, options, report)
     elif (packed := packing.form_of(options.output)) is not None:
         with leftovers.temporary_folder() as temporary, created(str(Path(temporary) / "mirror")) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
@@ -150,6 +152,9 @@ def _reached(how: MirrorOptions, choice: Choice, start: str, depth: int | None) 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
+    for name in names:
+        if any(buckets.overlap(name, out) for out in (options.output, options.zip) if out is not None):
+            raise UsageError(f"the output {options.output or options.zip} is also an input ({name}), or inside it")
     _check_stdout(options)
     given = (options.zip, options.missing, options.save)
     targets = [Path(path) for path in given if path not in {None, special_files.STDOUT}]
@@ -244,6 +249,16 @@ def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tu
     for suffix in maps.BESIDE:  # a reader of a database in WAL mode leaves two files beside it
         old.with_name(f"{old.name}{suffix}").unlink(missing_ok=True)
     return working, True
+
+
+def _into_store(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
+    """Make the mirror on the disk for temporary files, and upload it when it is complete."""
+    if options.resume:
+        raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
+    with leftovers.temporary_folder() as temporary, created(f"{temporary}/mirror") as folder:
+        how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
+        _into(folder, how, choice, options, report)
+        buckets.send_all(folder.path, options.output)
 
 
 def _into_zip(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:

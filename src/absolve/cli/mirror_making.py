@@ -29,7 +29,7 @@ from absolve.mirror.sources import FILES, Source
 from absolve.mirror.survey import Choice, Survey
 from absolve.mirror.task import Made, MirrorOptions, made
 from absolve.mirror.urls import Equivalences
-from absolve.run import inputs, leftovers, outputs, plan
+from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.output_folder import Below, OutputFolder, created
 from absolve.run.results import FilesReady, StdoutBytes
 
@@ -80,6 +80,8 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("--relative-only writes the files of a folder: leave --zip out")
     if len(options.inputs) != 1 or not inputs.is_folder(options.inputs[0]) or options.from_ is not None:
         raise UsageError("--relative-only takes one folder")
+    if options.output is not None and buckets.is_bucket(options.output):
+        raise UsageError("--relative-only writes to a disk: give -o FOLDER")
     folder = options.inputs[0]
     report.quiet, report.verbose = options.quiet, options.verbose
     if options.output is None:

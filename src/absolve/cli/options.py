@@ -8,16 +8,16 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.cli.totals import Table
-from absolve.core.errors import DocumentError, UsageError, similar
+from absolve.core.errors import DocumentError, UsageError, in_short, similar
 from absolve.document.base_layers import retrieval_claim
 from absolve.document.settings import CHOICES, Settings
 from absolve.encodings import charsets
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import absolute
-from absolve.run import inputs, outputs, sources, special_files
+from absolve.run import buckets, inputs, outputs, sources, special_files
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions
 
@@ -37,8 +37,32 @@ if TYPE_CHECKING:
 _HEAD = 65_536  # characters of a file by which its format is recognised
 
 
+_PATHS: Final = (  # options that name files
+    "inputs old before after from_ url_map remap_file undo map output zip missing errors log save write_map check serve"
+).split()
+_STORING: Final = ("links", "documents", "rewrite", "mirror")
+_IN_STORES: Final = {  # of these options by command
+    **dict.fromkeys(_STORING[:3], ("inputs", "output", "errors", "log", "save")),
+    "base": ("inputs",),
+    "mirror": ("inputs", "output", "zip", "errors"),
+    "verify": ("before", "after"),
+}
+
+
+def check_stores(options: argparse.Namespace) -> None:
+    """Raise UsageError for the URL of a store as a file that a command reads from, or writes to, disks only."""
+    given = {name: getattr(options, name, None) for name in _PATHS}
+    for name, value in given.items():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, str) and buckets.is_bucket(one) and name not in _IN_STORES.get(options.command, ()):
+                text = f"{in_short(one)} is the URL of a store, and absolve {options.command} takes a path there"
+                raise UsageError(text, f"URLs of stores are inputs and outputs of {', '.join(_STORING)}")
+
+
 def make_above(out: str) -> None:
     """Make the folder in which an output will be, if there is none. Raise OSError."""
+    if buckets.is_bucket(out):
+        return
     above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
     if not os.path.lexists(above):
         Path(above).mkdir(parents=True, exist_ok=True)
@@ -111,6 +135,10 @@ def opened(
     """
     if options.output in {None, special_files.STDOUT}:
         return outputs.stdout()
+    if buckets.is_bucket(options.output):
+        if options.output in names:
+            raise UsageError(f"the output {options.output} is also an input: choose another file")
+        return outputs.named(options.output) if stream else buckets.writing(options.output)
     path = Path(options.output)
     check_not_read([path], [*names, *tables(options)])
     _check_not_led_out(path, names)
@@ -250,7 +278,7 @@ def _formed(whole: Policy, options: argparse.Namespace) -> Policy:
         return whole
     from absolve.rewriting.forms import Form
 
-    is_folder = any(map(inputs.is_folder, getattr(options, "inputs", ())))
+    is_folder = any(map(inputs.is_many, getattr(options, "inputs", ())))
     return Form(whole, options.form, options.url or "" if is_folder else "", options.base_path)
 
 

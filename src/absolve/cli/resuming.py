@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from absolve import __version__
 from absolve.core.digest import fingerprint
 from absolve.core.errors import UsageError
-from absolve.run import special_files
+from absolve.run import buckets, special_files
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _run(options: argparse.Namespace) -> tuple[object, ...]:
     """Return the identity of a run: its inputs and its output."""
     paths = [*options.inputs, options.from_ or "", options.output or ""]
     in_place = getattr(options, "in_place", False)
-    return options.from_ is None, in_place, [path and os.path.realpath(path) for path in paths]
+    real = [path if not path or buckets.is_bucket(path) else os.path.realpath(path) for path in paths]
+    return options.from_ is None, in_place, real
 
 
 def _how(options: argparse.Namespace) -> str:

@@ -20,9 +20,9 @@ from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.document.walk import walk
 from absolve.rewriting import rewriter
-from absolve.run import inputs, leftovers, load, old_hosts, outputs, plan, sources, special_files
+from absolve.run import buckets, inputs, leftovers, load, old_hosts, outputs, plan, sources, special_files
 from absolve.run.load import is_document, not_read, walked
-from absolve.run.output_folder import created
+from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, RewriteOptions
 from absolve.run.publish import Publisher
 from absolve.run.results import BytesRead, ChangeCounts, LogRows, StdoutBytes, counted, guarded
@@ -72,14 +72,18 @@ def run(options: argparse.Namespace, report: Report) -> None:
         _run(how, partial(tasks.counted, how), jobs, options, report)
     elif options.diff:
         _run(how, partial(tasks.compared, how), jobs, options, report)
+    elif _has_output(options) and buckets.is_bucket(options.output):
+        with leftovers.temporary_folder() as folder:
+            how = how._replace(inside=OutputFolder.of(folder), sends=True)
+            _run(how, partial(tasks.made, how), jobs, options, report)
     elif not _into_folder(options):
         if _has_output(options):
             shared.make_above(options.output)
         _run(how, partial(tasks.made, how), jobs, options, report)
     else:
         shared.make_above(options.output)
-        with created(options.output) as folder:
-            how = how._replace(inside=folder)
+        with created(options.output) as inside:
+            how = how._replace(inside=inside)
             _run(how, partial(tasks.made, how), jobs, options, report)
 
 
@@ -190,7 +194,7 @@ def _write_log(name: str, changes: Iterable[Sequence[Sequence[Any]]]) -> None:
 
     sink = tables.by_name(tables.name_of(name))
     table = typed_table("changes", COLUMNS)
-    with outputs.writing(Path(name)) as file:
+    with outputs.named(name) as file:
         sink.write([table], ((table.name, sink.encode(COLUMNS, rows)) for rows in changes), file)
 
 
@@ -213,6 +217,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--undo writes what a file was, and {in_short(url)} is no file")
     if options.in_place and (url := next(filter(inputs.is_url, names), None)) is not None:
         raise UsageError(f"--in-place cannot replace {in_short(url)}: leave --in-place out, or give -o OUT")
+    if options.in_place and (url := next(filter(buckets.is_bucket, names), None)) is not None:
+        raise UsageError(f"--in-place replaces files of a disk, and {in_short(url)} is none: give -o OUT")
     if options.in_place and STDIN in names:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
     if not _has_output(options):
@@ -226,7 +232,7 @@ def _check(options: argparse.Namespace) -> None:
 def _are_several(options: argparse.Namespace) -> bool:
     """Return whether there may be more than one input."""
     names = many.names(options)
-    return len(names) > 1 or options.from_ is not None or any(map(inputs.is_folder, names))
+    return len(names) > 1 or options.from_ is not None or any(map(inputs.is_many, names))
 
 
 def _has_output(options: argparse.Namespace) -> bool:
@@ -254,7 +260,7 @@ def _jobs(options: argparse.Namespace, report: Report) -> Iterator[Job]:
 def _files_of(found: Iterable[Input], report: Report) -> Iterator[Input]:
     """Yield the inputs that are files; report a URL of a list, which cannot be replaced."""
     for input_ in found:
-        if input_.asked:
+        if input_.asked or buckets.is_bucket(input_.name):
             report.aside(Diagnostic("unwritable", "a URL cannot be replaced (--in-place)", input_.name, failed=True))
         else:
             yield input_

@@ -109,6 +109,10 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             command.check_all_known(rest)
             terminal.choose(getattr(options, "color", "auto"))
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
+            if any("://" in argument for argument in arguments):
+                from absolve.cli.options import check_stores
+
+                check_stores(options)
             COMMANDS[options.command].run(options, report)
             _flush()
             report.end()

@@ -24,7 +24,7 @@ from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
 from absolve.mirror.sources import of_saver
-from absolve.run import sources
+from absolve.run import buckets, sources
 from absolve.run.inputs import mirrored_url
 from absolve.urls import whatwg
 from absolve.urls.archives import original
@@ -90,7 +90,7 @@ class ContainerReader:
     def _data(self) -> bytes:
         if self._known is not None:
             return self._known
-        if self._kind == registry.ZIP and Path(self._input.name).is_file():
+        if self._kind == registry.ZIP and _is_file(self._input.name):
             return sources.FileBytes(self._input.name)  # type: ignore[return-value]  # it is as bytes are
         return bytes(sources.read(self._input.name, max_size=self._how.settings.max_size).data)
 
@@ -318,3 +318,7 @@ def _file_payload(one: Entry) -> Payload:
     """Return the content of a file in a package, with the type that the package declares, or that it is."""
     content, facts = one.content, one.facts
     return Payload(content, facts.media_type or extensions.of_file(facts.name, content[:4096]))
+
+
+def _is_file(name: str) -> bool:
+    return buckets.is_bucket(name) or Path(name).is_file()

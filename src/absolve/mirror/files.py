@@ -6,7 +6,6 @@ its own, below `package:///`, that is never written.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
@@ -20,8 +19,10 @@ from absolve.formats import registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, is_walked
+from absolve.run import buckets
 from absolve.run.inputs import escaped
 from absolve.run.load import read
+from absolve.run.sources import modified
 from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class FilesReader:
             sent = normal(url or f"{PACKAGE_ROOT}{_FOLDER}{escaped(input_.place)}")
             if sent is not None:
                 where = Where(self._number, index, number)
-                date, size, place = _date(input_.name), _size(input_.name), place_of(input_.place)
+                date, size, place = modified(input_.name), _size(input_.name), place_of(input_.place)
                 yield Captured(sent, 200, date, media_type, where, size=size, place=place, looks=looks)
 
     def _newest(self, urls: dict[int, str | None]) -> dict[str, int]:
@@ -89,7 +90,7 @@ class FilesReader:
             if url is not None:
                 before = found.get(url)
                 names = self._inputs[index].name, self._inputs[before if before is not None else index].name
-                found[url] = index if before is None or _date(names[0]) >= _date(names[1]) else before
+                found[url] = index if before is None or modified(names[0]) >= modified(names[1]) else before
         return found
 
     def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
@@ -143,15 +144,11 @@ def _beside(place: str, pages: dict[str, str]) -> str | None:
     return None
 
 
-def _date(name: str) -> str:
-    try:
-        return time.strftime("%Y%m%d%H%M%S", time.gmtime(Path(name).stat().st_mtime))
-    except OSError:
-        return ""
-
-
 def _size(name: str) -> int:
     try:
+        if buckets.is_bucket(name):
+            state = buckets.state(name)
+            return 0 if state is None else state.size
         return Path(name).stat().st_size
     except OSError:
         return 0

@@ -20,7 +20,7 @@ from absolve.formats.warc.reader import pieces
 from absolve.formats.zip import wacz
 from absolve.mirror.capture import Where
 from absolve.mirror.payloads import Broken, Posted, captured, payload_of
-from absolve.run.sources import unreadable
+from absolve.run.sources import file_of, unreadable
 from absolve.urls.archives import original
 from absolve.urls.identity import normal
 
@@ -133,7 +133,7 @@ _BROKEN: Final = (
 def record_files(name: str) -> list[str]:
     """Return the files of records in a WACZ, in their order; none for another package."""
     try:
-        with zipfile.ZipFile(name) as package:
+        with file_of(name, streams=False) as file, zipfile.ZipFile(file) as package:
             names = package.namelist()
     except _BROKEN:
         return []
@@ -147,7 +147,8 @@ def opened_member(name: str, member: str) -> Iterator[Any]:
     """Yield a file in a package, open. Raise DocumentError."""
     with ExitStack() as opened:
         try:
-            package = opened.enter_context(zipfile.ZipFile(name))
+            whole = opened.enter_context(file_of(name, streams=False))
+            package = opened.enter_context(zipfile.ZipFile(whole))
             file = opened.enter_context(package.open(member))
         except (*_BROKEN, KeyError) as error:
             raise _unreadable(name, error) from error

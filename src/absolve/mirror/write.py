@@ -44,6 +44,9 @@ def state_of(sources: Sequence[Source], choice: Choice, more: Sequence[str]) -> 
         found.update(repr((source.kind, source.member)).encode())
         for input_ in source.inputs:
             try:
+                if input_.stored is not None:
+                    found.update(repr((input_.name, input_.place, input_.url, input_.stored)).encode())
+                    continue
                 state = Path(input_.name).stat()
                 facts = (input_.name, input_.place, input_.url, state.st_size, state.st_mtime_ns)
                 found.update("\0".join(map(str, facts)).encode("utf-8", "surrogatepass"))

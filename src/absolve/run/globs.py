@@ -44,6 +44,11 @@ class Globs(NamedTuple):
             return False
         return not self.include or _matches(self.include, place)
 
+    def reaches(self, place: str) -> bool:
+        """Return whether a file is included and no folder above it is excluded."""
+        above = place.split("/")[:-1]
+        folders = ("/".join(above[:number]) for number in range(1, len(above) + 1))
+        return self.wanted(place) and not (self.exclude and any(map(self.excluded, folders)))
 
     def chosen(self, places: Iterable[str]) -> bool:
         """Return whether a document with any of these names is included: by one of them, or by a folder above it."""

@@ -21,7 +21,7 @@ from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Layer
 from absolve.document.base_layers import DEFAULT_URL, retrieval_claim
 from absolve.formats import registry
-from absolve.run import leftovers
+from absolve.run import buckets, leftovers
 from absolve.run.sources import STDIN, is_folder_entry, names_among, unreadable
 from absolve.urls.base import is_useless
 from absolve.urls.predicates import has_scheme, is_malformed, runs_code
@@ -29,6 +29,7 @@ from absolve.urls.predicates import has_scheme, is_malformed, runs_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from absolve.run.buckets import State
     from absolve.run.globs import Globs
     from absolve.run.sources import Around
     from absolve.run.web.client import Answer
@@ -62,7 +63,9 @@ class Input(NamedTuple):
     from its place (mirror layout), and from --default-url. `found`: found in a folder, not named by the user, so it
     need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
     `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
-    If `name` is a URL, `asked` is the same with the user and password that it lacks, and `answer` is what came for it.
+    `stored` is the state of a file in a store when it was listed.
+    If `name` is a URL of http, `asked` is the same with the user and password that it lacks, and `answer` is what came
+    for it.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Input(NamedTuple):
     around: Around | None = None
     asked: str = ""
     answer: Answer | None = None
+    stored: State | None = None
 
     @property
     def size(self) -> int:
@@ -84,7 +88,8 @@ class Input(NamedTuple):
         if self.answer is not None:
             return len(self.answer.body)
         try:
-            size = os.stat(self.name).st_size  # noqa: PTH116 - faster, for very many
+            known = self.stored
+            size = os.stat(self.name).st_size if known is None else known.size  # noqa: PTH116 - faster, for very many
         except (OSError, ValueError):
             return 0
         return min(self.within.end, size) - self.within.start
@@ -122,6 +127,10 @@ def named(
     for name in names:
         if is_url(name):
             yield of_url(name, origins, alone=len(names) == 1)
+        elif buckets.is_bucket(name) and len(names) > _MANY and not buckets.has_glob(name):
+            yield from listed([name], origins, notify)
+        elif buckets.is_bucket(name):
+            yield from _stored(name, origins, globs, notify, alone=len(names) == 1)
         elif not is_folder(name):
             claims = default_claims(origins.default)
             yield Input(
@@ -132,6 +141,25 @@ def named(
             above = f"{last}/" if last and len(names) > 1 else ""
             for path, place, around in folder(name, globs, notify, follow=follow):
                 yield _within(path, place, above + place, origins)._replace(root=name, around=around)
+
+
+_MANY: Final = 1000  # URLs of stores: more of them are files, and not asked for one by one before the run begins
+
+
+def _stored(url: str, origins: Origins, globs: Globs, notify: Notify, *, alone: bool) -> Iterator[Input]:
+    """Yield the inputs for a URL of a store: a file, or those below a prefix, or those that a glob matches."""
+    try:
+        if not buckets.is_many(url):
+            last, claims = url.rpartition("/")[2], default_claims(origins.default)
+            known = _known(url, origins.url, origins)
+            yield Input(url, last, *known, claims, shares=not alone, stored=buckets.state(url))
+            return
+        above = "" if alone else f"{url.rstrip('/').rpartition('/')[2]}/"
+        for name, place, state in buckets.found(url):
+            if globs.reaches(place):
+                yield _within(name, place, above + place, origins)._replace(stored=state)
+    except OSError as error:
+        notify(unreadable(url, error).diagnostic._replace(failed=True))
 
 
 def is_url(name: str) -> bool:
@@ -199,11 +227,20 @@ def is_folder(name: str) -> bool:
     return name not in {"", STDIN} and Path(name).is_dir()
 
 
+def is_many(name: str) -> bool:
+    """Return whether a name on the command line is a folder, or a prefix or a glob in a store."""
+    return buckets.is_many(name) if buckets.is_bucket(name) else is_folder(name)
+
+
 def listed(paths: Iterable[str], origins: Origins, notify: Notify) -> Iterator[Input]:
     """Yield the inputs of a list: files, each with its path as `place`; paths above the working folder are skipped."""
     for path in paths:
         if is_url(path):
             yield of_url(path, origins)
+            continue
+        if buckets.is_bucket(path):
+            place = path.partition("://")[2]
+            yield _within(path, place, place, origins)._replace(found=False)
             continue
         place = os.path.normpath(path).lstrip("/" if os.sep == "/" else "/\\")
         place = PurePosixPath(*Path(place).parts[bool(Path(place).drive) :]).as_posix()

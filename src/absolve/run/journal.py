@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from absolve.core.digest import fingerprint
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.run import inputs
+from absolve.run import buckets, inputs
 from absolve.run.outputs import made_state
 from absolve.run.results import BytesRead, LinkCounts, RowChunk
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from absolve.run.buckets import State
     from absolve.run.inputs import Input
     from absolve.run.outputs import Made
     from absolve.run.plan import Job
@@ -131,10 +132,11 @@ class Journal:
         """
         claims = [(claim.reference, claim.source) for claim in input_.claims]
         how = fingerprint(f"({self._how}, {shown!r}, {input_.url!r}, {input_.url_source!r}, {claims!r})")
-        begun = _Begun(path_of(input_.name), how, state_of(input_.name))
+        before = state_of(input_.name) if input_.stored is None else _stored(input_.stored)
+        begun = _Begun(path_of(input_.name), how, before)
         if begun.before and not self._is_new:
             found = self._row("how, before, after", begun.input)
-            now = (how, begun.before, begun.before if result is None else state_of(result))
+            now = (how, begun.before, begun.before if result is None else _result_of(result))
             if result is None and found is not None:  # the file itself may be the result: it is as it was then
                 found = (found[0], found[2], found[2])
             if found == now:
@@ -151,7 +153,7 @@ class Journal:
     def remaining(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Yield the jobs that are not done, or whose files have changed since."""
         for job in jobs:
-            shown = None if job.target is None else os.path.abspath(job.target)  # noqa: PTH100 - without resolving links
+            shown = None if job.target is None else os.fsdecode(path_of(job.target))
             if not self._is_done(job.input, job.target, shown):
                 yield job
 
@@ -161,7 +163,7 @@ class Journal:
         A file that is missing gets none: its rename will fail. Raise DocumentError if the entry cannot be added.
         """
         name = job.input.name
-        if after := self._begun[name].before if made is None else _in_words(made_state(made)):
+        if after := self._begun[name].before if made is None else _made(made):
             self._done(name, after)
 
     def forget(self, job: Job) -> None:
@@ -230,7 +232,7 @@ class Journal:
 
 
 def path_of(name: str) -> bytes:
-    if inputs.is_url(name):
+    if inputs.is_url(name) or buckets.is_bucket(name):
         return os.fsencode(name)
     return os.fsencode(os.path.abspath(name))  # noqa: PTH100 - without resolving links
 
@@ -243,9 +245,28 @@ def state_of(name: str) -> str:
     if inputs.is_url(name):
         return "url"
     try:
+        if buckets.is_bucket(name):
+            return _stored(buckets.state(name))
         return _in_words(os.stat(name))  # noqa: PTH116 - faster, for very many
     except (OSError, ValueError):
         return ""
+
+
+def _result_of(name: str) -> str:
+    """Return the state of a result; of one in a store its size, which is known before the store has it."""
+    if not buckets.is_bucket(name):
+        return state_of(name)
+    found = buckets.state(name)
+    return "" if found is None else f"{found.size}"
+
+
+def _made(made: Made) -> str:
+    found = made_state(made)
+    return f"{found.st_size}" if made.is_sent and found is not None else _in_words(found)
+
+
+def _stored(found: State | None) -> str:
+    return "" if found is None else f"{found.size}:{found.mark}"
 
 
 def _in_words(found: os.stat_result | None) -> str:

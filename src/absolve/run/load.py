@@ -7,7 +7,6 @@ several inputs with byte ranges, for parallel work.
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ from absolve.document.walk import Settings, walk
 from absolve.encodings import charsets
 from absolve.formats import registry
 from absolve.rewriting import rewriter
-from absolve.run import sources
+from absolve.run import buckets, sources
 from absolve.run.companions import Companions, is_given
 from absolve.run.inputs import END, WHOLE, ArchiveRange
 from absolve.run.results import Failure
@@ -107,7 +106,7 @@ def read(input_: Input, how: ReadOptions) -> Document:
     """Read one input, with its retrieval URL and claims. Raise DocumentError."""
     if input_.answer is not None:
         return _answered(input_, input_.answer, how)
-    beside = Companions(input_) if how.settings.companions == "keep" and input_.name != STDIN else None
+    beside = Companions(input_) if how.settings.companions == "keep" and _is_on_disk(input_) else None
     if beside is not None and is_given(input_) and beside.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
         url = None if input_.url_source == "--url" else input_.url
@@ -130,6 +129,10 @@ def read(input_: Input, how: ReadOptions) -> Document:
 
     document.headers = how.headers
     return response_header.applied(document, how.settings)
+
+
+def _is_on_disk(input_: Input) -> bool:
+    return input_.name != STDIN and not buckets.is_bucket(input_.name)
 
 
 def _answered(input_: Input, answer: Answer, how: ReadOptions) -> Document:
@@ -227,7 +230,7 @@ def cut(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[I
     This reads and decompresses the whole archive, so that each range can be worked on independently.
     """
     try:
-        if os.stat(input_.name).st_size <= max(size, most) or not is_archive(input_, how):  # noqa: PTH116 - faster, for very many
+        if input_.size <= max(size, most) or not is_archive(input_, how):
             yield input_
             return
         with sources.opened(input_.name) as file:

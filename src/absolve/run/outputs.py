@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.run import leftovers
+from absolve.run import buckets, leftovers
 from absolve.run.output_folder import Below, LinkError, OpenFolder
 from absolve.run.special_files import STDOUT, directly, is_device
 
@@ -43,8 +43,19 @@ def stdout() -> Iterator[IO[bytes]]:
 
 
 def opened(name: str) -> AbstractContextManager[IO[bytes]]:
-    """Return a context manager for an output by its name: the standard output for `-`, else as `writing` does."""
-    return stdout() if name == STDOUT else writing(Path(name))
+    """Return a context manager for an output by its name: the standard output for `-`, else as `named` does."""
+    return stdout() if name == STDOUT else named(name)
+
+
+def named(name: str) -> AbstractContextManager[IO[bytes]]:
+    """Return a context manager for a file: as `writing` does, or uploaded when the block ends."""
+    return _sent(name) if buckets.is_bucket(name) else writing(Path(name))
+
+
+@contextmanager
+def _sent(url: str) -> Iterator[IO[bytes]]:
+    with buckets.writing(url) as path, path.open("wb") as file:  # the file is closed first
+        yield file
 
 
 @contextmanager
@@ -118,7 +129,8 @@ class Made(NamedTuple):
     """A complete file under a temporary name, and its target path, which is not a symbolic link.
 
     `below`: the file in an output folder; both paths are then for messages only. `is_new`: the target must not exist;
-    otherwise a number is added to its name. `replaces`: the target must still have this state.
+    otherwise a number is added to its name. `replaces`: the target must still have this state. `is_sent`: the target is
+    a URL of a store, to which the file is uploaded instead of being put on the disk.
     """
 
     temporary: str
@@ -126,6 +138,7 @@ class Made(NamedTuple):
     below: Below | None = None
     is_new: bool = False
     replaces: FileState | None = None
+    is_sent: bool = False
 
     def check(self) -> None:
         """Raise ChangedError if the target is not the file that this one replaces."""
@@ -251,8 +264,11 @@ def _replaceable(folder: OpenFolder, name: str, path: str) -> os.stat_result | N
 
 
 def flush(made: Made) -> None:
-    """Call fsync for a complete file, so that a crash cannot truncate it. Raise OSError."""
+    """Call fsync for a complete file, so that a crash cannot truncate it, or upload it. Raise OSError."""
     folder = made.folder()
+    if made.is_sent:
+        buckets.send(os.path.join(folder.path, made.names[0]), made.target)  # noqa: PTH118
+        return
     number = os.open(folder.at(made.names[0]), _FLUSH, dir_fd=folder.descriptor)
     try:
         os.fsync(number)
@@ -273,7 +289,10 @@ def settle(made: Made) -> None:
 
 
 def put(made: Made) -> None:
-    """Rename a complete file to its target. On failure remove it and raise OSError."""
+    """Rename a complete file to its target; remove one that is uploaded. On failure remove it and raise OSError."""
+    if made.is_sent:
+        discard(made)
+        return
     try:
         made.check()
         folder = made.folder()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
 from absolve.rewriting.policy import absolute
-from absolve.run import inputs, outputs
+from absolve.run import buckets, inputs, outputs
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class RewriteOptions(NamedTuple):
     """How inputs are rewritten.
 
     `inside`: folder to which outputs are confined. `backup`: suffix for copies of files rewritten in place. `token`:
-    part of the names of temporary files. `log`: yield the changes, with these changes to their text.
+    part of the names of temporary files. `log`: yield the changes, with these changes to their text. `sends`: targets
+    are URLs of a store, and `inside` is a temporary folder.
     """
 
     reading: ReadOptions
@@ -47,10 +48,14 @@ class RewriteOptions(NamedTuple):
     inside: OutputFolder | None = None
     token: str = ""
     log: Cells | None = None
+    sends: bool = False
 
 
 def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
     """Raise UsageError if these inputs (and, with `listed`, a list of others) cannot be written to an output."""
+    for name in names:
+        if buckets.overlap(name, output):
+            raise UsageError(f"the output {output} is also an input ({name}), or one is inside the other")
     if is_file(names, output, listed=listed):
         if found := outputs.clash([Path(output)], names):
             raise _same(Path(output), found[1])
@@ -82,7 +87,7 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
 
 def is_file(names: Sequence[str], output: str, *, listed: bool = False) -> bool:
     """Return whether the output is a file, for a single input, and not a folder."""
-    if listed or len(names) != 1 or inputs.is_folder(names[0]):
+    if listed or len(names) != 1 or inputs.is_many(names[0]):
         return False
     return not Path(output).is_dir() and not output.endswith(("/", os.sep))
 
@@ -112,8 +117,13 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
     Files found in folders have different targets, except on a file system that does not distinguish `A` from `a`.
     """
     taken: set[str] = set()
+    sends = buckets.is_bucket(output)
     for input_ in found:
-        target = os.path.join(output, input_.place)  # noqa: PTH118 - faster, for very many
+        if not sends and buckets.is_bucket(input_.name) and not buckets.is_safe(input_.place):
+            text = "skipped: its output would be outside the output folder, or could have no name"
+            notify(Diagnostic("outside", text, input_.name, failed=True))
+            continue
+        target = _target(output, input_.place, sends=sends)
         if not input_.found:
             key = os.path.normcase(target)
             if key in taken or outputs.clash([Path(target)], [input_.name]):
@@ -122,6 +132,10 @@ def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:
                 continue
             taken.add(key)
         yield Job(input_, target)
+
+
+def _target(output: str, place: str, *, sends: bool) -> str:
+    return f"{output.rstrip('/')}/{place}" if sends else os.path.join(output, place)  # noqa: PTH118 - faster
 
 
 def once(found: Iterable[Input]) -> Iterator[Input]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from absolve.core.errors import DocumentError
@@ -95,7 +94,7 @@ class Publisher:
                 outputs.discard(made)
             if isinstance(error, DocumentError):
                 raise
-            raise unwritable(Path(job.target or job.input.name), error) from error
+            raise unwritable(job.target or job.input.name, error) from error
 
     def ended(self, job: Job, *, failed: bool) -> None:
         """Note the end of a job; an unchanged input gets a journal entry. Raise DocumentError if that fails."""
@@ -174,7 +173,8 @@ def _threads() -> Executor:
 
 def _put_on_disk(files: list[FilesReady], systems: FileSystems, threads: Executor) -> list[FilesReady | Failure]:
     """Put the files of a group on the disk: by one call for the file system, or else each by fsync."""
-    if len(files) > FEW and systems.sync(made for ready in files for made in ready.made):
+    made = [made for ready in files for made in ready.made]
+    if len(files) > FEW and not any(one.is_sent for one in made) and systems.sync(made):
         return [*files]
     return list(threads.map(_flushed, files))
 
@@ -187,5 +187,5 @@ def _flushed(ready: FilesReady) -> FilesReady | Failure:
     except OSError as error:
         for made in ready.made:
             outputs.discard(made)
-        return Failure(unwritable(Path(ready.made[-1].target), error).diagnostic)
+        return Failure(unwritable(ready.made[-1].target, error).diagnostic)
     return ready

@@ -50,6 +50,11 @@ class Output:
         return Path(self._job.input.name if self._how.in_place else self._job.target or special_files.STDOUT)
 
     @property
+    def name(self) -> str:
+        """The name of the result, for messages: a path, or a URL of a store."""
+        return self._job.target if self._how.sends and self._job.target is not None else str(self.path)
+
+    @property
     def is_stdout(self) -> bool:
         return self._job.target is None and not self._how.in_place
 
@@ -60,7 +65,7 @@ class Output:
             with self.stack:
                 yield
         except OSError as error:
-            raise unwritable(self.path, error) from error
+            raise unwritable(self.name, error) from error
 
     def write(self, piece: bytes) -> None:
         """Append bytes. Raise OSError or DocumentError if they cannot be written."""
@@ -84,7 +89,8 @@ class Output:
             return self.stack.enter_context(tempfile.TemporaryFile())
         else:
             output = self._prepared()
-        file, self.made = self.stack.enter_context(output)
+        file, made = self.stack.enter_context(output)
+        self.made = made._replace(is_sent=how.sends)
         return file
 
     @property
@@ -94,8 +100,9 @@ class Output:
 
     def _prepared(self) -> AbstractContextManager[tuple[IO[bytes], outputs.Made]]:
         how, job = self._how, self._job
-        like = job.input.name if job.input.name != STDIN else None
-        below = Below(how.inside, job.input.place) if how.inside is not None else None
+        like = job.input.name if job.input.name != STDIN and not how.sends else None
+        place = "_" if how.sends else job.input.place  # a key of a store need not be a path
+        below = Below(how.inside, place) if how.inside is not None else None
         if below is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         return outputs.preparing(job.target or special_files.STDOUT, like=like, token=how.token, below=below)
@@ -129,7 +136,7 @@ class Output:
                 kept = [*self._backups(Path(made.target))] if self._how.backup is not None else []
             except OSError as error:
                 outputs.discard(made)
-                raise unwritable(self.path, error) from error
+                raise unwritable(self.name, error) from error
             yield FilesReady((*kept, made))
 
     def _backups(self, real: Path) -> Iterator[outputs.Made]:
@@ -171,7 +178,7 @@ def copied(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     yield from output.ready()
 
 
-def unwritable(path: Path, error: OSError) -> DocumentError:
+def unwritable(path: Path | str, error: OSError) -> DocumentError:
     """Return the error for an output that cannot be written."""
     code = "outside" if isinstance(error, LinkError) else "unwritable"
     return DocumentError(Diagnostic(code, error.strerror or str(error), str(path)))

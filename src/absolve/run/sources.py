@@ -15,6 +15,7 @@ from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote
 
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.lazy_regex import pattern
@@ -23,6 +24,7 @@ from absolve.document.diagnostics import too_large
 from absolve.document.holdings import fold, page_of
 from absolve.encodings.charsets import for_any
 from absolve.formats import registry
+from absolve.run import buckets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,6 +90,8 @@ def head(name: str, *, found: bool = False, size: int = _HEAD) -> bytes:
         if name == STDIN:
             peek = getattr(_buffer(), "peek", None)
             return peek(size)[:size] if peek is not None else b""
+        if buckets.is_bucket(name):
+            return buckets.head(name, size)
         if not found and not os.path.isfile(name):  # noqa: PTH113 - faster, for very many
             return b""
         with open(name, "rb", buffering=0, opener=_at_once) as file:
@@ -107,7 +111,7 @@ def _at_once(name: str, flags: int) -> int:
 def opened(name: str) -> Iterator[IO[bytes]]:
     """Yield an input as an open binary file. Raise DocumentError for errors in opening and reading it."""
     try:
-        file = nullcontext(_buffer()) if name == STDIN else Path(name).open("rb")  # noqa: SIM115 - below
+        file = nullcontext(_buffer()) if name == STDIN else file_of(name)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
     with file as stream:
@@ -115,6 +119,11 @@ def opened(name: str) -> Iterator[IO[bytes]]:
             yield stream
         except OSError as error:
             raise unreadable(name, error) from error
+
+
+def file_of(name: str, *, streams: bool = True) -> IO[bytes]:
+    """Return a file of a disk or a store, open; without `streams` it is read here and there. Raise OSError."""
+    return buckets.opened(name, streams=streams) if buckets.is_bucket(name) else open(name, "rb")  # noqa: PTH123
 
 
 def _buffer() -> IO[bytes]:
@@ -134,6 +143,8 @@ def _contents(name: str, max_size: int) -> bytes:
     if not name:
         raise DocumentError(Diagnostic("not-found", "the name of the file is empty", "''"))
     try:
+        if buckets.is_bucket(name):
+            return _of_bucket(name, max_size)
         state = os.stat(name)  # noqa: PTH116 - faster, for very many
         if stat.S_ISDIR(state.st_mode):  # Windows reports a permission error for it
             raise DocumentError(Diagnostic("directory", "this is a directory, not a file", name))
@@ -144,6 +155,13 @@ def _contents(name: str, max_size: int) -> bytes:
             return file.readall() if is_file else _limited(file, name, max_size)  # for example a pipe, of unknown size
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
+
+
+def _of_bucket(url: str, max_size: int) -> bytes:
+    data = buckets.contents(url, max_size)
+    if data is None:
+        raise too_large(max_size, url)
+    return data
 
 
 def _limited(file: IO[bytes], name: str, max_size: int) -> bytes:
@@ -163,6 +181,9 @@ DIGITS: Final = "%Y%m%d%H%M%S"
 def modified(name: str) -> str:
     """Return the time when a regular file was last changed, as YYYYMMDDhhmmss in UTC; "" for anything else."""
     try:
+        if buckets.is_bucket(name):
+            found = buckets.state(name)
+            return "" if found is None else "".join(filter(str.isdecimal, found.modified))[:14]
         state = os.stat(name)  # noqa: PTH116 - a name, perhaps `-`
     except (OSError, ValueError):
         return ""
@@ -178,8 +199,8 @@ class FileBytes:
     def __init__(self, name: str) -> None:
         self._name = name
         try:
-            self._file = open(name, "rb")  # noqa: PTH123, SIM115 - closed at its end
-            self._size = os.fstat(self._file.fileno()).st_size
+            self._file = file_of(name, streams=False)  # closed at its end
+            self._size = self._file.seek(0, os.SEEK_END)
         except (OSError, ValueError) as error:
             raise unreadable(name, error) from error
 
@@ -212,6 +233,10 @@ def unreadable(name: str, error: Exception) -> DocumentError:
 
 def claims(name: str, around: Around | None = None, *, file_urls: bool = False) -> Iterator[BaseClaim]:
     """Yield the retrieval URLs that are recorded for a file, as `read` describes."""
+    if buckets.is_bucket(name):
+        if file_urls:
+            yield BaseClaim(Layer.RETRIEVAL, quote(name, _OF_URLS), "--file-urls")
+        return
     found = [(f"{_ORIGIN} attribute", _origin(name)), ("Zone.Identifier file", _host_url(name))]
     shortcuts = (around or around_file(name)).shortcuts
     if shortcuts:
@@ -221,6 +246,9 @@ def claims(name: str, around: Around | None = None, *, file_urls: bool = False) 
             yield BaseClaim(Layer.RETRIEVAL, for_any(url), source)
     if file_urls:
         yield BaseClaim(Layer.RETRIEVAL, Path(os.path.abspath(name)).as_uri(), "--file-urls")  # noqa: PTH100 - without links
+
+
+_OF_URLS: Final = "!$&'()*+,;=:@/~"  # RFC 3986 3.3: pchar, and the slash between segments
 
 
 class Around(NamedTuple):

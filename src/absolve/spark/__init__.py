@@ -1,21 +1,21 @@
 """Run the inventory and rewrites on Apache Spark, with the same task functions as on one machine.
 
-In: paths of files, folders and archives, and options. Out: DataFrames, or a folder of files.
-Paths are on a file system that is shared by the driver and all executors; absolve must be installed on all of them.
+In: paths or URLs of files, folders and archives, and options. Out: DataFrames, or a folder of files.
+URLs are those of a store (s3://bucket/crawl/*.warc.gz); paths are on a file system that the driver and all executors
+share. absolve must be installed on all of them.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from absolve.core import arguments
 from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
 from absolve.document.settings import CHOICES, Settings
 from absolve.rewriting.policy import absolute
-from absolve.run import inputs, leftovers, outputs, plan, remote_outputs
+from absolve.run import buckets, inputs, leftovers, plan
 from absolve.run.filters import Selection, only
 from absolve.run.globs import Globs
 from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of
@@ -23,20 +23,18 @@ from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
 from absolve.run.plan import RewriteOptions
 from absolve.run.publish import Publisher
-from absolve.run.results import Failure, FilesReady
-from absolve.run.rewrite_task import rewritten
 from absolve.run.sources import STDIN
 from absolve.tables import FORMATS, name_of
 
 try:
-    from absolve.spark import frames, parts, tasks
+    from absolve.spark import frames, parts, ranges, tasks
     from absolve.spark.frames import Tables
     from absolve.spark.sessions import session
 except ImportError as error:
     raise MissingPackageError("this needs pyspark and Java: pip install 'absolve[spark]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Unpack
 
     from pyspark.sql import DataFrame, SparkSession
@@ -63,6 +61,7 @@ def documents(spark: SparkSession, paths: str | Sequence[str], **options: Unpack
 
     The options are those of `tables`, but for kind, scope and problem; columns, where and unique are about documents.
     """
+    _configure(spark)
     found, how = _listing(paths, "parquet", {**options}, [], DOCUMENTS)
     return frames.tables(spark, tasks.cut_up(spark, found, how.reading), how).links
 
@@ -75,39 +74,54 @@ def tables(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[Cl
     of `absolve.links`. `where` requires DuckDB on the executors. Raise UsageError or TypeError for an unknown option.
     """
     reported: list[Diagnostic] = []
+    _configure(spark)
     found, how = _listing(paths, "parquet", {**options}, reported)  # its encoded rows are Arrow batches
     made = frames.tables(spark, tasks.cut_up(spark, found, how.reading), how)
     failed = [(one.name, one) for one in reported if one.failed]
     return made._replace(errors=made.errors.union(frames.errors(spark, failed))) if failed else made
 
 
-def write(spark: SparkSession, paths: str | Sequence[str], output: str, **options: Unpack[ClusterOptions]) -> DataFrame:
+def write(
+    spark: SparkSession,
+    paths: str | Sequence[str],
+    output: str,
+    *,
+    resume: bool = False,
+    **options: Unpack[ClusterOptions],
+) -> DataFrame:
     """List into a new folder and return the errors as rows. The tasks write the files, which is the fastest way.
 
     `output` is a folder that all executors can access, or the URL of one in a store, as for `rewrite`. It gets a file
     of rows for each task, in the order of the inputs, in the format of its suffix, by default Parquet. It is created
-    complete (with `_SUCCESS`) or not at all. The options are those of `tables`. Raise UsageError, too, where it exists
-    already.
+    complete (with `_SUCCESS`), or, with what is done, for `resume` to go on with, where nothing is done twice. The
+    options are those of `tables`. Raise UsageError, too, where it exists already, or is of other inputs or options.
     """
+    _configure(spark)
     format_ = name_of(output) if PurePath(output).suffix else "parquet"
     reported: list[Diagnostic] = []
     found, how = _listing(paths, format_, {**options}, reported)
-    found_by_tasks = list(written(spark, found, how, output))
+    found_by_tasks = list(written(spark, found, how, output, resume=resume))
     return frames.errors(spark, [*found_by_tasks, *((one.name, one) for one in reported)])
 
 
-def written(spark: SparkSession, found: Iterable[Input], how: ListOptions, output: str) -> Iterator[NamedDiagnostic]:
+def written(
+    spark: SparkSession, found: Iterable[Input], how: ListOptions, output: str, *, resume: bool = False
+) -> Iterator[NamedDiagnostic]:
     """List inputs that are found already into a new folder, and yield their diagnostics; for the command line.
 
-    The folder is complete when the iterator is exhausted.
+    The folder is complete when the iterator is exhausted. `resume`: see `write`.
     """
     if not FORMATS[how.format].cluster:
         raise UsageError(f"{how.format} is no format for a folder of files")
     store = _store(spark, output)
-    whole = tasks.cut_up(spark, found, how.reading)
     first = how._replace(format="parquet", unique=False) if how.unique else how
-    with parts.begun(store):
-        made = tasks.run(spark, whole, partial(parts.write, first, store))
+    with parts.begun(store, resume=resume):
+        groups = parts.planned(store, list(found), how, partial(_grouped, spark, how.reading))
+        planned = [parts.Part.of(number, first.format) for number in range(len(groups))]
+        done = {part.name: part for part in parts.done(store, planned)}
+        left = [(part, group) for part, group in zip(planned, groups, strict=True) if part.name not in done]
+        done |= {part.name: part for part in tasks.run(spark, left, partial(parts.write, first, store))}
+        made = [done[part.name] for part in planned]
         yield from parts.diagnostics(store, made)
         parts.put(store, frames.unique(spark, how, store, made) if how.unique else made)
 
@@ -119,18 +133,22 @@ def rewrite(
     *,
     policy: Policy = absolute,
     verify: bool = False,
+    resume: bool = False,
     **options: Unpack[RewritingOptions],
 ) -> DataFrame:
     """Rewrite files, folders and archives into an output folder, and return the errors as rows.
 
-    `output` is a folder that all executors can access, or the URL of one in a store (s3a://, gs://, abfs://, hdfs://),
-    which Arrow writes (for S3 with the cluster's fs.s3a settings). Each file is written complete or not at all.
-    `policy` must be picklable; the options are those of `absolve rewrite`, named as in `tables`. Raise UsageError or
-    TypeError for an unknown option, and where an output would be an input.
+    `output` is a folder that all executors can access, or the URL of one in a store (for S3 the cluster's settings of
+    fs.s3a count). Each file is written complete or not at all. In a store large archives are rewritten in ranges, and a
+    job that was stopped goes on with `resume`: what is done is seen by the names and sizes of files. `policy` must be
+    picklable; the options are those of `absolve rewrite`, named as in `tables`. Raise UsageError or TypeError for an
+    unknown option, where an output would be an input, and for `resume` without a store.
     """
+    _configure(spark)
     output = output.rstrip("/") + "/"  # a folder, also for a single input
-    if not remote_outputs.is_url(output):
-        plan.check(_names(paths), output)
+    if resume and not buckets.is_url(output):
+        raise UsageError("resume needs the URL of a store as output (file:///folder for a disk)")
+    plan.check(_names(paths), output)
     reported: list[Diagnostic] = []
     given: dict[str, Any] = {**options}
     found = _found(paths, given, reported)
@@ -139,16 +157,16 @@ def rewrite(
         _reading(given),
         only(selection, policy) if any(selection) else policy,
         verify=verify,
-        inside=None if remote_outputs.is_url(output) else OutputFolder.of(output),
+        inside=None if buckets.is_url(output) else OutputFolder.of(output),
         token=leftovers.token(),
     )
-    with Publisher(how.token, inside=how.inside) as putting:
-        jobs = plan.jobs(found, output, reported.append)
-        if remote_outputs.is_url(output):
-            work = partial(_sent, how, _store(spark, output))
-        else:
-            jobs, work = putting.watched(jobs), partial(_rewritten, how)
-        found_by_tasks = [one for group in tasks.run(spark, list(jobs), work) for one in group]
+    jobs = plan.jobs(found, output, reported.append)
+    if buckets.is_url(output):
+        found_by_tasks = list(ranges.rewritten(spark, how, list(jobs), _store(spark, output), resume=resume))
+    else:
+        with Publisher(how.token, inside=how.inside) as putting:
+            groups = tasks.numbered(tasks.grouped(spark, list(putting.watched(jobs))))
+            found_by_tasks = [one for group in tasks.run(spark, groups, partial(_rewritten, how)) for one in group]
     return frames.errors(spark, [*found_by_tasks, *((one.name, one) for one in reported)])
 
 
@@ -204,8 +222,17 @@ def _reading(options: dict[str, Any]) -> ReadOptions:
     return ReadOptions(Settings(**arguments.choices_of(chosen, CHOICES)).checked(), **options)
 
 
-def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
-    return remote_outputs.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
+def _grouped(spark: SparkSession, how: ReadOptions, found: Sequence[Input]) -> list[list[Input]]:
+    return tasks.grouped(spark, tasks.cut_up(spark, found, how))
+
+
+def _configure(spark: SparkSession) -> None:
+    """Use the cluster's settings of stores for inputs, too."""
+    buckets.configure(spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
+
+
+def _store(spark: SparkSession, output: str) -> buckets.Store:
+    return buckets.of(output, spark.sparkContext._jsc.hadoopConfiguration().get)  # noqa: SLF001 - no other way
 
 
 # --- on the executors -------------------------------------------------------------------------------------------------
@@ -214,35 +241,4 @@ def _store(spark: SparkSession, output: str) -> remote_outputs.Store:
 def _rewritten(how: RewriteOptions, _: int, jobs: Iterator[Job]) -> list[NamedDiagnostic]:
     """Rewrite the input of each job and rename the output into place; return the diagnostics."""
     putting = Publisher(how.token, inside=how.inside)
-    return [found for job in jobs for found in _worked(how, job, putting.put)]
-
-
-def _sent(how: RewriteOptions, store: remote_outputs.Store, _: int, jobs: Iterator[Job]) -> list[NamedDiagnostic]:
-    """Rewrite the input of each job into a local temporary folder and upload it to a store; return the diagnostics."""
-
-    def send(job: Job, ready: FilesReady) -> None:
-        for made in ready.made:
-            outputs.put(made)
-            try:
-                store.put(Path(made.target), job.input.place)
-            except (OSError, ValueError) as error:
-                text = str(error).partition("\n")[0]
-                raise DocumentError(Diagnostic("unwritable", text, f"{store.root}/{job.input.place}")) from error
-
-    reported: list[NamedDiagnostic] = []
-    for job in jobs:
-        with TemporaryDirectory(prefix="absolve-") as folder:
-            here = job._replace(target=f"{folder}/{job.input.place}")
-            reported += _worked(how._replace(inside=OutputFolder.of(folder)), here, send)
-    return reported
-
-
-def _worked(how: RewriteOptions, job: Job, put: Callable[[Job, FilesReady], None]) -> Iterator[NamedDiagnostic]:
-    for piece in rewritten(how, job):
-        if isinstance(piece, Failure) or (isinstance(piece, Diagnostic) and piece.failed):
-            yield job.input.name, piece
-        elif isinstance(piece, FilesReady):
-            try:
-                put(job, piece)
-            except DocumentError as error:
-                yield job.input.name, Failure(error.diagnostic)
+    return [found for job in jobs for found in ranges.worked(how, job, putting.put)]

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from absolve.run.buckets import Store
     from absolve.run.inputs import Input
     from absolve.run.links_task import ListOptions
-    from absolve.run.remote_outputs import Store
     from absolve.spark.tasks import NamedDiagnostic
 
 ERRORS: Final = pa.schema(
@@ -62,7 +62,8 @@ def tables(spark: SparkSession, inputs: Sequence[Input], how: ListOptions) -> Ta
     """Return the links of inputs and the errors."""
     work = partial(_listed, how._replace(unique=False))
     schema = pa.schema([*_plain(how.columns), _FAILURE])
-    spread = spark.createDataFrame(tasks.spread(spark, inputs), "tasks binary")
+    groups = tasks.numbered(tasks.grouped(spark, inputs))
+    spread = spark.createDataFrame(tasks.spread(spark, groups), "tasks binary")
     whole = spread.mapInArrow(work, from_arrow_schema(schema))
     failed = functions.col(_FAILURE.name)
     rows = whole.where(failed.isNull()).drop(_FAILURE.name)
@@ -105,7 +106,7 @@ def _listed(how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 def _read(store: Store, how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for part in batch.column(0):
-            with store.files.open_input_file(store.path(part.as_py())) as file:
+            with store.files.open(store.path(part.as_py()), "rb") as file:
                 for rows in parquet.ParquetFile(file).iter_batches():
                     yield from pa.Table.from_batches([rows]).cast(_plain(how.columns)).to_batches()
 
