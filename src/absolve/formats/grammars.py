@@ -189,6 +189,9 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "likely": likely,
     "link": link,
     "bracketed": bracketed,
+    "destination": url,
+    "bare": url,
+    "line": url,
 }
 
 
@@ -205,6 +208,8 @@ _SPACE_OR_COMMA: Final = re.compile(rb"[\t\n\f\r ,]++")
 _SPACE_OR_ANGLE: Final = re.compile(rb"[\t\n\f\r >]++")
 _SPACE_OR_ANGLES: Final = re.compile(rb"[\t\n\f\r <>]++")
 _SEMICOLON: Final = re.compile(rb";++")
+_LINE_END: Final = re.compile(rb"[\r\n]++")
+_NOT_BARE: Final = re.compile(rb"[\x00-\x20<>\x7f]++|[?!.,:*_~'\";)\]]++\Z")
 
 
 def _escape_spaces(target: bytes, _before: bytes) -> bytes:
@@ -244,6 +249,16 @@ def _escape_bracketed(target: bytes, _before: bytes) -> bytes:
     return replaced(_SPACE_OR_ANGLES, _percent, target)
 
 
+def _escape_destination(target: bytes, before: bytes) -> bytes:
+    """Escape white space in a link destination of Markdown; between angle brackets, line ends only."""
+    return replaced(_LINE_END if before.endswith(b"<") else _SPACE, _percent, target)
+
+
+def _escape_bare(target: bytes, before: bytes) -> bytes:
+    """Escape what ends a URL between angle brackets; without these, punctuation at its end, too (GFM 6.9)."""
+    return replaced(_SPACE_OR_ANGLES if before.endswith(b"<") else _NOT_BARE, _percent, target)
+
+
 # Percent-escape a target so that the grammar reads it as one reference. (target in UTF-8, bytes of the value before the
 # span that it replaces) -> bytes to write. The target is an absolute URL without surrounding white space; most targets
 # are returned unchanged.
@@ -258,4 +273,8 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "likely": _escape_nothing,
     "link": _escape_link,
     "bracketed": _escape_bracketed,
+    "destination": _escape_destination,
+    "bare": _escape_bare,
+    "line": _escape_link,
 }
+ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link
