@@ -106,6 +106,8 @@ WALKERS: Final[dict[str, Format]] = {
     SPECULATION_RULES: Format("absolve.formats.json.walker", "walk_speculation_rules"),
     MANIFEST: Format("absolve.formats.json.walker", "walk_manifest", suffixes=(".webmanifest",)),
     JSON_LD: Format("absolve.formats.json.json_ld", "walk", suffixes=(".jsonld",)),
+    NOTEBOOK: Format("absolve.formats.json.documents", "walk_notebook", suffixes=(".ipynb",)),
+    JSON_FEED: Format("absolve.formats.json.documents", "walk_feed"),
     HTTP: Format("absolve.formats.http.walker", "walk", "none"),
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
@@ -205,6 +207,9 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     WEB_ARCHIVE: pattern(rb"bplist0.*WebMainResource", re.DOTALL),
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
+    JSON_FEED: pattern(
+        rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{.*?"version"[\t\n\r ]*:[\t\n\r ]*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org', re.DOTALL
+    ),
     # RFC 4155
     MAILBOX: pattern(rb"(?:\xef\xbb\xbf)?From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
     MESSAGE: pattern(rb"(?:\xef\xbb\xbf)?" + _MAIL_HEADER, re.IGNORECASE),
