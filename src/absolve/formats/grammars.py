@@ -178,6 +178,28 @@ def bracketed(value: bytes) -> Iterator[Span]:
             yield _trimmed(value, *found.span(1))
 
 
+# GFM 6.9: what ends a URL in text and is not part of it
+_PUNCTUATION: Final = b"?!.,:*_~'\";"
+_ENTITY: Final = pattern(rb"&[A-Za-z0-9]++;\Z")
+
+
+def bare_end(text: bytes) -> int:
+    """Return the end of a URL in text without the punctuation behind it, and brackets that it does not open (GFM 6.9)."""
+    end = len(text)
+    extra = {closing: text.count(closing) - text.count(opening) for opening, closing in ((b"(", b")"), (b"[", b"]"))}
+    while end:
+        last = text[end - 1 : end]
+        if last in _PUNCTUATION:
+            entity = _ENTITY.search(text[max(end - 40, 0) : end]) if last == b";" else None
+            end -= len(entity[0]) if entity else 1
+        elif extra.get(last, 0) > 0:
+            extra[last] -= 1
+            end -= 1
+        else:
+            break
+    return end
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
     "srcset": _with_placeholders(srcset),
@@ -190,6 +212,7 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "link": link,
     "bracketed": bracketed,
     "destination": url,
+    "uri": url,
     "bare": url,
     "line": url,
 }
@@ -274,6 +297,7 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "link": _escape_link,
     "bracketed": _escape_bracketed,
     "destination": _escape_destination,
+    "uri": _escape_spaces,
     "bare": _escape_bare,
     "line": _escape_link,
 }

@@ -90,6 +90,7 @@ WALKERS: Final[dict[str, Format]] = {
     CSS: Format("absolve.formats.css.walker", "walk_sheet", suffixes=(".css",)),
     XML: Format("absolve.formats.xml.walker", "walk", "xml", _XML_SUFFIXES),
     MARKDOWN: Format("absolve.formats.markdown.walker", "walk", suffixes=_MARKDOWN),
+    RST: Format("absolve.formats.rst", "walk", suffixes=(".rst", ".rest", ".rst.txt")),
     ROBOTS: Format("absolve.formats.for_crawlers", "walk_robots"),
     SITEMAP: Format("absolve.formats.for_crawlers", "walk_sitemap"),
     COMPRESSED: Format("absolve.formats.for_crawlers", "walk_gzip", "none"),
@@ -141,7 +142,6 @@ _OTHER_SUFFIXES: Final = {
     "text/x-diff": (".diff", ".patch"),
     "text/x-gettext-translation": (".po", ".pot"),
     "text/x-sass": (".scss", ".sass", ".less", ".styl"),
-    "text/x-rst": (".rst",),
     "text/asciidoc": (".adoc", ".asciidoc"),
     "text/x-source": (
         *(".ts", ".tsx", ".jsx", ".mts", ".cts", ".cjs", ".coffee", ".dart", ".as", ".rb", ".go", ".rs", ".java"),

@@ -83,4 +83,5 @@ def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
 _LONGEST_KNOWN = 1 << 16  # bytes of a prefix that is cached
 # A prefix whose encoding depends on the next bytes: a character reference, an escape, the end of a comment or section.
 _DEPENDS = re.compile(r"[&\\]|[]!?-]\Z")
-_LISTS = frozenset({"commas", "destination", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them
+# In these no empty reference can be written.
+_LISTS = frozenset({"commas", "destination", "refresh", "spaces", "srcset", "tasks", "uri"})

@@ -1,4 +1,4 @@
-"""Second check of text in lines: robots.txt, sitemaps as text, reStructuredText.
+"""Second check of text in lines: robots.txt and sitemaps as text.
 
 In: the two entities. Out: differences. As many lines are there as before, and a line that differs does so only in the
 references in it. Python's urllib.robotparser reads robots.txt: the rules in it are equal.
@@ -48,7 +48,7 @@ def _is_meant(old: str, new: str, wanted: dict[str, set[str]]) -> bool:
 
 
 def _pieces(line: str, wanted: dict[str, set[str]]) -> list[str]:
-    """Split a line into references and what is between them; a line may be one that has blanks."""
+    """Split a line into references and what is between them: it is one itself, or a word of it is."""
     whole = line.strip()
     if whole and whole in wanted:
         start = line.index(whole)
@@ -56,8 +56,7 @@ def _pieces(line: str, wanted: dict[str, set[str]]) -> list[str]:
     return _BETWEEN.split(line)
 
 
-# The name of a field; white space and brackets, and the punctuation before them
-_BETWEEN: Final = re.compile(r"(^\W*[\w-]*\s*:(?!//)\s*|[?!.,:;\"')`_]*(?:[\s<>]+|$))")
+_BETWEEN: Final = re.compile(r"(^\W*[\w-]*\s*:(?!//)\s*|\s+)")  # the name of a field, and white space
 
 
 def _rules(lines: list[str]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import Link, LinkSite
 from absolve.encodings.codings import IDENTITY
+from absolve.formats.grammars import bare_end
 from absolve.formats.markdown.blocks import TAG
 from absolve.formats.markdown.codings import BARE, IN_ANGLES
 
@@ -41,9 +42,6 @@ _TITLE: Final = pattern(rb"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]
 _LABEL: Final = pattern(rb"\[((?:[^\[\]\\]|\\.){0,999}+)\]", 0x10)
 _DEEPEST: Final = 32  # parentheses in each other in a destination without angle brackets
 _PLACEHOLDERS: Final = {b"{{": b"}}", b"{%": b"%}"}
-# GFM 6.9: what ends a URL in text is not part of it
-_PUNCTUATION: Final = b"?!.,:*_~'\";"
-_ENTITY: Final = pattern(rb"&[A-Za-z0-9]++;\Z")
 
 
 class _Destination(NamedTuple):
@@ -245,7 +243,7 @@ class _Text:
     def _url(self, start: int) -> None:
         """Read a URL in text (GFM 6.9), which GitHub and most generators of sites make a link."""
         text = self._data[start : self._at]
-        end = _url_end(text)
+        end = bare_end(text)
         self._at = start + max(end, len(b"http"))
         self._inlines.mask(start, self._at)
         if not self._in_anchor and end > text.find(b"//") + len(b"//"):
@@ -302,23 +300,6 @@ class _Text:
         found = self._inlines.refer(self._data[begin:at], is_image=bracket.is_image)
         self._at = label.end() if found and label is not None else self._at
         return found
-
-
-def _url_end(text: bytes) -> int:
-    """Return the end of a URL in text without the punctuation behind it, and brackets that it does not open (6.9)."""
-    end = len(text)
-    extra = {closing: text.count(closing) - text.count(opening) for opening, closing in ((b"(", b")"), (b"[", b"]"))}
-    while end:
-        last = text[end - 1 : end]
-        if last in _PUNCTUATION:
-            entity = _ENTITY.search(text[max(end - 40, 0) : end]) if last == b";" else None
-            end -= len(entity[0]) if entity else 1
-        elif extra.get(last, 0) > 0:
-            extra[last] -= 1
-            end -= 1
-        else:
-            break
-    return end
 
 
 def _closing_runs(data: bytes, start: int, end: int) -> dict[int, int]:
