@@ -55,6 +55,7 @@ PART_OF_DIGEST: Final = "message/part-of-digest"  # without a Content-Type it is
 STEPS: Final = frozenset({HAR_ENTRY, PART, PART_OF_DIGEST})
 RECORDS: Final = "application/warc-records"  # our own name: the records in one compressed member of a WARC file
 WEB_ARCHIVE: Final = "application/x-webarchive"  # not registered: Safari's
+WAT: Final = "application/x-wat"  # our own name: the JSON of a metadata record with what a crawler extracted
 ZIP: Final = "application/zip"
 PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
 
@@ -113,6 +114,7 @@ WALKERS: Final[dict[str, Format]] = {
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
+    WAT: Format("absolve.formats.json.wat", "walk"),
     SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url",)),
     DESKTOP: Format("absolve.formats.shortcuts", "walk", suffixes=(".desktop",)),
     WEBLOC: Format("absolve.formats.shortcuts", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),
