@@ -66,14 +66,11 @@ TEXTS = [
 def by_docutils(page: str) -> set[str]:
     """Return the URIs of a document; directives that read files or the network are off."""
     nodes = pytest.importorskip("docutils.nodes")
-    from docutils.frontend import get_default_settings
-    from docutils.parsers.rst import Parser
-    from docutils.utils import new_document
-
-    settings = get_default_settings(Parser)  # type: ignore[no-untyped-call]
+    frontend, rst, utils = (pytest.importorskip(f"docutils.{name}") for name in ("frontend", "parsers.rst", "utils"))
+    settings = frontend.get_default_settings(rst.Parser)
     settings.file_insertion_enabled, settings.report_level, settings.halt_level = False, 5, 6
-    document = new_document("x", settings)
-    Parser().parse(page, document)
+    document = utils.new_document("x", settings)
+    rst.Parser().parse(page, document)
     found = (node.get("refuri") for node in document.findall(nodes.Element))
     return {uri for uri in found if uri}
 

@@ -42,7 +42,7 @@ def walk_sitemap(data: bytes, _charset: Charset, _options: WalkOptions) -> Itera
 
 
 def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Part]:  # noqa: ARG001 - it has its own
-    """Yield the document, message or mailbox in gzip data, by its first bytes. Raise WalkError for any other content."""
+    """Yield the document, message or mailbox in gzip data, by its first bytes. Raise WalkError for other content."""
     media_type = registry.in_gzip(data)
     if media_type in {None, registry.WARC}:
         raise WalkError("no-message", "there is neither a mailbox nor a message, XML or list of URLs in this gzip file")

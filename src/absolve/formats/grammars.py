@@ -184,9 +184,10 @@ _ENTITY: Final = pattern(rb"&[A-Za-z0-9]++;\Z")
 
 
 def bare_end(text: bytes) -> int:
-    """Return the end of a URL in text without the punctuation behind it, and brackets that it does not open (GFM 6.9)."""
+    """Return the end of a URL in text, without punctuation behind it and brackets that it does not open."""
     end = len(text)
-    extra = {closing: text.count(closing) - text.count(opening) for opening, closing in ((b"(", b")"), (b"[", b"]"))}
+    pairs = ((b"(", b")"), (b"[", b"]"))
+    extra = {closing: text.count(closing) - text.count(opening) for opening, closing in pairs}
     while end:
         last = text[end - 1 : end]
         if last in _PUNCTUATION:

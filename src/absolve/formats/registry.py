@@ -108,8 +108,8 @@ WALKERS: Final[dict[str, Format]] = {
     SPECULATION_RULES: Format("absolve.formats.json.walker", "walk_speculation_rules"),
     MANIFEST: Format("absolve.formats.json.walker", "walk_manifest", suffixes=(".webmanifest",)),
     JSON_LD: Format("absolve.formats.json.json_ld", "walk", suffixes=(".jsonld",)),
-    NOTEBOOK: Format("absolve.formats.json.documents", "walk_notebook", suffixes=(".ipynb",)),
-    JSON_FEED: Format("absolve.formats.json.documents", "walk_feed"),
+    NOTEBOOK: Format("absolve.formats.json.notebooks", "walk_notebook", suffixes=(".ipynb",)),
+    JSON_FEED: Format("absolve.formats.json.notebooks", "walk_feed"),
     HTTP: Format("absolve.formats.http.walker", "walk", "none"),
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
@@ -210,7 +210,8 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
     JSON_FEED: pattern(
-        rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{.*?"version"[\t\n\r ]*:[\t\n\r ]*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org', re.DOTALL
+        rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{.*?"version"[\t\n\r ]*:[\t\n\r ]*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org',
+        re.DOTALL,
     ),
     # RFC 4155
     MAILBOX: pattern(rb"(?:\xef\xbb\xbf)?From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
@@ -359,7 +360,8 @@ def _plain(name: str) -> str:
     return bare if "." in bare[1:] and dot + suffix in _TEMPLATES else name
 
 
-_FILLED_IN: Final = (HTML, CSS, MARKDOWN)  # what can be read before a template is filled in; few such files are well-formed XML
+# What can be read before a template is filled in; few such files are well-formed XML.
+_FILLED_IN: Final = (HTML, CSS, MARKDOWN)
 
 _NO_TEXT: Final = frozenset({*MAIL, WEBLOC})  # whatever their bytes look like
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")

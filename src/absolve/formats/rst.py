@@ -1,8 +1,8 @@
 """The reStructuredText walker: hyperlink targets, embedded and standalone URIs, images, and raw HTML.
 
-In: the bytes of a document in UTF-8. Out: its links, and a part for each `raw` directive of HTML. Literal text has
-none: literal blocks, doctest blocks, directives with code, comments, inline literals, and interpreted text. No directive
-is run. The words are those of the reStructuredText Markup Specification of docutils.
+In: the bytes of a document in UTF-8. Out: its links, and a part for each `raw` directive of HTML. Literal text
+has none: literal blocks, doctest blocks, directives with code, comments, inline literals, and interpreted text. No
+directive is run. The words are those of the reStructuredText Markup Specification of docutils.
 
 This is a scanner of its own, because docutils gives lines, but no positions in them, and reads files as it parses.
 """
@@ -114,7 +114,8 @@ def _lines(data: bytes) -> Iterator[_Line]:
             return
         text = data[start:end]
         first = start + len(text) - len(text.lstrip(_BLANKS))
-        yield _Line(start, first, start + len(text.rstrip(_BLANKS)) if first < end else first, _columns(data[start:first]))
+        last = max(start + len(text.rstrip(_BLANKS)), first)
+        yield _Line(start, first, last, _columns(data[start:first]))
 
 
 def _columns(blanks: bytes) -> int:
@@ -232,7 +233,7 @@ class _Reader:
                 self._skip_indented(line.indent)
 
     def _argument(self, line: _Line, start: int) -> tuple[int, int]:
-        """Return the span of the text from an offset on and in the lines indented more, up to an option or blank line."""
+        """Return the span of the text from an offset on and in lines indented more, up to an option or blank line."""
         end = line.end
         self._at += 1
         while self._at < len(self._lines):

@@ -1,7 +1,7 @@
 """Second check of JSON and HTTP Archives (HAR 1.2): Python's json reads equal values, except for links and documents.
 
-In: the two entities. Out: differences. A changed body in an archive, and a document in a string, is compared by the second check of its own media
-type; the bytes of its header fields are compared by the first check.
+In: the two entities. Out: differences. A changed body in an archive, and a document in a string, is compared by the
+second check of its own media type; the bytes of its header fields are compared by the first check.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     is_archive = before.media_type == registry.HAR
     if before.media_type == registry.NOTEBOOK:
         old, new = _joined(old), _joined(new)
-    inside = {one.entity.data: (one.entity, other.entity) for one, other in zip(inners(before), inners(after), strict=False)}
+    pairs = zip(inners(before), inners(after), strict=False)
+    inside = {one.entity.data: (one.entity, other.entity) for one, other in pairs}
     for fault in _of_archive(old, new, before, after, meant) if is_archive else _of_values(old, new, meant, inside):
         yield Fault(fault.code, f"json: {fault.text}")
 

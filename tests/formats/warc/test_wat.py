@@ -61,8 +61,8 @@ def test_other_metadata_has_no_links() -> None:
 
 
 def test_a_mirror_does_not_take_them_for_pages() -> None:
-    from absolve.encodings.charsets import UTF_8
     from absolve.document.settings import Settings
+    from absolve.encodings.charsets import UTF_8
     from absolve.formats.warc.walker import walk
 
     assert not list(walk(WAT, UTF_8, Settings(documents=True, captures=True)))

@@ -211,7 +211,7 @@ class Blocks:
         self._is_new_item = is_empty
 
     def _begin_leaf(self, line: _Line, matched: int, *, whole: bool) -> bool:
-        """Return whether a block begins at the first byte of a line that is neither container nor paragraph; read it."""
+        """Return whether a block other than container and paragraph begins at the first byte of a line; read it."""
         data, first, end = line.data, line.first, line.end
         if (fence := _FENCE.match(data, first, end)) is not None:
             self._close(matched)
@@ -270,9 +270,8 @@ class Blocks:
                 self._add(*cell.span(), is_paragraph=False)
 
     def _is_table(self, header: Span, line: Span) -> bool:
-        text = self.out[slice(*line)]
-        is_table = b"|" in self.out[slice(*header)] and _DELIMITERS.match(text)
-        return bool(is_table) and _columns(self.out[slice(*header)]) == _columns(text)
+        row, text = (bytes(self.out[slice(*span)]) for span in (header, line))
+        return b"|" in row and bool(_DELIMITERS.match(text)) and _columns(row) == _columns(text)
 
     def _add(self, start: int, end: int, *, is_paragraph: bool) -> None:
         self.texts.append((start, end))

@@ -6,7 +6,6 @@ In: the raw bytes of a destination (UTF-8). Out: the reference with backslash es
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
@@ -14,6 +13,8 @@ from absolve.encodings.character_references import reference_at
 from absolve.encodings.offset_map import Decoded, replaced
 
 if TYPE_CHECKING:
+    import re
+
     from absolve.core.protocols import Coding, Offsets
 
 _UNIT: Final = pattern(rb"\\([!-/:-@\[-`{-~])|&(?:\#(?:[0-9]{1,7}|[Xx][0-9A-Fa-f]{1,6})|[A-Za-z][A-Za-z0-9]{0,31});")

@@ -1,4 +1,4 @@
-"""Find the links in the texts of Markdown: inline links and images, reference definitions, autolinks (CommonMark 6, 4.7).
+"""Find the links in texts of Markdown: links and images, reference definitions, autolinks (CommonMark 6, 4.7).
 
 In: the blocks of a document. Out: links, in the order in which they end; and blanks in place of code spans (6.1),
 destinations, and each `<` that begins no raw HTML (6.6), so that what is left of the document is its raw HTML.

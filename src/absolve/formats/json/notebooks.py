@@ -1,7 +1,7 @@
-"""Find the documents in JSON files: the cells and outputs of Jupyter notebooks, the contents of a JSON Feed; and its URLs.
+"""Find the documents in JSON files: cells and outputs of Jupyter notebooks, the items of a JSON Feed; and its URLs.
 
-In: the bytes of a JSON text. Out: a part for each string that is a document, with the coding of its bytes, and links; or
-a single finding for malformed JSON. Notebooks are those of nbformat 3 and 4, feeds those of JSON Feed 1 and 1.1.
+In: the bytes of a JSON text. Out: a part for each string that is a document, with the coding of its bytes, and links;
+or a single finding for malformed JSON. Notebooks are those of nbformat 3 and 4, feeds those of JSON Feed 1 and 1.1.
 """
 
 from __future__ import annotations
