@@ -20,7 +20,7 @@ PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 NAMES_OF: Final = {  # of licences, as packages state them that are older than SPDX's expressions
     "MIT": {"MIT License", "MIT"},
     "Apache-2.0": {"Apache Software License", "Apache License, Version 2.0", "Apache 2.0", "Apache-2.0"},
-    "BSD-2-Clause": {"BSD-2-Clause"},
+    "BSD-2-Clause": {"BSD License", "BSD-2-Clause"},
     "BSD-3-Clause": {"BSD License", "BSD-3-Clause"},
     "MPL-2.0": {"MPL-2.0"},
     "GPL-3.0-or-later": {"GPL-3.0-or-later"},

@@ -8,7 +8,7 @@ from absolve.formats import registry
 # The name of a document, and its bytes, in which `%` is where a relative reference gets its base.
 DOCUMENTS = {
     "a.html": b'<a href="%x">x</a> <img src=%y> <p style="background: url(%z)">',
-    "a.md": b"# `<a href=x>`\n\n<img src=%y> [x](x)\n\n```\n<img src=y>\n```\n",
+    "a.md": b"# `<a href=x>`\n\n<img src=%y> [x](%x)\n\n```\n<img src=y> [x](x)\n```\n\n[y]: %y 'y'\n",
     "a.css": b'@import "%x"; p { background: url(%y) } /* url(y) */',
     "a.svg": b'<svg xmlns="http://www.w3.org/2000/svg"><a href="%x"/><!-- <a href="x"/> --></svg>',
     "a.opml": b'<opml version="2.0"><body><outline text="x" xmlUrl="%x" htmlUrl=\'%y\'/></body></opml>',
@@ -16,6 +16,8 @@ DOCUMENTS = {
     "a.webmanifest": b'{"name": "x", "start_url": "%x", "icons": [{"src": "%y"}]}',
     "a.importmap": b'{"imports": {"x": "%./y.js"}}',
     "a.jsonld": b'{"@context": "https://schema.org", "@type": "Thing", "url": "%x", "name": "x"}',
+    "a.rst": b".. _a: %x\n\n`b <%y>`_ ``c <x>`_``::\n\n   `b <x>`_\n",
+    "a.ipynb": b'{"cells": [{"cell_type": "markdown", "source": ["[a](%x)\\n", "`[a](x)`"]}]}',
     "a.url": b"[InternetShortcut]\r\nURL=%x\r\nIconFile=C:\\x.ico\r\n",
     "a.desktop": b"[Desktop Entry]\nType=Link\nURL=%x\n",
     "a.webloc": b'<plist version="1.0"><dict><key>URL</key><string>%x</string></dict></plist>',
@@ -32,4 +34,4 @@ def test_the_links_of_each_format_become_absolute(name: str) -> None:
 def test_each_format_with_a_suffix_of_its_own_is_among_them() -> None:
     seen = {registry.sniff(DOCUMENTS[name].replace(b"%", b""), name) for name in DOCUMENTS}
     others = {name for name, row in registry.WALKERS.items() if row.archive} | {registry.MAILBOX, registry.EMLX}
-    assert {name for name, row in registry.WALKERS.items() if row.suffixes} - others == seen - {registry.MARKDOWN}
+    assert {name for name, row in registry.WALKERS.items() if row.suffixes} - others == seen

@@ -27,17 +27,30 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"if (a<b) document.write('<p>')", "x.js"), (b"print('<p>')", "x.py"), (b"{}", "x.json"), (b"\0\1", "x"), (b"\0\1", "x.html"),
         (gzip.compress(b"<p>"), "x.gz"), (gzip.compress(b"From: a\nTo: b\n\n")[:9], "x.mbox.gz"),
         (b'{"manifest_version": 3, "icons": {}}', "manifest.json"), (b"[]", "manifest.json"),
-        (b'{"cells": ["<img src=\\"a\\">"]}', "x.ipynb"), (b'{"a": "<p>"}', "data"), (b' [{"a": "<p>"}]', None), (b'["<p>"]', "-"),
+        (b'{"a": "<p>"}', "data"), (b' [{"a": "<p>"}]', None), (b'["<p>"]', "-"),
         (b"INSERT '<p>'", "x.sql"), (b"a: <p>", "x.yml"), (b"'<p>'", "x.ts"), (b"<%= x %> <p>", "x.conf.erb"), (b"<% %> '<p>'", "x.js.erb"),
         (b"x:<p>", "x.ics"), (b"x:<p>", "x.vcf"), (b"x <p>", "x.rtf"), (b"BEGIN:VCALENDAR\r\nX:<p>", "-"), (b"begin:vcard\nX:<p>", None),
         (b"\xef\xbb\xbfBEGIN:VCARD\nX:<p>", "x"), (b"{\\rtf1 <p>}", None),
-        (b"no tag", "x.md"), (b"<?php x ?> <p>", "x.xml.php"),
+        (b"<?php x ?> <p>", "x.xml.php"), (b"http://h/\nb\n", "sitemap.txt"), (b"http://h/", "urls.txt"), (gzip.compress(b"{}"), "x.gz"),
     ],
     registry.CSS: [
         (b"a{b:url(<%= x %>)}", "x.css.erb"),
     ],
     registry.MARKDOWN: [
         (b"# x\n<p>", "x.md"), (b"<h1>x</h1>\n\n    <p>", "README.MD"), (b"<p>", "x.md.erb"),
+        (b"no tag", "x.md"), (b"# x", "x.md.txt"), (b"# x", "dir/llms.txt"), (b"# x", "llms-full.txt"),
+    ],
+    registry.RST: [
+        (b"<p>", "x.rst"), (b"", "x.rst.txt"),
+    ],
+    registry.ROBOTS: [
+        (b"", "robots.txt"), (b"<p>", "dir/Robots.txt"),
+    ],
+    registry.SITEMAP: [
+        (b"http://h/\r\n\nhttps://h/a b\n", "sitemap.txt"), (b"\xef\xbb\xbfhttp://h/", "my-sitemap-2.txt"), (b"http://h/\n" * 999, "urllist.txt"),
+    ],
+    registry.COMPRESSED: [
+        (gzip.compress(b"<urlset/>"), "sitemap.xml.gz"), (gzip.compress(b"<svg/>"), "x.svgz"), (gzip.compress(b"http://h/\n"), "sitemap.txt.gz"),
     ],
     registry.XML: [
         (b"", "a.svg"), (b"<html>", "a.XML"), (b"<html>", "a.xhtml"), (b"<?xml version='1.0'?><rss>", "a.php"),

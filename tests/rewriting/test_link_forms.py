@@ -108,3 +108,13 @@ def test_an_emptied_base_leaves_links_relative_to_the_page() -> None:
 def test_a_base_path_is_the_path_of_a_folder(path: str) -> None:
     with pytest.raises(UsageError, match="--base-path needs the path of a folder"):
         Form(absolute, "root", "", path)
+
+
+def test_texts_that_are_read_with_their_site_get_the_form_and_others_stay_absolute() -> None:
+    page = b"[a](/x) <http://h/a/y> http://h/a/z"
+    assert written(page, "relative", name="p.md") == page.replace(b"(/x)", b"(../../x)")
+    page = b'{"cells": [{"cell_type": "markdown", "source": ["[a](/x)"]}]}'
+    assert written(page, "relative", name="p.ipynb") == page.replace(b"(/x)", b"(../../x)")
+    page = b'{"version": "https://jsonfeed.org/version/1", "items": [{"url": "/x", "content_html": "<a href=/x>"}]}'
+    assert written(page, "relative") == page.replace(b"/x", b"http://h/x")
+    assert written(b"Sitemap: /x\n", "relative", name="robots.txt") == b"Sitemap: http://h/x\n"

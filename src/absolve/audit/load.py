@@ -62,6 +62,7 @@ _BOOKS: Final = frozenset({".xlsx", ".xlsm", ".xls", ".ods", ".numbers"})  # ZIP
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _STEP: Final = 1 << 40  # between the numbers of the links of two files
 _URL_LINE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#[^\n]*\n\s*)*(?:https?://\S+|/\S*)\s*(?:\n|$)")
+_JUDGED: Final = "element <> 'robots.txt'"  # that is read for its rules, and for what it names (mentions)
 _MEMORY: Final = "1GB"  # of the queries, before they use the disk
 _INTEGER: Final = re.compile("U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?")
 _SITEMAP: Final = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
@@ -209,7 +210,8 @@ def end(connection: Any, side: str, files: Sequence[str]) -> None:
         f" FROM {parquet(name, ', file_row_number = true')}"
         for number, name in zip(count(_STEP, _STEP), files, strict=False)
     ]
-    connection.execute(f"CREATE VIEW {side}_all_links AS {' UNION ALL '.join(parts)}")
+    found = f"SELECT * FROM ({' UNION ALL '.join(parts)}) WHERE {_JUDGED}"  # noqa: S608 - likewise
+    connection.execute(f"CREATE VIEW {side}_all_links AS {found}")
 
 
 _RECORD: Final = r"^record\[[0-9]+\](?:/body\[1\])?/?"  # of an entity: what leads to a document in an archive

@@ -113,6 +113,20 @@ class EventList:
         self.has_scopes = True
         return claim if outer is None else new(BaseClaim, (*claim[:4], outer))
 
+    def with_links(self, links: list[Link]) -> EventList:
+        """Return a list of the same events with other links between them; both are in the order of their bytes."""
+        merged = EventList()
+        merged.has_scopes = self.has_scopes
+        merged.lazy = self.lazy
+        left = links[::-1]
+        for event in self:
+            while left and isinstance(event, (Link, Part)) and left[-1].start < event.start:
+                merged.append(left.pop())
+            merged.append(event)
+        for link in reversed(left):
+            merged.append(link)
+        return merged
+
     def at(self, index: cython.Py_ssize_t) -> Event:
         """Return the event at an index, which must be there."""
         event = self._events[index]

@@ -178,6 +178,29 @@ def bracketed(value: bytes) -> Iterator[Span]:
             yield _trimmed(value, *found.span(1))
 
 
+# GFM 6.9: what ends a URL in text and is not part of it
+_PUNCTUATION: Final = b"?!.,:*_~'\";"
+_ENTITY: Final = pattern(rb"&[A-Za-z0-9]++;\Z")
+
+
+def bare_end(text: bytes) -> int:
+    """Return the end of a URL in text, without punctuation behind it and brackets that it does not open."""
+    end = len(text)
+    pairs = ((b"(", b")"), (b"[", b"]"))
+    extra = {closing: text.count(closing) - text.count(opening) for opening, closing in pairs}
+    while end:
+        last = text[end - 1 : end]
+        if last in _PUNCTUATION:
+            entity = _ENTITY.search(text[max(end - 40, 0) : end]) if last == b";" else None
+            end -= len(entity[0]) if entity else 1
+        elif extra.get(last, 0) > 0:
+            extra[last] -= 1
+            end -= 1
+        else:
+            break
+    return end
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
     "srcset": _with_placeholders(srcset),
@@ -189,6 +212,10 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "likely": likely,
     "link": link,
     "bracketed": bracketed,
+    "destination": url,
+    "uri": url,
+    "bare": url,
+    "line": url,
 }
 
 
@@ -205,6 +232,8 @@ _SPACE_OR_COMMA: Final = re.compile(rb"[\t\n\f\r ,]++")
 _SPACE_OR_ANGLE: Final = re.compile(rb"[\t\n\f\r >]++")
 _SPACE_OR_ANGLES: Final = re.compile(rb"[\t\n\f\r <>]++")
 _SEMICOLON: Final = re.compile(rb";++")
+_LINE_END: Final = re.compile(rb"[\r\n]++")
+_NOT_BARE: Final = re.compile(rb"[\x00-\x20<>\x7f]++|[?!.,:*_~'\";)\]]++\Z")
 
 
 def _escape_spaces(target: bytes, _before: bytes) -> bytes:
@@ -244,6 +273,16 @@ def _escape_bracketed(target: bytes, _before: bytes) -> bytes:
     return replaced(_SPACE_OR_ANGLES, _percent, target)
 
 
+def _escape_destination(target: bytes, before: bytes) -> bytes:
+    """Escape white space in a link destination of Markdown; between angle brackets, line ends only."""
+    return replaced(_LINE_END if before.endswith(b"<") else _SPACE, _percent, target)
+
+
+def _escape_bare(target: bytes, before: bytes) -> bytes:
+    """Escape what ends a URL between angle brackets; without these, punctuation at its end, too (GFM 6.9)."""
+    return replaced(_SPACE_OR_ANGLES if before.endswith(b"<") else _NOT_BARE, _percent, target)
+
+
 # Percent-escape a target so that the grammar reads it as one reference. (target in UTF-8, bytes of the value before the
 # span that it replaces) -> bytes to write. The target is an absolute URL without surrounding white space; most targets
 # are returned unchanged.
@@ -258,4 +297,9 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "likely": _escape_nothing,
     "link": _escape_link,
     "bracketed": _escape_bracketed,
+    "destination": _escape_destination,
+    "uri": _escape_spaces,
+    "bare": _escape_bare,
+    "line": _escape_link,
 }
+ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link

@@ -36,6 +36,12 @@ IMPORT_MAP: Final = "application/importmap+json"
 SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
 MARKDOWN: Final = "text/markdown"  # RFC 7763
+RST: Final = "text/x-rst"  # not registered
+ROBOTS: Final = "text/x-robots"  # our own name: robots.txt (RFC 9309)
+SITEMAP: Final = "text/x-sitemap"  # our own name: a URL in each line
+COMPRESSED: Final = "application/gzip"  # a document in gzip (RFC 6713): a sitemap, .svgz
+NOTEBOOK: Final = "application/x-ipynb+json"  # not registered: Jupyter's
+JSON_FEED: Final = "application/feed+json"
 SHORTCUT: Final = "application/x-mswinurl"  # as shared-mime-info has it
 DESKTOP: Final = "application/x-desktop"
 WEBLOC: Final = "application/x-webloc"  # our own name
@@ -49,6 +55,7 @@ PART_OF_DIGEST: Final = "message/part-of-digest"  # without a Content-Type it is
 STEPS: Final = frozenset({HAR_ENTRY, PART, PART_OF_DIGEST})
 RECORDS: Final = "application/warc-records"  # our own name: the records in one compressed member of a WARC file
 WEB_ARCHIVE: Final = "application/x-webarchive"  # not registered: Safari's
+WAT: Final = "application/x-wat"  # our own name: the JSON of a metadata record with what a crawler extracted
 ZIP: Final = "application/zip"
 PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
 
@@ -75,6 +82,7 @@ _XML_SUFFIXES: Final = (
     *(".rss", ".atom", ".rdf", ".opml", ".cdf", ".xspf", ".kml", ".gpx"),
     *(".opf", ".ncx", ".smil", ".dtbook", ".docbook", ".dbk", ".dita", ".ditamap"),
 )
+_MARKDOWN: Final = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".qmd", ".rmd", ".md.txt")
 _WARC_SUFFIXES: Final = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
 _ZIP_SUFFIXES: Final = (".epub", ".wacz", ".maff", ".htz", ".zip")
 
@@ -82,7 +90,11 @@ WALKERS: Final[dict[str, Format]] = {
     HTML: Format("absolve.formats.html.walker", "walk", "html", (".html", ".htm", ".shtml"), as_bytes=True),
     CSS: Format("absolve.formats.css.walker", "walk_sheet", suffixes=(".css",)),
     XML: Format("absolve.formats.xml.walker", "walk", "xml", _XML_SUFFIXES),
-    MARKDOWN: Format("absolve.formats.markdown", "walk"),
+    MARKDOWN: Format("absolve.formats.markdown.walker", "walk", suffixes=_MARKDOWN),
+    RST: Format("absolve.formats.rst", "walk", suffixes=(".rst", ".rest", ".rst.txt")),
+    ROBOTS: Format("absolve.formats.for_crawlers", "walk_robots"),
+    SITEMAP: Format("absolve.formats.for_crawlers", "walk_sitemap"),
+    COMPRESSED: Format("absolve.formats.for_crawlers", "walk_gzip", "none"),
     "text/css;declarations": Format("absolve.formats.css.walker", "walk_declarations"),
     MESSAGE: Format("absolve.formats.mail.walker", "walk", "none", (".eml", ".mht", ".mhtml")),
     PART: Format("absolve.formats.mail.walker", "walk_part", "none"),
@@ -90,16 +102,19 @@ WALKERS: Final[dict[str, Format]] = {
     "multipart/related": Format("absolve.formats.mail.walker", "walk", "none"),  # MHTML, as servers label it
     "application/x-mimearchive": Format("absolve.formats.mail.walker", "walk", "none"),
     MAILBOX: Format("absolve.formats.mail.files", "walk_mailbox", "none", (".mbox", ".mbx")),
-    COMPRESSED_MAIL: Format("absolve.formats.mail.files", "walk_gzip", "none"),
+    COMPRESSED_MAIL: Format("absolve.formats.for_crawlers", "walk_gzip", "none"),
     EMLX: Format("absolve.formats.mail.files", "walk_emlx", "none", (".emlx",)),
     IMPORT_MAP: Format("absolve.formats.json.walker", "walk_import_map", suffixes=(".importmap",)),
     SPECULATION_RULES: Format("absolve.formats.json.walker", "walk_speculation_rules"),
     MANIFEST: Format("absolve.formats.json.walker", "walk_manifest", suffixes=(".webmanifest",)),
     JSON_LD: Format("absolve.formats.json.json_ld", "walk", suffixes=(".jsonld",)),
+    NOTEBOOK: Format("absolve.formats.json.notebooks", "walk_notebook", suffixes=(".ipynb",)),
+    JSON_FEED: Format("absolve.formats.json.notebooks", "walk_feed"),
     HTTP: Format("absolve.formats.http.walker", "walk", "none"),
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
+    WAT: Format("absolve.formats.json.wat", "walk"),
     SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url",)),
     DESKTOP: Format("absolve.formats.shortcuts", "walk", suffixes=(".desktop",)),
     WEBLOC: Format("absolve.formats.shortcuts", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),
@@ -115,10 +130,8 @@ _TEMPLATES: Final = (
     *(".j2", ".jinja", ".jinja2", ".twig", ".njk", ".liquid", ".hbs", ".handlebars", ".mustache", ".cfm", ".vbhtml"),
     *(".tmpl", ".tpl", ".tt", ".tt2", ".gotmpl", ".gohtml", ".ftl", ".ftlh", ".vm", ".mako", ".latte", ".vue"),
 )
-_MARKDOWN: Final = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".qmd", ".rmd")
 # Suffixes of text in other languages that Python's table lacks. Their strings may have markup, they have none.
 _OTHER_SUFFIXES: Final = {
-    "application/x-ipynb+json": (".ipynb",),
     "application/json": (".geojson", ".topojson", ".jsonl", ".ndjson", ".json5", ".jsonc", ".map"),
     "application/sql": (".sql", ".psql", ".ddl"),
     "application/yaml": (".yaml", ".yml"),
@@ -131,7 +144,6 @@ _OTHER_SUFFIXES: Final = {
     "text/x-diff": (".diff", ".patch"),
     "text/x-gettext-translation": (".po", ".pot"),
     "text/x-sass": (".scss", ".sass", ".less", ".styl"),
-    "text/x-rst": (".rst",),
     "text/asciidoc": (".adoc", ".asciidoc"),
     "text/x-source": (
         *(".ts", ".tsx", ".jsx", ".mts", ".cts", ".cjs", ".coffee", ".dart", ".as", ".rb", ".go", ".rs", ".java"),
@@ -166,10 +178,16 @@ _PROLOG: Final = pattern(
 )
 _PACKED: Final = pattern(rb"<html\s[^<>]*\bdata-sfz[\s=>]", re.IGNORECASE)
 _WEB_ARCHIVE: Final = pattern(rb"<plist[\t\n\r >].*<key>WebMainResource</key>", re.DOTALL)
-# The start that a JSON file of each name needs to be of that type. A manifest_version marks a browser extension.
+# The start that a file of each name needs to be of that type. A manifest_version marks a browser extension.
 _APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|short_name|icons)"', re.DOTALL)
 _MAP: Final = pattern(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
-_JSON_NAMES: Final = {
+_ANY: Final = pattern(rb"")
+# A URL in each line, of which the last may be cut
+_URLS: Final = pattern(rb"(?:\xef\xbb\xbf)?(?:\s*+https?://[^\r\n<>]++(?:[\r\n]|\Z))++\s*+[^\r\n<>]*+\Z", re.IGNORECASE)
+_TEXT_SITEMAP: Final = pattern(r"(?:.*sitemap.*|urllist)\.txt")
+_OWN_NAMES: Final = {
+    "robots.txt": (ROBOTS, _ANY),
+    **dict.fromkeys(("llms.txt", "llms-full.txt"), (MARKDOWN, _ANY)),
     "manifest.json": (MANIFEST, _APP),
     **dict.fromkeys(("importmap.json", "import_map.json"), (IMPORT_MAP, _MAP)),
 }
@@ -191,6 +209,10 @@ _SIGNATURES: Final[dict[str, re.Pattern[bytes]]] = {
     WEB_ARCHIVE: pattern(rb"bplist0.*WebMainResource", re.DOTALL),
     ZIP: pattern(rb"PK(?:\x03\x04|\x05\x06)"),
     HAR: pattern(rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{[\t\n\r ]*"log"[\t\n\r ]*:[\t\n\r ]*\{'),
+    JSON_FEED: pattern(
+        rb'(?:\xef\xbb\xbf)?[\t\n\r ]*\{.*?"version"[\t\n\r ]*:[\t\n\r ]*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org',
+        re.DOTALL,
+    ),
     # RFC 4155
     MAILBOX: pattern(rb"(?:\xef\xbb\xbf)?From [^\n]*\n(?:>?From [^\n]*\n)?[!-9;-~]++:"),
     MESSAGE: pattern(rb"(?:\xef\xbb\xbf)?" + _MAIL_HEADER, re.IGNORECASE),
@@ -293,23 +315,17 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if named is not None and (named in _NO_TEXT or WALKERS[named].archive):
         return named
     found = sniff_content(data)
-    if found is not None and (found in {COMPRESSED_MAIL, HTTP} or WALKERS[found].archive):
+    if found is not None and (found in {COMPRESSED_MAIL, COMPRESSED, HTTP} or WALKERS[found].archive):
         return found
     if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
         return None
     if named or found:
-        return named or _of_markup(found, name)
+        return named or found
     if _OTHER_TEXT.match(data):
         return None
     if not (name and data):
         return HTML
-    return _of_markup(HTML, name) if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
-
-
-def _of_markup(found: str | None, name: str | None) -> str | None:
-    """Return the media type of a document by its content, Markdown for one of HTML with a name of Markdown."""
-    is_markdown = found == HTML and name is not None and _plain(name.lower()).endswith(_MARKDOWN)
-    return MARKDOWN if is_markdown else found
+    return HTML if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
 
 
 def is_packed_page(data: bytes) -> bool:
@@ -344,16 +360,17 @@ def _plain(name: str) -> str:
     return bare if "." in bare[1:] and dot + suffix in _TEMPLATES else name
 
 
-_FILLED_IN: Final = (HTML, CSS)  # what can be read before a template is filled in; few such files are well-formed XML
+# What can be read before a template is filled in; few such files are well-formed XML.
+_FILLED_IN: Final = (HTML, CSS, MARKDOWN)
 
 _NO_TEXT: Final = frozenset({*MAIL, WEBLOC})  # whatever their bytes look like
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
 
 
 def _named(name: str, head: bytes) -> str | None:
-    """Return the media type for a file name: by `_JSON_NAMES` and the start of the data, else by suffix; or None."""
+    """Return the media type for a file name: by `_OWN_NAMES` and the start of the data, else by suffix; or None."""
     last = name[max(name.rfind("/"), name.rfind("\\")) + 1 :].lower()
-    own = _JSON_NAMES.get(last)
+    own = (SITEMAP, _URLS) if _TEXT_SITEMAP.fullmatch(last) else _OWN_NAMES.get(last)
     if own is not None and own[1].match(head[:_LOOKED_AT]):
         return own[0]
     plain = _plain(last)
@@ -371,8 +388,8 @@ def sniff_content(data: bytes) -> str | None:
     if _PAGE.match(head):
         return HTML
     if head.startswith(b"\x1f\x8b"):
-        inside = _in_head(gzip_head(head), (WARC, MAILBOX, MESSAGE))
-        return COMPRESSED_MAIL if inside in MAIL else inside
+        inside = in_gzip(head)
+        return COMPRESSED_MAIL if inside in MAIL else inside if inside in {None, WARC} else COMPRESSED
     if head.startswith(_ZSTANDARD):
         from absolve.formats.compression import zstandard_head  # few files need it
 
@@ -389,6 +406,16 @@ def _in_head(head: bytes, kinds: Iterable[str]) -> str | None:
     """Return the first media type of these whose signature matches; lines of mail may end in CR alone."""
     lines = head if b"\n" in head else head.replace(b"\r", b"\n")
     return next((kind for kind in kinds if _SIGNATURES[kind].match(lines if kind in MAIL else head)), None)
+
+
+def in_gzip(data: bytes) -> str | None:
+    """Return the media type of the document in gzip data, by its first bytes; None for no kind that is read."""
+    head = gzip_head(data)
+    found = sniff_content(head) if not head.startswith(b"\x1f\x8b") else None
+    return found if found in _IN_GZIP else SITEMAP if found is None and _URLS.match(head) else None
+
+
+_IN_GZIP: Final = (WARC, MAILBOX, MESSAGE, XML)
 
 
 def gzip_head(data: bytes) -> bytes:
@@ -433,7 +460,7 @@ def recognised(data: bytes, name: str) -> str | None:
     found = ZIP if is_packed_page(data) else sniff_content(data)
     if found is None and name.lower().endswith(_TEMPLATES) and _ELEMENT.search(data[:_LOOKED_AT]):
         found = HTML
-    return None if found == HTML and _other_type(name) else _of_markup(found, name)
+    return None if found == HTML and _other_type(name) else found
 
 
 _ELEMENT: Final = pattern(rb"<[A-Za-z][A-Za-z0-9]*+[\t\n\r />]")

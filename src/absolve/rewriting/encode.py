@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from absolve.core.model import Edit
 from absolve.document.resolved import placeholder_at, text, value_of
 from absolve.encodings.codings import LOOK_AHEAD
-from absolve.formats.grammars import ESCAPES
+from absolve.formats.grammars import ABSOLUTE, ESCAPES
 from absolve.rewriting.edits import kept_end
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     import cython
@@ -48,6 +49,8 @@ def edit_of(
     if context.place.syntax != "url" and context.place.syntax in ESCAPES:
         if not new and context.place.syntax in _LISTS:
             return None
+        if context.place.syntax in ABSOLUTE and not has_scheme(new):
+            return None
         # Nothing is escaped in the own placeholder of a reference and behind it: another program reads that. Its blanks
         # and commas separate nothing, so it stays where it would be replaced.
         rest = reference[placeholder_at(reference) :]
@@ -80,4 +83,5 @@ def _before(data: bytes, start: cython.Py_ssize_t) -> bytes:
 _LONGEST_KNOWN = 1 << 16  # bytes of a prefix that is cached
 # A prefix whose encoding depends on the next bytes: a character reference, an escape, the end of a comment or section.
 _DEPENDS = re.compile(r"[&\\]|[]!?-]\Z")
-_LISTS = frozenset({"commas", "refresh", "spaces", "srcset", "tasks"})  # no empty reference can be written in them
+# In these no empty reference can be written.
+_LISTS = frozenset({"commas", "destination", "refresh", "spaces", "srcset", "tasks", "uri"})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import UsageError, in_short
 from absolve.core.model import ENCAPSULATING
 from absolve.formats import registry
+from absolve.formats.grammars import ABSOLUTE
 from absolve.urls.predicates import has_scheme
 from absolve.urls.relative_path import in_every_profile, in_form
 
@@ -32,6 +33,8 @@ _HEAD: Final = 4096  # bytes in which the root element of a feed begins
 _ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?(\w+)")
 # Feeds, sitemaps and lists of feeds are read without a base: RSS 2.0, "Comments"; sitemaps.org, `loc`; OPML 2.0.
 _ROOTS: Final = frozenset(b"rss RDF feed entry urlset sitemapindex opml CHANNEL channel".split())
+_APART: Final = frozenset({registry.JSON_FEED, registry.ROBOTS, registry.SITEMAP})
+_WITHIN: Final = ("srcdoc[", "cell[", "output[")  # documents in a page or a notebook, which are read with it
 # Relations whose target is the identity of the page, or is sent to other servers.
 _IDENTITY: Final = frozenset("canonical shortlink shorturl pingback self amphtml".split())
 
@@ -156,6 +159,8 @@ class Form:
             self._is_apart = _is_apart(entity)
         if self._is_apart or resolved.element == "header" or resolved.attribute == "itemid":
             return True
+        if link.place.syntax in ABSOLUTE:
+            return True
         if resolved.element == "meta":  # Open Graph, Twitter, citations
             return link.place.syntax != "refresh"
         return resolved.element == "link" and link.tag_start >= 0 and _is_identity(entity, link, resolved.rel)
@@ -170,11 +175,13 @@ def _is_identity(entity: Entity, link: Link, rel: str) -> bool:
 
 def _is_apart(entity: Entity) -> bool:
     """Return whether a document is read apart from its site: a feed, a sitemap, a message, what is in one of them."""
+    if entity.media_type in _APART:
+        return True
     if entity.media_type == registry.XML:
         root = _first_name(entity.cut(0, _HEAD).replace(b"\0", b""))
         if root in _ROOTS:
             return True
-    return entity.bases.own.layer is ENCAPSULATING and not entity.path.rpartition("/")[2].startswith("srcdoc[")
+    return entity.bases.own.layer is ENCAPSULATING and not entity.path.rpartition("/")[2].startswith(_WITHIN)
 
 
 def _first_name(head: bytes) -> bytes:

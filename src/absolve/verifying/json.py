@@ -1,7 +1,7 @@
-"""Second check of JSON and HTTP Archives (HAR 1.2): Python's json reads equal values, except for links and bodies.
+"""Second check of JSON and HTTP Archives (HAR 1.2): Python's json reads equal values, except for links and documents.
 
-In: the two entities. Out: differences. A changed body in an archive is compared by the second check of its own media
-type; the bytes of its header fields are compared by the first check.
+In: the two entities. Out: differences. A changed body in an archive, and a document in a string, is compared by the
+second check of its own media type; the bytes of its header fields are compared by the first check.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from absolve.document.resolved import value_of
 from absolve.document.walk import inners
 from absolve.formats import registry
 from absolve.formats.headers import OF_HTTP
@@ -39,7 +40,11 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
         yield Fault("unjudged", f"json cannot read this: {error}")
         return
     is_archive = before.media_type == registry.HAR
-    for fault in _of_archive(old, new, before, after, meant) if is_archive else _of_values(old, new, meant):
+    if before.media_type == registry.NOTEBOOK:
+        old, new = _joined(old), _joined(new)
+    pairs = zip(inners(before), inners(after), strict=False)
+    inside = {one.entity.data: (one.entity, other.entity) for one, other in pairs}
+    for fault in _of_archive(old, new, before, after, meant) if is_archive else _of_values(old, new, meant, inside):
         yield Fault(fault.code, f"json: {fault.text}")
 
 
@@ -69,13 +74,26 @@ def _values(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _of_values(old: Any, new: Any, meant: Meant) -> Iterator[Fault]:
+def _joined(value: Any) -> Any:
+    """Return a value of a notebook with each array of lines as one string."""
+    if isinstance(value, _Object):
+        return _Object((name, _joined(inner)) for name, inner in value)
+    if isinstance(value, list) and value and all(isinstance(inner, str) for inner in value):
+        return "".join(value)
+    return [_joined(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _of_values(old: Any, new: Any, meant: Meant, inside: dict[bytes, tuple[Entity, Entity]]) -> Iterator[Fault]:
     wanted = meant.by_reference()
     for path, _, one, other in _differing(old, new):
         where = f"at /{'/'.join(map(str, path))}"
         if not (isinstance(one, str) and isinstance(other, str)):
             yield Fault("tree", f"the value {where} differs")
-        elif other not in _meant(one, wanted):
+        elif other in _meant(one, wanted):
+            continue
+        elif (pair := inside.get(value_of(one))) is not None and pair[1].data == value_of(other):
+            yield from faults_inside(*pair, meant)
+        else:
             yield Fault("target", f"{shown(one)} became {shown(other)} {where}")
 
 

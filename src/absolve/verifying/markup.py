@@ -18,9 +18,10 @@ from absolve.core.model import Link
 from absolve.document.entity import ENTERED, Entity
 from absolve.document.resolved import LinkContext, value_of
 from absolve.document.resolved import text as text_of
-from absolve.formats import markdown, registry
+from absolve.formats import registry
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.html import rules as places
+from absolve.formats.markdown import walker as markdown
 from absolve.urls.base import Bases, establish, inherited
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.html import Html
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from absolve.verifying.tokens import Markup, Token
 
 _DOCUMENTS: Final = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type
+_BLANKS: Final = re.compile("  +")  # in place of code and destinations, which have other lengths when they change
 _NOSCRIPT: Final = re.compile("<noscript", re.IGNORECASE | re.ASCII)
 
 
@@ -66,7 +68,7 @@ def _read(entity: Entity, *, is_xml: bool, scripting: bool) -> Markup:
     if is_xml:
         return Xml(text, entity.settings)
     if entity.media_type == registry.MARKDOWN:  # html5lib knows no code; where it is, absolve decides
-        text = text_of(markdown.masked(value_of(text)))
+        text = _BLANKS.sub(" ", text_of(markdown.masked(value_of(text))))
     return Html(text, errors(entity.charset), entity.settings, scripting=scripting)
 
 

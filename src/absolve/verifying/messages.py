@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     """Yield the differences between the messages that Python reads."""
-    if before.media_type in registry.MAIL:
+    if before.media_type in {*registry.MAIL, registry.COMPRESSED}:
         yield from _of_mail(before, after, meant)
     else:
         for fault in _of_http(before, after, meant):
@@ -253,6 +253,9 @@ def opened(name: str, body: bytes) -> bytes:
     return body
 
 
+_IN_GZIP: Final = frozenset({registry.COMPRESSED_MAIL, registry.COMPRESSED})
+
+
 # --- mail -------------------------------------------------------------------------------------------------------------
 
 _MARK: Final = b"\xef\xbb\xbf"  # of an editor
@@ -263,7 +266,7 @@ _BLANKS_AT_END: Final = re.compile(rb"(?<![\t ])[\t ]++(?=\r?\n|\Z)")
 
 def _of_mail(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     inside, its = (next(inners(entity), None) for entity in (before, after))
-    if inside and its and (before.media_type == registry.COMPRESSED_MAIL or not inside.part.name):
+    if inside and its and (before.media_type in _IN_GZIP or not inside.part.name):
         yield from _of_file((before, after), (inside.entity, its.entity), meant)
         return
     if before.held or before.media_type == registry.MAILBOX:
@@ -298,7 +301,7 @@ def _of_file(files: tuple[Entity, Entity], pair: tuple[Entity, Entity], meant: M
 
 def _content(data: bytes, media_type: str) -> tuple[bytes, bytes]:
     """Return the message or mailbox in a file, with LF at the end of its lines, and the bytes behind it."""
-    if media_type == registry.COMPRESSED_MAIL:
+    if media_type in _IN_GZIP:
         import gzip
 
         return gzip.decompress(data), b""

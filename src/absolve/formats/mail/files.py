@@ -1,4 +1,4 @@
-"""Walkers of the files that mail programs keep messages in: mailboxes (RFC 4155), gzip around one, Apple Mail's .emlx.
+"""Walkers of the files that mail programs keep messages in: mailboxes (RFC 4155), Apple Mail's .emlx.
 
 In: the bytes of a file. Out: a part for each message; none of these files is an encapsulating entity.
 """
@@ -14,7 +14,6 @@ from absolve.core.errors import WalkError
 from absolve.core.model import Derived, Finding, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import registry
-from absolve.formats.compression import Gzip
 from absolve.formats.mail.walker import has_bare_returns, walk, with_line_feeds
 
 if TYPE_CHECKING:
@@ -95,19 +94,6 @@ def _size(message: bytes, behind: int) -> bytes:
     """Return the length in bytes of the body of a message without `behind` bytes that follow it."""
     body = _EMPTY_LINE.search(message)
     return b"%d" % (len(message) - behind - (body.end() if body else 0))
-
-
-# --- gzip -------------------------------------------------------------------------------------------------------------
-
-
-def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[Event]:  # noqa: ARG001 - as above
-    """Yield the mailbox or message in gzip data. Raise WalkError for any other content."""
-    media_type = registry.sniff_content(registry.gzip_head(data))
-    if media_type not in registry.MAIL:
-        raise WalkError("no-message", "there is neither a mailbox nor a message in this gzip file")
-    name = "" if media_type == registry.MAILBOX else "message"
-    coding = Gzip(options.max_decompressed)
-    yield Part(media_type, 0, len(data), coding, name=name, own_charset=True, encloses=False)
 
 
 # --- Apple Mail -------------------------------------------------------------------------------------------------------

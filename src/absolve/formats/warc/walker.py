@@ -37,6 +37,8 @@ _HTTP_TYPES: Final = frozenset({"application/http", registry.HTTP})
 _ARC_DATE: Final = re.compile(rb"[12][0-9]{13}")
 _SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
+_METADATA: Final = "metadata"
+_WAT: Final = re.compile(rb"\{[^<]{0,2000}?\"Envelope\"[\t\n\r ]*:[\t\n\r ]*\{")
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
@@ -64,7 +66,7 @@ def bare(data: bytes, options: WalkOptions) -> int:
     if extent is None:
         return -1
     if not _is_walked(extent):
-        return 0
+        return -1 if _is_wat(data, extent) else 0
     if has_field(data, 0, extent.block, _SEGMENT):
         return -1
     return 1 if is_bare(data, extent.block, extent.end) else -1
@@ -81,6 +83,11 @@ def _alone(data: bytes, options: WalkOptions) -> Extent | None:
 
 def _is_walked(extent: Extent) -> bool:
     return extent.kind in _WALKED and extent.block < extent.end
+
+
+def _is_wat(data: bytes, extent: Extent) -> bool:
+    """Return whether a metadata record has what a crawler extracted from a page: a WAT record."""
+    return extent.kind == _METADATA and _WAT.match(data, extent.block, extent.end) is not None
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList:
@@ -128,7 +135,8 @@ def _walked(data: bytes, start: int, extent: Extent, options: WalkOptions) -> Re
 
     For the table of documents every media type counts, else only those with a walker.
     """
-    if not (_is_walked(extent) or (options.documents and extent.kind in _WALKED)):
+    is_wat = _is_wat(data, extent) and not options.captures  # it is no page
+    if not (is_wat or _is_walked(extent) or (options.documents and extent.kind in _WALKED)):
         return None
     found = record_at(data, start)
     if found is None:
@@ -188,6 +196,8 @@ def _media_type(data: bytes, found: Record) -> str:
     """
     if registry.essence_of(found.media_type)[0] in _HTTP_TYPES or data.startswith(b"HTTP/", found.block):
         return registry.HTTP
+    if found.kind == _METADATA:
+        return registry.WAT
     if found.kind == "arc" or found.media_type:
         return found.media_type
     return registry.sniff_content(data[found.block : found.end]) or ""
