@@ -5,8 +5,10 @@ import io
 import json
 import socket
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import anyio
@@ -278,3 +280,73 @@ def test_verify_takes_a_url(site: Server) -> None:
     assert main(["verify", f"{site.url}/a/", "a.html"]) == 0
     Path("a.html").write_bytes(Path("a.html").read_bytes().replace(b">h<", b">x<"))
     assert main(["verify", f"{site.url}/a/", "a.html"]) == 1
+
+
+# --- archives by ranges -----------------------------------------------------------------------------------------------
+
+
+class Ranges(BaseHTTPRequestHandler):
+    """Gives ranges of the files in the working folder, and keeps what was asked for."""
+
+    asked: list[tuple[str, str | None]]
+
+    def do_HEAD(self) -> None:
+        self.answer(whole=False)
+
+    def do_GET(self) -> None:
+        self.answer(whole=True)
+
+    def answer(self, *, whole: bool) -> None:
+        self.asked.append((self.command, self.headers.get("Range")))
+        path = Path("served", self.path.lstrip("/"))
+        if not path.is_file():
+            self.send_error(404)
+            return
+        data = path.read_bytes()
+        first, last = 0, len(data) - 1
+        if (wanted := self.headers.get("Range")) is not None:
+            start, _, end = wanted.removeprefix("bytes=").partition("-")
+            first, last = int(start), min(int(end), last)
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+        else:
+            self.send_response(200)
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.end_headers()
+        self.wfile.write(data[first : last + 1] if whole else b"")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
+    monkeypatch.chdir(tmp_path)
+    Path("served").mkdir()
+    Path("served/a.warc").write_bytes(b"".join(captures.page(f"http://h.example/{n}", b"<a href=x>" + b" " * 60_000) for n in range(200)))
+    kind = type("Own", (Ranges,), {"asked": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/a.warc", kind.asked  # type: ignore[attr-defined]
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_large_archive_is_read_by_ranges(archive: tuple[str, list[tuple[str, str | None]]], capsys: pytest.CaptureFixture[str]) -> None:
+    url, asked = archive
+    local = listed("served/a.warc", "-q", capsys=capsys)
+    assert len(local) == 200
+    assert [{**row, "document": "served/a.warc"} for row in listed(url, "-q", capsys=capsys)] == local
+    assert {method for method, wanted in asked if wanted is None} == {"HEAD"}
+    assert main(["rewrite", url, "-o", "out.warc", "-q"]) == main(["rewrite", "served/a.warc", "-o", "mine.warc", "-q"]) == 0
+    assert Path("out.warc").read_bytes() == Path("mine.warc").read_bytes()
+    assert main(["mirror", url, "-o", "m", "-q"]) == 0
+    asked.clear()
+    assert main(["links", url, "--save", "s.warc", "--ignore-robots", "-o", "l.csv", "-q"]) == 0  # all in one response
+    assert [one for one in asked if one[0] == "GET"] == [("GET", None)]
+
+
+def test_an_archive_of_the_web_is_no_output(archive: tuple[str, list[tuple[str, str | None]]], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["links", "served/a.warc", "-o", archive[0], "-q"]) == 2
+    assert "archives of the web are read only" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from absolve.cli import many
 from absolve.cli.hints import is_url
 from absolve.cli.totals import number
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
-from absolve.run import leftovers, outputs
+from absolve.run import buckets, leftovers, outputs
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,7 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
 
     `needs`: what pages load is asked for, too. Raise UsageError if none of them has an answer.
     """
-    urls = [name for name in options.inputs if is_url(name) and not Path(name).exists()]
+    urls = [name for name in options.inputs if is_url(name) and not Path(name).exists() and not buckets.is_web(name)]
     if not urls:
         yield urls
         return

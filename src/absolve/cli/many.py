@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from absolve.cli import failures, progress
 from absolve.cli import options as shared
 from absolve.cli.hints import asking
+from absolve.cli.option_table import ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
@@ -75,11 +76,18 @@ def found(
     by_path, lines = shared.url_map(options)
     if lines:
         report.totals.tables.append(Table(options.url_map, "input", lines, met))
-    origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met)
+    asks_plainly = options.command in ON_LINE.split() and not _asks_otherwise(options)
+    origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met, asks_plainly)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:
         on_line = chain(on_line, _listed(options.from_, origins, report))
     return _noted(on_line, options, report)
+
+
+def _asks_otherwise(options: argparse.Namespace) -> bool:
+    """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
+    given = (options.header, options.cookies, options.deny_private, options.save, options.cache)
+    return any(given) or getattr(options, "engine", "local") != "local"
 
 
 def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report) -> Iterator[Input]:

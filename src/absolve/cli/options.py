@@ -54,6 +54,8 @@ def check_stores(options: argparse.Namespace) -> None:
     given = {name: getattr(options, name, None) for name in _PATHS}
     for name, value in given.items():
         for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, str) and buckets.is_web(one) and name not in {"inputs", "before", "after"}:
+                raise UsageError(f"{in_short(one)}: archives of the web are read only")
             if isinstance(one, str) and buckets.is_bucket(one) and name not in _IN_STORES.get(options.command, ()):
                 text = f"{in_short(one)} is the URL of a store, and absolve {options.command} takes a path there"
                 raise UsageError(text, f"URLs of stores are inputs and outputs of {', '.join(_STORING)}")

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from absolve import __version__
 from absolve.core.errors import AbsolveError, MissingPackageError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 
@@ -47,6 +48,10 @@ SCHEMES: Final = {
     **dict.fromkeys(("abfs", "abfss", "az"), _AZURE),
     "hdfs": Scheme("hdfs", "pyarrow", "hdfs", whole=False),
 }
+_WEB: Final = Scheme("http", "aiohttp", "web", whole=False)  # to be read only
+_OF_WEB: Final = pattern(r"(?i)https?://[^/?#@]+/[^?#]*\.(?:w?arc(?:\.gz|\.zst)?|wacz)(?:\?[^#]*)?")
+_AGENT: Final = f"absolve/{__version__}"
+_PATIENCE: Final = 30.0  # seconds
 _LOCAL: Final = Scheme("file", "fsspec", "spark", whole=False)  # the output of Spark on a disk that all machines share
 
 _URL: Final = pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://((?s:.*))")
@@ -73,8 +78,27 @@ def is_url(name: str) -> bool:
 
 
 def is_bucket(name: str) -> bool:
-    """Return whether an input or output is a URL of a store that absolve knows."""
-    return "://" in name and name.partition("://")[0].lower() in SCHEMES
+    """Return whether an input or output is a URL of a store that absolve knows, or of an archive of the web."""
+    return "://" in name and (name.partition("://")[0].lower() in SCHEMES or is_web(name))
+
+
+def is_web(name: str) -> bool:
+    """Return whether a name is the URL of a web archive, without a password, of which ranges may be asked for."""
+    return name[:4].lower() == "http" and _OF_WEB.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=256)
+def gives_ranges(url: str) -> bool:
+    """Return whether a server gives ranges of a web archive; False for one that cannot be asked."""
+    import urllib.request  # fsspec asks without looking for the field that promises ranges
+
+    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": _AGENT})  # noqa: S310 - http
+    try:
+        _made(_WEB, url, url)
+        with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310 - http
+            return bool(answer.headers.get("Accept-Ranges", "").lower() == "bytes" and answer.headers["Content-Length"])
+    except (OSError, ValueError, MissingPackageError):
+        return False
 
 
 class State(NamedTuple):
@@ -411,7 +435,7 @@ def configure(setting: Callable[[str], str | None]) -> None:
 
 
 def _scheme(url: str) -> Scheme:
-    found_ = SCHEMES.get(url.partition("://")[0].lower())
+    found_ = _WEB if is_web(url) else SCHEMES.get(url.partition("://")[0].lower())
     if found_ is None:
         raise UsageError(f"{in_short(url)}: there is no such store: choose from {', '.join(SCHEMES)}")
     return found_
@@ -422,8 +446,9 @@ def _at(url: str) -> tuple[Any, str]:
     scheme, rest = _scheme(url), url.partition("://")[2]
     if not rest.strip("/") or (scheme.protocol == "s3" and not rest.partition("/")[0]):
         raise UsageError(f"{in_short(url)} names no bucket")
-    files = _made(scheme, f"{scheme.protocol}://{rest}", url)
-    return files, type(files)._strip_protocol(f"{scheme.protocol}://{rest}")  # noqa: SLF001 - no other way
+    theirs = url if scheme is _WEB else f"{scheme.protocol}://{rest}"
+    files = _made(scheme, theirs, url)
+    return files, type(files)._strip_protocol(theirs)  # noqa: SLF001 - no other way
 
 
 def _made(scheme: Scheme, theirs: str, url: str) -> Any:
@@ -435,7 +460,11 @@ def _made(scheme: Scheme, theirs: str, url: str) -> Any:
         text = f"{in_short(url)} needs {scheme.package}: pip install 'absolve[{scheme.extra}]'"
         raise MissingPackageError(text) from error
     try:
-        more = {"use_listings_cache": False} if scheme.whole else {"auto_mkdir": True} if scheme is _LOCAL else {}
+        more: dict[str, Any] = {"use_listings_cache": False} if scheme.whole else {}
+        if scheme is _LOCAL:
+            more = {"auto_mkdir": True}
+        elif scheme is _WEB:  # proxies of the environment, and .netrc
+            more = {"client_kwargs": {"trust_env": True, "headers": {"User-Agent": _AGENT}}}
         with _in_words(url):
             return kind(**kind._get_kwargs_from_urls(theirs), **more, **settings.get(scheme.protocol, {}))  # noqa: SLF001
     except (OSError, ValueError) as error:

@@ -108,6 +108,7 @@ class Origins(NamedTuple):
     mirror: bool = False
     default: str | None = None
     met: set[str] | None = None
+    by_ranges: bool = False
 
 
 def key(path: str) -> str:
@@ -125,7 +126,7 @@ def named(
     unless `follow`.
     """
     for name in names:
-        if is_url(name):
+        if is_url(name) and not (origins.by_ranges and buckets.is_web(name) and buckets.gives_ranges(name)):
             yield of_url(name, origins, alone=len(names) == 1)
         elif buckets.is_bucket(name) and len(names) > _MANY and not buckets.has_glob(name):
             yield from listed([name], origins, notify)
