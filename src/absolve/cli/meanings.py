@@ -12,7 +12,8 @@ _URL: Final = "--url URL is the URL of an input, or of the root of a folder"
 _REMAP: Final = "absolve rewrite --remap OLD=NEW changes URLs that begin with OLD"
 _AUDIT: Final = "absolve audit SITE finds broken links; it takes several formats by -o"
 _MIRROR: Final = "absolve mirror INPUT -o FOLDER makes a copy whose links work from a disk"
-_NO_NETWORK: Final = "absolve reads files only and never connects; curl or wget fetch a page"
+_ONE_FILE: Final = "absolve mirror INPUT -o page.html writes a page with all that it needs as one file"
+_BY_URL: Final = "a URL is an input: absolve links URL; mirror URL and audit URL take --depth N"
 _FOLDERS: Final = "leave it out: folders are read with their subfolders"
 _NO_QUESTION: Final = "leave it out: nothing is asked; --in-place, --fix and -o say what is written"
 _SORT: Final = "-o links.sqlite, or -f csv | sort; --columns NAME,... --unique --count lists frequent values first"
@@ -52,11 +53,12 @@ _OPTIONS: Final = (
     ("new site", "the new site has no option before it: absolve audit NEW --old OLD"),
     ("old-site before previous", "absolve audit NEW --old OLD names the old site"),
     ("report html-report html", "absolve audit SITE -o report.html writes a report"),
-    ("convert-links k offline page-requisites p single-file inline archive", _MIRROR),
-    (
-        "crawl depth level spider fetch download user-agent timeout proxy cookie cookies header retries",
-        _NO_NETWORK,
-    ),
+    ("convert-links k offline page-requisites p archive", _MIRROR),
+    ("single-file inline one-file embed mhtml zim", _ONE_FILE),
+    ("crawl depth level spider fetch download", _BY_URL),
+    ("user-agent useragent", "--header 'User-Agent: NAME'"),
+    ("proxy", "proxies are those of the environment: HTTPS_PROXY"),
+    ("live online check-external http", "absolve audit SITE --live external asks for links to other sites"),
     ("r recursive recurse all-files", _FOLDERS),
     ("force f overwrite yes y no-confirm assume-yes interactive", _NO_QUESTION),
     ("mkdir mkdirs parents p-dirs", "leave it out: folders above OUT are made"),
@@ -83,10 +85,7 @@ _COMMANDS: Final = (
     ("report html", "absolve audit SITE -o report.html"),
     ("list ls extract urls list-links find grep", "absolve links INPUT lists links"),
     ("fix convert absolutize absolute make-absolute replace remap process run", "absolve rewrite INPUT -o OUT"),
-    (
-        "crawl download fetch get wget archive offline save copy clone",
-        "absolve mirror INPUT -o FOLDER; absolve reads files only",
-    ),
+    ("crawl download fetch get wget archive offline save copy clone", "absolve mirror URL -o FOLDER --depth N"),
     ("serve server preview", "absolve mirror --serve FOLDER"),
     ("diff compare test validate-rewrite", "absolve verify BEFORE AFTER proves that only links changed"),
     ("info pages titles metadata meta", "absolve documents INPUT lists pages with title, URL and charset"),

@@ -72,7 +72,8 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that is most like a given one, or None."""
     from difflib import get_close_matches  # for errors only
 
-    return next(iter(get_close_matches(word.lower(), list(known), 1, 0.6)), None)
+    bare = {name.lstrip("-"): name for name in known}  # hyphens that all options have make none of them more alike
+    return next((bare[name] for name in get_close_matches(word.lower().lstrip("-"), list(bare), 1, 0.65)), None)
 
 
 def similar(word: str, known: Iterable[str]) -> str:
