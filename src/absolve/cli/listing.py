@@ -19,7 +19,17 @@ from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.core.printable import visible_json
 from absolve.run import special_files
 from absolve.run.filters import Selection
-from absolve.run.links_task import COUNT, DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
+from absolve.run.links_task import (
+    COUNT,
+    DOCUMENTS,
+    LINKS,
+    Counted,
+    ListOptions,
+    Unique,
+    columns_of,
+    every_column,
+    listed,
+)
 from absolve.run.load import spread
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
@@ -189,7 +199,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
     is_links = table == LINKS
     how = ListOptions(
         shared.reading(options),
-        shared.columns(options, columns_of(table) if options.columns or is_links else _shown(format_)),
+        shared.columns(options, columns_of(table) if is_links else _shown(format_), every_column(table)),
         format_,
         shared.selection(options) if is_links else Selection(),
         options.where,
@@ -208,7 +218,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
 
         if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
             raise UsageError(f"--where: the condition is not UTF-8: {how.where!r}")
-        where.check(how.where, columns_of(table))
+        where.check(how.where, how.whole)
     return how
 
 

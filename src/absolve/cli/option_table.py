@@ -35,9 +35,9 @@ def _formats() -> Sequence[str]:
 
 
 def _columns(table: str) -> Sequence[str]:
-    from absolve.run.links_task import columns_of
+    from absolve.run.links_task import every_column
 
-    return columns_of(table)
+    return every_column(table)
 
 
 def _servers() -> Sequence[str]:
