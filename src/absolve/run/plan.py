@@ -85,8 +85,8 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
 
 # Suffixes of files that a folder has by mistake: archives, tables and drawings. Names of hosts end in others.
 _FILES: Final = frozenset(SUFFIXES) | frozenset(
-    ".zim .dot .gv .graphml .csv .tsv .json .jsonl .ndjson .parquet .sqlite .db .duckdb .xlsx .pdf .png .txt .xml .gz .tgz"
-    " .bz2 .xz .zst .tar .7z .rar .epub .mobi .docx .odt".split()
+    ".zim .dot .gv .graphml .csv .tsv .json .jsonl .ndjson .parquet .sqlite .db .duckdb .xlsx .pdf .png .txt .gz"
+    " .tgz .bz2 .xz .zst .tar .7z .rar .mobi .docx .odt".split()
 )
 
 

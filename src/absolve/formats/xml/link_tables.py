@@ -272,12 +272,20 @@ _BOOKS: Final[dict[str, Rows]] = {
 
 # --- others --------------------------------------------------------------------------------------------------------
 
+_OPEN_SEARCH: Final[Rows] = (
+    *_text("Image", "image"),
+    *_text("SearchForm"),
+    # `rel=self` is the description itself, `suggestions` is JSON (OpenSearch 1.1, Url element); a placeholder stays
+    _kinds(LinkSite("Url", "template", kind="form"), "rel", {"self": "metadata", "suggestions": "other"}),
+)
+
 _OTHERS: Final[dict[str, Rows]] = {
     **dict.fromkeys(
         ("http://www.w3.org/2001/XInclude", "http://www.w3.org/2003/XInclude"), (LinkSite("include", "href"),)
     ),
     "http://www.w3.org/1999/XSL/Transform": _href("import include", kind="stylesheet"),
-    "http://a9.com/-/spec/opensearch/1.1/": _text("Image", "image"),
+    "http://a9.com/-/spec/opensearch/1.1/": _OPEN_SEARCH,
+    "http://www.mozilla.org/2006/browser/search/": _OPEN_SEARCH,  # SearchForm; and all of it below SearchPlugin
     "http://xspf.org/ns/0/": (
         *_text("location", "media"),
         *_text("info"),
