@@ -15,6 +15,7 @@ from absolve.document.settings import BASES, COMPANIONS, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import FORMS, UNWRAPPED
 from absolve.urls import PROFILES
+from absolve.urls.base import IGNORABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -527,6 +528,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             f"{_FINDING} resolve",
             "resolve by " + "; by ".join(f"{row.summary} ({name})" for name, row in PROFILES.items()),
             choices=tuple(PROFILES),
+        ),
+        _harmless(
+            "--ignore-base WORD,...",
+            _FINDING,
+            f"claims of a base that do not count: {', '.join(IGNORABLE)}",
+            words=IGNORABLE,
         ),
         _harmless("--lazy", _FINDING, "also find links in data-src, data-href and the like"),
         _harmless("--conditional-comments", _FINDING, "also find links in <!--[if IE]> comments"),

@@ -123,7 +123,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     if claims and claims[0].layer is ENCAPSULATING:  # the header of the response in which the document came
         around = [one for one in claims if one.layer is ENCAPSULATING]
-        own = establish(own, around, settings.profile, None, settings.max_url)
+        own = establish(own, around, settings.profile, None, settings.max_url, settings.ignored)
         claims = tuple([one for one in claims if one.layer is not ENCAPSULATING])
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)

@@ -147,6 +147,8 @@ class _Reading:
 
     def place(self, seen: Seen, name: str, found: Attributes) -> LinkSite | None:
         place = self.rows.place(seen.namespace, seen.name, name)
+        if self.settings.scripting and seen.in_noscript:
+            return None
         if place is None or not (self.bases if place.element == "base" else seen.inside):
             return None
         if place in rules.PLACEHOLDERS:

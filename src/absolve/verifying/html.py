@@ -55,6 +55,7 @@ class Html(Markup):
     """
 
     def __init__(self, text: str, errors: str, settings: Settings, *, scripting: bool = False) -> None:
+        scripting = scripting or settings.scripting
         super().__init__("html5lib, scripting on" if scripting else "html5lib", errors)
         self.scripting = scripting
         self.text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -28,6 +28,7 @@ cdef class _Walk:
     cdef bytes data
     cdef object charset
     cdef bint lazy
+    cdef bint scripting
     cdef object options
     cdef list places
     cdef bytes actions

@@ -147,6 +147,7 @@ class _Walk:
 
             self.facts = page_facts.FactCollector(data, charset, self.values, options.max_links)
         self.scanner.recorded = options.documents
+        self.scripting = options.scripting
         self.ruled: BaseClaim | None = None  # the claim of the codebase, for the next link, which depends on it
         return 0
 
@@ -167,6 +168,8 @@ class _Walk:
         most: cython.Py_ssize_t = self.options.max_links
         while self.events.count <= most:
             kind = scanner.next()
+            if self.scripting and kind != _END and scanner.start < scanner.noscript_end < len(self.data):
+                continue  # text, if scripts run
             if kind == _TAG:
                 if self.facts is not None:
                     self.facts.tag(scanner)
