@@ -31,7 +31,7 @@ from absolve.cli.parsing import Parser, parser
 from absolve.core.model import Layer
 from absolve.document.settings import CHOICES
 from absolve.inventory import PROBLEMS
-from absolve.inventory.columns import Row
+from absolve.inventory.columns import MORE, Row
 from absolve.inventory.documents import DocumentRow
 from absolve.urls import PROFILES
 
@@ -126,7 +126,9 @@ def links_columns() -> str:
     """Return the columns of links, each with its type, its meaning and a real value."""
     page = (ROOT / "fixtures" / "saved-page.html").read_bytes()
     row = next(row for row in absolve.links(page, name="fixtures/saved-page.html") if row.text and row.element == "a")
-    return _columns("links", Row, row)
+    meanings = read("columns.toml")["links"]
+    more = table(("column", "meaning"), [(f"`{column}`", meanings[column]) for column in MORE])
+    return f"{_columns('links', Row, row)}\nOnly where `--columns` names them:\n\n{more}"
 
 
 def documents_columns() -> str:

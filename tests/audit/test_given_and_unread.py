@@ -175,9 +175,9 @@ def test_a_pattern_that_takes_pcre_long_is_a_comment_in_a_server(tmp_path: Path,
 
 
 def test_a_map_in_the_folder_of_its_site_counts_as_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    new = written(tmp_path / "new", {**SITE, "_redirects": "/a /about/ 301\n", "x.docx": "x"})
+    new = written(tmp_path / "new", {**SITE, "_redirects": "/a /about/ 301\n", "x.pages": "x"})
     assert main(["audit", str(new), "--url", NEW, "--map", str(new / "_redirects")]) == 0
-    assert "1 file not read: 1 .docx" in capsys.readouterr().err
+    assert "1 file not read: 1 .pages" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("options", "unread"), [([], "2 files not read: 1 .js, 1 .png"), (["--old-url", OLD], "1 file not read: 1 .png")])
@@ -189,10 +189,10 @@ def test_files_whose_text_was_searched_count_as_read(tmp_path: Path, capsys: pyt
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_pipes_and_links_that_are_not_followed_count_as_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    new = written(tmp_path / "new", {**SITE, "x.docx": "x"})
+    new = written(tmp_path / "new", {**SITE, "x.pages": "x"})
     os.mkfifo(new / "pipe.html")
     (new / "gone.html").symlink_to("nowhere.html")
     for name in ("a.html", "b.html"):
         (new / name).symlink_to(written(tmp_path, {"outside.html": "x"}) / "outside.html")
     assert main(["audit", str(new), "--url", NEW]) == 0
-    assert "5 files not read: 2 outside, 1 .docx, 1 not-found, 1 special-file\n" in capsys.readouterr().err
+    assert "5 files not read: 2 outside, 1 .pages, 1 not-found, 1 special-file\n" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def test_unique_lists_equal_rows_once_in_the_whole_run(
         ["links", "--kind", "picture"],
         ["links", "--scope", "near"],
         ["links", "--problem", "bad"],
-        ["links", "--columns", "url"],
+        ["links", "--columns", "uri"],
         ["links", "--columns", ","],
         ["links", "--columns", "kind,kind"],
         ["links", "--unique"],

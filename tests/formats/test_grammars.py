@@ -35,6 +35,10 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("config", " NONE ", []),
     *(("likely", value, []) for value in ("", "true", "0", "1.5", "#fff", "#0.ab", '{"a": "/x.png"}', "{{url}}")),
     *(("likely", value, []) for value in ("hj8R0_051Bw", "aHR0cDov/3d3dy5o", "https%3A%2F%2Fx.html", "a b.png")),
+    *(("iri", value, []) for value in ("[ex:a]", "_:b", "foaf:me", "urn:isbn:1", "a b", "{{url}}", "[x]")),
+    *(("strings", value, []) for value in ("", "/a", "a=/a", 'a=1;p="x"', '"a\\"b"', '("a" "b")', 'A="x"')),
+    *(("endpoints", value, []) for value in ("", "url", '{"x": "url"}', '{"url": "a\\/b"}', '{"a\\"url": "x"}', '["url" : ')),
+    *(("reports", value, []) for value in ("", "report-uri", "report-to /a", "script-src report-uri /a", "xreport-uri /a")),
     # one URL
     ("url", "", [""]),
     ("url", " \n", [""]),
@@ -44,7 +48,12 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("config", " /b.xml", ["/b.xml"]),
     *(("likely", value, [value]) for value in ("/a b", "../a", "./a", "//h", "http://h/?{x}", "l.png", "a/b.html?x#y")),
     ("likely", " é/ü.jpeg ", ["é/ü.jpeg"]),
+    *(("iri", value, [value.strip()]) for value in ("", " #me ", "a/b", "//h/", "http://h/x:y", "mailto:a@b", "a?b:c", "é")),
     # lists
+    ("strings", 'a="/r", b*="https://h/a,b;c";p="x,y" ,c="", "d"', ["/r", "https://h/a,b;c", "d"]),
+    ("strings", ' "/a.json" , "b"', ["/a.json", "b"]),
+    ("endpoints", '{"group": "url", "endpoints": [{"url":"a"}, {"url" : "b"}]}, {"x": "\\"url\\": 1", "url": "c"}', ["a", "b", "c"]),
+    ("reports", "default-src 'self'; Report-URI /a  b;img-src *, report-uri c", ["/a", "b", "c"]),
     ("spaces", "/p1  p2\nhttp://h.example/p3", ["/p1", "p2", "http://h.example/p3"]),
     ("spaces", "a,b, c", ["a,b,", "c"]),
     ("commas", "p.jar,q.jar", ["p.jar", "q.jar"]),
@@ -95,6 +104,10 @@ FRAMES = [
     ("bracketed", "(x) <", ">, <y>"),
     ("config", "", ""),
     ("likely", "", ""),
+    ("iri", " ", ""),
+    ("strings", 'a="b", c="', '";d, e="f"'),
+    ("endpoints", '[{"url":"', '"}]'),
+    ("reports", "a b; report-uri x ", " y; z"),
 ]
 
 
@@ -113,7 +126,7 @@ def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: st
         *(
             (syntax, "", "http://h/a,b?c;d'e\"f()é%20#g", None)
             for syntax in ESCAPES
-            if syntax not in {"commas", "tasks"}
+            if syntax not in {"commas", "tasks", "strings", "endpoints", "reports"}
         ),
         ("spaces", "", ",a,", None),
         ("url", "", "http://h/a b", None),
@@ -127,6 +140,10 @@ def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: st
         ("tasks", "action-uri=", "http://h/a;b", "http://h/a%3Bb"),
         ("link", "<", "http://h/a b>c", "http://h/a%20b%3Ec"),
         ("bracketed", "<", "http://h/a b>c<", "http://h/a%20b%3Ec%3C"),
+        ("iri", "", "http://h/a {b}", "http://h/a%20%7Bb%7D"),
+        ("strings", '"', 'http://h/a,b;c"d\\', "http://h/a,b;c%22d%5C"),
+        ("endpoints", '"', 'http://h/a,b;c"d\\', "http://h/a,b;c%22d%5C"),
+        ("reports", "report-uri ", 'http://h/a,b;c"d', 'http://h/a%2Cb%3Bc"d'),
     ],
 )
 def test_grammars_escape_only_the_necessary_characters(syntax: str, before: str, target: str, written: str | None) -> None:

@@ -66,7 +66,7 @@ def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, cap
     folder = write(tmp_path, {"index.html": page})
     (tmp_path / "in.zip").write_bytes(zipped({"index.html": page}))
     for source in (folder, tmp_path / "in.zip"):
-        out = tmp_path / f"out of {source.name}"
+        out = tmp_path / f"out of {source.stem} {source.is_file()}"
         assert main(["mirror", str(source), "-o", str(out)]) == 0
         assert ", 2 URLs missing" in capsys.readouterr().err
         assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.html", "gone.png"]

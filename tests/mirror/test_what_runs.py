@@ -149,7 +149,7 @@ def judged(online: Online, folder: Path, shapes: Shapes, containers: Iterable[st
     only: dict[str, list[str]] = {}
     everywhere: set[int] = set()
     for container in containers:
-        capture, root = captured(folder, container, shapes), folder / f"m.{container}"
+        capture, root = captured(folder, container, shapes), folder / f"m-{container}"
         made = mirrored(capture, root, shapes)
         if container in {"warc", "har"}:
             assert made.keys() == shapes.keys()

@@ -58,7 +58,7 @@ STAYS = [
     "<script type=application/ld+json>{'url':'x'}</script>",
     "<!--[if IE]><a href=x><![endif]-->",
     "<img data-src=x.png data-srcset='x.png 2x'>",
-    "<param name=movie value=x.swf>",
+    "<param name=flashvars value=x.swf>",
     "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='0; url='><meta name=refresh content='0;url=x'>",
     "<script type=importmap>{'imports': {'a': './a'}}</script>",  # invalid JSON
 ]

@@ -22,7 +22,7 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
-STREAMS = [name for name, form in FORMATS.items() if form.text]
+STREAMS = [name for name, form in FORMATS.items() if form.text and not form.of]  # graphs and sitemaps are no tables
 FOR_PEOPLE = {"md", "html", "table"}  # in which what is invisible is escaped
 
 

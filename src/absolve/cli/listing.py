@@ -19,7 +19,17 @@ from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.core.printable import visible_json
 from absolve.run import special_files
 from absolve.run.filters import Selection
-from absolve.run.links_task import COUNT, DOCUMENTS, LINKS, Counted, ListOptions, Unique, columns_of, listed
+from absolve.run.links_task import (
+    COUNT,
+    DOCUMENTS,
+    LINKS,
+    Counted,
+    ListOptions,
+    Unique,
+    columns_of,
+    every_column,
+    listed,
+)
 from absolve.run.load import spread
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
@@ -41,6 +51,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     table = options.command
     failures.check(options)
     how = _how(options, table)
+    table = how.table
     fatal = shared.fail_on(options) if table == LINKS else frozenset()
     sink = tables.by_name(how.format)
     found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
@@ -167,9 +178,22 @@ def _is_on_terminal(options: argparse.Namespace) -> bool:
     return options.output in {None, special_files.STDOUT} and is_terminal(sys.stdout)
 
 
-def _shown(format_: str) -> tuple[str, ...]:
-    """Return the columns of the table of documents by default: for people, those that a line has room for."""
-    return _FOR_PEOPLE if format_ == tables.TABLE else columns_of(DOCUMENTS)
+def _usual(format_: str, table: str) -> tuple[str, ...]:
+    """Return the columns of a table by default: of documents, for people, those that a line has room for."""
+    return _FOR_PEOPLE if format_ == tables.TABLE and table == DOCUMENTS else columns_of(table)
+
+
+def _made_of(options: argparse.Namespace, format_: str, table: str) -> str:
+    """Return the table that a graph or a sitemap is made of. Raise UsageError for options that it has no place for."""
+    of = tables.FORMATS[format_].of
+    if of == LINKS and table != LINKS:
+        raise UsageError(f"{format_} shows links: absolve links --format {format_}")
+    if options.columns is not None:
+        raise UsageError(f"{format_} has columns of its own: leave out --columns")
+    for name in ("kind", "scope", "problem", "fail_on", "resume"):
+        if of != LINKS and getattr(options, name, None):
+            raise UsageError(f"{format_} lists documents: leave out --{name.replace('_', '-')}")
+    return of
 
 
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
@@ -182,6 +206,8 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
     usual = tables.TABLE if on_terminal else "jsonl"
     format_ = options.format or (usual if to_stdout else tables.name_of(options.output))
     form = tables.FORMATS[format_]
+    if form.of:
+        table = _made_of(options, format_, table)
     if to_stdout and not form.stream:
         raise UsageError(f"{format_} cannot be written to the standard output: give -o FILE")
     if on_terminal and not form.text:
@@ -189,14 +215,14 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
     is_links = table == LINKS
     how = ListOptions(
         shared.reading(options),
-        shared.columns(options, columns_of(table) if options.columns or is_links else _shown(format_)),
+        shared.columns(options, form.needs or _usual(format_, table), every_column(table)),
         format_,
         shared.selection(options) if is_links else Selection(),
         options.where,
         options.unique,
         Cells(
             masked=not options.show_credentials,
-            printable=on_terminal and form.spreadsheet,
+            printable=on_terminal and (form.spreadsheet or bool(form.of)),
             literal=options.csv_safe and form.spreadsheet,
         ),
         table,
@@ -208,7 +234,7 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
 
         if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
             raise UsageError(f"--where: the condition is not UTF-8: {how.where!r}")
-        where.check(how.where, columns_of(table))
+        where.check(how.where, how.whole)
     return how
 
 

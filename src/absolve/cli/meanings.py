@@ -72,7 +72,7 @@ _OPTIONS: Final = (
     ("anchors hash hashes fragment", "--fragments keep or absolute"),
     ("lazyload lazy-load lazy-loading data-src", "--lazy reads data-src and the like, too"),
     ("encoding codepage utf8 utf-8", "--charset LABEL names the encoding of the inputs"),
-    ("browser whatwg html5 rfc3986 rfc1808 mode standard", "--profile whatwg, rfc3986 or rfc1808"),
+    ("browser whatwg html5 rfc3986 rfc1808 mode standard", "--profile browser, whatwg, rfc3986 or rfc1808"),
     ("revert restore rollback", "absolve rewrite --undo CHANGES puts back what --log recorded"),
     ("nofollow noindex robots", "absolve documents lists robots; absolve audit finds pages that may not be indexed"),
 )

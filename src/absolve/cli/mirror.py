@@ -133,6 +133,7 @@ def _make(
                 packed(packing.Mirror(Path(folder.path)), Path(options.output), first)
     else:
         write.check_folder(Path(options.output))
+        plan.check_new_folder(options.output, "a mirror is a folder, a ZIP (--zip FILE), .html, .mhtml or .zim")
         shared.make_above(options.output)
         with created(options.output) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))

@@ -15,6 +15,7 @@ from absolve.document.settings import BASES, COMPANIONS, DEEPEST, FRAGMENTS
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import FORMS, UNWRAPPED
 from absolve.urls import PROFILES
+from absolve.urls.base import IGNORABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,9 +36,9 @@ def _formats() -> Sequence[str]:
 
 
 def _columns(table: str) -> Sequence[str]:
-    from absolve.run.links_task import columns_of
+    from absolve.run.links_task import every_column
 
-    return columns_of(table)
+    return every_column(table)
 
 
 def _servers() -> Sequence[str]:
@@ -527,6 +528,12 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             f"{_FINDING} resolve",
             "resolve by " + "; by ".join(f"{row.summary} ({name})" for name, row in PROFILES.items()),
             choices=tuple(PROFILES),
+        ),
+        _harmless(
+            "--ignore-base WORD,...",
+            _FINDING,
+            f"claims of a base that do not count: {', '.join(IGNORABLE)}",
+            words=IGNORABLE,
         ),
         _harmless("--lazy", _FINDING, "also find links in data-src, data-href and the like"),
         _harmless("--conditional-comments", _FINDING, "also find links in <!--[if IE]> comments"),

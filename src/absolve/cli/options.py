@@ -234,14 +234,14 @@ def fail_on(options: argparse.Namespace) -> frozenset[str]:
     return frozenset(PROBLEMS) if "any" in words else words
 
 
-def columns(options: argparse.Namespace, known: tuple[str, ...]) -> tuple[str, ...]:
+def columns(options: argparse.Namespace, usual: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns. Raise UsageError for unknown ones, and for --unique without --columns."""
     if options.count and not options.unique:
         raise UsageError("--count needs --unique: it counts equal rows")
     if options.columns is None:
         if options.unique:
             raise UsageError("--unique needs --columns: with all columns (offsets too) no two rows are equal")
-        return known
+        return usual
     names = tuple(_words([options.columns]))
     for name in names:
         if name not in known:

@@ -178,7 +178,7 @@ def _log_cells(options: argparse.Namespace) -> Cells:
     from absolve.run.safe_cells import Cells
 
     form = tables.FORMATS[tables.name_of(options.log)]
-    if not form.text:
+    if not form.text or form.of:
         raise UsageError(f"--log {options.log}: give a file with the suffix .csv, .tsv, .json or .jsonl")
     failures.check(options, "log")
     if options.errors is not None and failures.is_same(Path(os.path.realpath(options.log)), options.errors):

@@ -92,6 +92,7 @@ VERDICTS = {
     "resolved against": "an inner claim was resolved against it",
     "overruled": "overridden by an inner layer",
     "ignored": "ignored: another claim of the same layer came first",
+    "switched-off": "ignored: --ignore-base or the profile leaves out such claims",
     "unsuitable": "cannot be a base: the next layer applies",
     "too-long": "longer than --max-url allows: relative links are left unchanged",
     "placeholder": "has a placeholder: relative links are left unchanged",

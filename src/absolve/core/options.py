@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from absolve.core.errors import Diagnostic
 from absolve.core.protocols import URLObject  # noqa: TC001 - likewise
 
-Profile: TypeAlias = Literal["rfc1808", "rfc3986", "whatwg"]
+Profile: TypeAlias = Literal["rfc1808", "rfc3986", "whatwg", "browser"]
 Kind: TypeAlias = Literal[
     "navigation",
     "image",
@@ -82,6 +82,7 @@ class Choices(Limits, total=False):
     """How links are found and resolved, and which of them change."""
 
     profile: Profile
+    ignore_base: str  # words of --ignore-base, joined by commas
     fragments: Fragments
     base: BaseHref
     companions: Companions

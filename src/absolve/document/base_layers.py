@@ -14,7 +14,7 @@ from absolve.core.errors import UsageError, in_short
 from absolve.core.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, BaseClaim, BaseURL, Finding, new
 from absolve.encodings.charsets import for_any
 from absolve.formats.registry import WALKERS
-from absolve.urls.base import BaseContext, Bases, establish, inherited
+from absolve.urls.base import SWITCHED_OFF, BaseContext, Bases, establish, inherited
 from absolve.urls.predicates import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
         if part.claims[0].layer is RETRIEVAL:
             own = _retrieved(own, part.claims, entity.settings, None)
         else:
-            own = establish(own, part.claims, entity.settings.profile, None, entity.settings.max_url)
+            settings = entity.settings
+            own = establish(own, part.claims, settings.profile, None, settings.max_url, settings.ignored)
         return Bases(own, own)
     if part.name and part.base is None:
         entity.enclosed = (part.name, part.encloses, around)
@@ -104,7 +105,7 @@ def established(entity: Entity, around: Bases, claims: list[BaseClaim]) -> Bases
         own = base = _retrieved(own, found, settings, entity.line)
     embedded = [claim for claim in claims if claim.layer is EMBEDDED]
     if embedded:
-        base = establish(own, embedded, settings.profile, entity.line, settings.max_url)
+        base = establish(own, embedded, settings.profile, entity.line, settings.max_url, settings.ignored)
     return Bases(own, base)
 
 
@@ -114,7 +115,8 @@ def _retrieved(own: BaseURL, claims: Sequence[BaseClaim], settings: Settings, li
     They count only if `own` is the default or the unknown URL of a package; otherwise they only join the chain.
     """
     if own.layer is BY_DEFAULT or own.url.startswith(PACKAGE_ROOT):
-        return establish(own, claims, settings.profile, line_of, settings.max_url)
+        return establish(own, claims, settings.profile, line_of, settings.max_url, settings.ignored)
     verdict = "ignored" if own.layer is RETRIEVAL else "overruled"
-    outcomes = establish(DEFAULT, claims, settings.profile, line_of, settings.max_url).chain
-    return own._replace(chain=(*own.chain, *(fate._replace(verdict=verdict) for fate in outcomes)))
+    outcomes = establish(DEFAULT, claims, settings.profile, line_of, settings.max_url, settings.ignored).chain
+    fates = (fate if fate.verdict == SWITCHED_OFF else fate._replace(verdict=verdict) for fate in outcomes)
+    return own._replace(chain=(*own.chain, *fates))

@@ -27,6 +27,7 @@ from absolve.urls.base import (
     MOVES,
     OUTSIDE,
     RECORDED,
+    SWITCHED_OFF,
     BaseContext,
     Bases,
     establish,
@@ -349,7 +350,8 @@ class Entity:
 
     def gives_base(self, claim: BaseClaim | None) -> bool:
         """Return whether a claim is not ignored: no other claim of its layer precedes it."""
-        return any(fate.base is claim and fate.verdict != "ignored" for fate in self.bases.base.chain)
+        lost = ("ignored", SWITCHED_OFF)
+        return any(fate.base is claim and fate.verdict not in lost for fate in self.bases.base.chain)
 
     def hold(self, name: MessageIds) -> None:
         """Add the keys of references that identify parts of the message: links to those are internal."""
@@ -373,8 +375,10 @@ class Entity:
             self._scoped = {}
         found = self._scoped.get(id(scope))
         if found is None:
-            profile = self.settings.profile
-            base = establish(self.base_context(scope.scope).base, [scope], profile, self.line, self.settings.max_url)
+            settings = self.settings
+            profile = settings.profile
+            outer = self.base_context(scope.scope).base
+            base = establish(outer, [scope], profile, self.line, settings.max_url, settings.ignored)
             found = self.bases.base_context_for(base, profile, self.charset.name)
             if scope.layer is RETRIEVAL:  # the path of an archive member is the base of that member only
                 return found

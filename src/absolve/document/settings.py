@@ -7,10 +7,12 @@ RFC 1808, `profile` about section 4; the limits bound time and memory for hostil
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import NamedTuple
 
-from absolve.core.errors import UsageError, in_short
-from absolve.urls import by_name
+from absolve.core.errors import UsageError, in_short, similar
+from absolve.urls import PROFILES, by_name
+from absolve.urls.base import IGNORABLE
 
 FRAGMENTS = ("keep", "absolute")
 BASES = ("keep", "empty")
@@ -22,6 +24,7 @@ class Settings(NamedTuple):
     """The user's choices and limits; the names are those of the command line's options, but for the last two."""
 
     profile: str = "rfc1808"
+    ignore_base: str = ""  # kinds of base claims that do not count, joined by commas
     fragments: str = "keep"
     base: str = "keep"
     companions: str = "keep"
@@ -39,9 +42,22 @@ class Settings(NamedTuple):
     documents: bool = False  # whether walkers collect facts for the table of documents; no option of the user
     captures: bool = False  # likewise whether they yield all about captures: header fields, and every body as a part
 
+    @property
+    def ignored(self) -> frozenset[str]:
+        """The kinds of base claims that do not count, by the user and the profile."""
+        return _ignored(self.ignore_base, self.profile)
+
+    @property
+    def scripting(self) -> bool:
+        """Whether the content of a noscript element is text."""
+        return PROFILES[self.profile].scripting
+
     def checked(self) -> Settings:
         """Return these settings; raise UsageError for a value that is not among its choices or out of range."""
         by_name(self.profile)
+        for word in sorted(_words(self.ignore_base) - set(IGNORABLE)):
+            text = f"ignore_base takes {', '.join(IGNORABLE)}, not {in_short(repr(word))}"
+            raise UsageError(text, similar(word, IGNORABLE))
         for option, choices in (("fragments", FRAGMENTS), ("base", BASES), ("companions", COMPANIONS)):
             value = getattr(self, option)
             if value not in choices:
@@ -58,6 +74,15 @@ class Settings(NamedTuple):
             if not 0 <= most <= sys.maxsize:
                 raise UsageError(f"{option} must be from 0 to {sys.maxsize}, not {most}")
         return self
+
+
+@lru_cache(maxsize=64)
+def _ignored(words: str, profile: str) -> frozenset[str]:
+    return PROFILES[profile].ignored | _words(words) if words else PROFILES[profile].ignored
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(filter(None, (word.strip() for word in text.split(","))))
 
 
 CHOICES: dict[str, object] = {

@@ -49,7 +49,19 @@ from absolve.encodings.charsets import DETECT, UTF_8, inside
 from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
 from absolve.formats import registry
 from absolve.formats.events import EventList
-from absolve.formats.registry import CSS, HTML, JSON_LD, PACKAGES, WALKERS, XML, canonical, essence_of, kind_of, walker
+from absolve.formats.registry import (
+    CSS,
+    HTML,
+    JSON_LD,
+    OPEN_DOCUMENT,
+    PACKAGES,
+    WALKERS,
+    XML,
+    canonical,
+    essence_of,
+    kind_of,
+    walker,
+)
 from absolve.urls import PROFILES
 from absolve.urls.base import Bases, establish, is_useless
 from absolve.urls.cache import LONGEST
@@ -81,6 +93,7 @@ _WORDS = 100  # characters of the short values in a row
 _PROLOG = 4096  # bytes of an XML document that are searched for entity declarations
 LONGEST_IN_PLACE = 1 << 20  # bytes of expanded entities in one place of a smaller document (formats/xml/limits.py)
 _PACKAGES = frozenset(PACKAGES)
+_FOLDERS = frozenset(OPEN_DOCUMENT)  # documents whose own references see them as a folder
 _TEXTS = frozenset({HTML, XML})
 _COMPANIONABLE = frozenset({HTML, XML, CSS})  # documents that savers put files beside
 _NONE_LEFT = NestingBudget(0)  # for the documents inside one that is not kept itself
@@ -111,6 +124,8 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     own = retrieved(url, document.url_source, settings.profile, settings.max_url) if url is not None else DEFAULT
     if media_type in _PACKAGES and url is not None and not url.endswith("/"):
         own = DEFAULT  # the URL of the package itself: the URL of its root folder is unknown
+    elif media_type in _FOLDERS and url is not None and not url.endswith("/"):
+        own = retrieved(f"{url}/", document.url_source, settings.profile, settings.max_url)  # ODF 1.3 part 2, 3.7
     entity = Entity(document.data, UTF_8, media_type, name, "", settings)
     entity.named = document.before
     entity.origin = document.origin
@@ -123,7 +138,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
     claims = () if document.claims and WALKERS[media_type].archive else document.claims
     if claims and claims[0].layer is ENCAPSULATING:  # the header of the response in which the document came
         around = [one for one in claims if one.layer is ENCAPSULATING]
-        own = establish(own, around, settings.profile, None, settings.max_url)
+        own = establish(own, around, settings.profile, None, settings.max_url, settings.ignored)
         claims = tuple([one for one in claims if one.layer is not ENCAPSULATING])
     try:
         entity.charset, mark = _charset(document.data, media_type, document.charset, parameter)

@@ -201,6 +201,58 @@ def bare_end(text: bytes) -> int:
     return end
 
 
+# RDFa Core 7.4.3: `[ex:a]` and `_:a` are CURIEs. `ex:a` is one, too, if its prefix is declared somewhere: so of
+# references with a scheme those count that have an authority, or that are mail and telephone, which is no prefix.
+_IRI: Final = pattern(
+    rb"(?!_:|\[)(?![A-Za-z][A-Za-z0-9+.-]*+:(?!//)(?<!mailto:)(?<!tel:))[^\x00-\x20<>{}|\\^`]*+\Z",
+    re.IGNORECASE,
+)
+
+
+def iri(value: bytes) -> list[Span]:
+    """Return one span if the value of RDFa's `about` or `resource` is a URL, and no CURIE, blank node or text."""
+    start, end = _trimmed(value, 0, len(value))
+    return [(start, end)] if _IRI.match(value[start:end]) else []
+
+
+# RFC 9651 3.3.3: a member of a list, or the value of a key, that is a string. Those with escapes are no URLs.
+_STRING: Final = pattern(
+    rb"[\t\n\r ]*+(?:[a-z*][a-z0-9_.*-]*+=)?+\"([^\"\\]*+)\""
+    rb"(?>(?:[^,\"]++|\"(?>(?:[^\"\\]++|\\.)*)\")*)(?:,|\Z)",
+    re.DOTALL,
+)
+
+
+def strings(value: bytes) -> Iterator[Span]:
+    """Yield the strings of a structured field: Reporting-Endpoints, Speculation-Rules."""
+    position = 0
+    while found := _STRING.match(value, position):
+        if found[1]:
+            yield _trimmed(value, *found.span(1))
+        position = found.end()
+
+
+_MEMBER: Final = pattern(
+    rb"\"(?:(url)|(?>(?:[^\"\\]++|\\.)*))\"(?(1)[\t\n\r ]*+:[\t\n\r ]*+\"([^\"\\]*+)\")", re.DOTALL
+)
+
+
+def endpoints(value: bytes) -> Iterator[Span]:
+    """Yield the URLs of the field Report-To: the member `url` of objects in JSON; one with escapes is left out."""
+    return (found.span(2) for found in _MEMBER.finditer(value) if found[2])
+
+
+_REPORT: Final = pattern(
+    rb"(?:\A|[;,])[\t\n\f\r ]*+report-uri[\t\n\f\r ]++([^;,]*+)", re.IGNORECASE
+)
+
+
+def reports(value: bytes) -> Iterator[Span]:
+    """Yield the URLs of the directive report-uri of Content-Security-Policy (CSP 3 6.5.1), or of several policies."""
+    for found in _REPORT.finditer(value):
+        yield from (word.span() for word in _WORD.finditer(value, *found.span(1)))
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
     "srcset": _with_placeholders(srcset),
@@ -216,6 +268,10 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "uri": url,
     "bare": url,
     "line": url,
+    "iri": iri,
+    "strings": strings,
+    "endpoints": endpoints,
+    "reports": reports,
 }
 
 
@@ -283,6 +339,25 @@ def _escape_bare(target: bytes, before: bytes) -> bytes:
     return replaced(_SPACE_OR_ANGLES if before.endswith(b"<") else _NOT_BARE, _percent, target)
 
 
+_NOT_IN_STRING: Final = re.compile(rb"[\x00-\x20\"\\]")
+_NOT_IN_DIRECTIVE: Final = re.compile(rb"[\x00-\x20,;]")
+
+
+_NOT_IN_IRI: Final = re.compile(rb"[\x00-\x20<>{}|\\^`]")
+
+
+def _escape_iri(target: bytes, _before: bytes) -> bytes:
+    return replaced(_NOT_IN_IRI, _percent, target)
+
+
+def _escape_strings(target: bytes, _before: bytes) -> bytes:
+    return replaced(_NOT_IN_STRING, _percent, target)
+
+
+def _escape_reports(target: bytes, _before: bytes) -> bytes:
+    return replaced(_NOT_IN_DIRECTIVE, _percent, target)
+
+
 # Percent-escape a target so that the grammar reads it as one reference. (target in UTF-8, bytes of the value before the
 # span that it replaces) -> bytes to write. The target is an absolute URL without surrounding white space; most targets
 # are returned unchanged.
@@ -301,5 +376,9 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "uri": _escape_spaces,
     "bare": _escape_bare,
     "line": _escape_link,
+    "iri": _escape_iri,
+    "strings": _escape_strings,
+    "endpoints": _escape_strings,
+    "reports": _escape_reports,
 }
 ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link

@@ -58,6 +58,17 @@ OF_HTTP: Final[dict[str, LinkSite]] = {
     **_OF_BOTH,
     "location": LinkSite("header", "location", kind="navigation"),
     "x-sourcemap": LinkSite("header", "x-sourcemap"),
+    # Read before any base element, against the URL of the response (Reporting API; HTML Standard 7.4.4; CSP 3 6.5.1).
+    **{
+        name: LinkSite("header", name, syntax, kind, against="own")
+        for name, syntax, kind in (
+            ("reporting-endpoints", "strings", "other"),
+            ("report-to", "endpoints", "other"),
+            ("speculation-rules", "strings", "script"),
+            ("content-security-policy", "reports", "other"),
+            ("content-security-policy-report-only", "reports", "other"),
+        )
+    },
 }
 
 

@@ -57,6 +57,15 @@ RECORDS: Final = "application/warc-records"  # our own name: the records in one 
 WEB_ARCHIVE: Final = "application/x-webarchive"  # not registered: Safari's
 WAT: Final = "application/x-wat"  # our own name: the JSON of a metadata record with what a crawler extracted
 ZIP: Final = "application/zip"
+# Office documents: ZIP files that are one document each.
+OPEN_XML: Final = tuple(
+    f"application/vnd.openxmlformats-officedocument.{name}"
+    for name in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
+)
+OPEN_DOCUMENT: Final = tuple(
+    f"application/vnd.oasis.opendocument.{name}" for name in ("text", "spreadsheet", "presentation", "graphics")
+)
+OFFICE: Final = (*OPEN_XML, *OPEN_DOCUMENT)
 PACKAGES: Final = (ZIP, "application/epub+zip", "application/wacz", "application/x-zip-compressed")
 
 
@@ -84,6 +93,8 @@ _XML_SUFFIXES: Final = (
 )
 _MARKDOWN: Final = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".qmd", ".rmd", ".md.txt")
 _WARC_SUFFIXES: Final = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
+_OPEN_XML_SUFFIXES: Final = (".docx", ".docm", ".dotx", ".dotm", ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx", ".vsdx")
+_ODF_SUFFIXES: Final = (".odt", ".ods", ".odp", ".odg", ".ott", ".ots", ".otp")
 _ZIP_SUFFIXES: Final = (".epub", ".wacz", ".maff", ".htz", ".zip")
 
 WALKERS: Final[dict[str, Format]] = {
@@ -122,6 +133,8 @@ WALKERS: Final[dict[str, Format]] = {
     HAR: Format("absolve.formats.json.har", "walk", "none", (".har",), archive=True),
     WEB_ARCHIVE: Format("absolve.formats.plist.walker", "walk", "none", (".webarchive",), archive=True),
     HAR_ENTRY: Format("absolve.formats.json.har", "walk_entry", "none"),
+    **dict.fromkeys(OPEN_XML, Format("absolve.formats.zip.office", "walk_open_xml", "none", _OPEN_XML_SUFFIXES)),
+    **dict.fromkeys(OPEN_DOCUMENT, Format("absolve.formats.zip.office", "walk_open_document", "none", _ODF_SUFFIXES)),
     **dict.fromkeys(PACKAGES, Format("absolve.formats.zip.walker", "walk", "none", _ZIP_SUFFIXES, archive=True)),
 }
 # Files of template engines: the suffix before it counts (`.css.erb`); without one, they are HTML with a tag.
@@ -363,7 +376,7 @@ def _plain(name: str) -> str:
 # What can be read before a template is filled in; few such files are well-formed XML.
 _FILLED_IN: Final = (HTML, CSS, MARKDOWN)
 
-_NO_TEXT: Final = frozenset({*MAIL, WEBLOC})  # whatever their bytes look like
+_NO_TEXT: Final = frozenset({*MAIL, WEBLOC, *OFFICE})  # whatever their bytes look like
 _SUFFIX: Final = pattern(r"(?:\.[a-z0-9]+)?(\.[a-z0-9]+)$")
 
 

@@ -32,11 +32,14 @@ LISTS: Final = pa.list_(TEXT)
 WORD: Final = pa.dictionary(pa.int32(), pa.string())  # for columns with few distinct values
 TYPES: Final = {
     **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links", "count"), NUMBER),
+    **dict.fromkeys(("file_start", "file_end"), NUMBER),
     **dict.fromkeys(("text", "reference", "target", "url", "date", "digest", "title", "canonical"), TEXT),
+    **dict.fromkeys(("path", "hreflang", "media"), TEXT),
     **dict.fromkeys(("problems", "anchors", "alternates"), LISTS),
 }
 NULLABLE: Final = frozenset(
-    "target url url_source status date media_type charset size digest title lang canonical robots".split()
+    "target url url_source status date media_type charset size digest title lang canonical robots"
+    " path hreflang media file_start file_end".split()
 )
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it
@@ -62,8 +65,15 @@ def batch(columns: Sequence[str], rows: Iterable[Sequence[Any]] | Columns) -> pa
         return typed(fields, rows)
     ruled = rows.ruled
     return _batch(
-        fields, [_ruled(ruled, name) if name in _PLACES else _cells(name, getattr(rows, name)) for name in columns]
+        fields, [_ruled(ruled, name) if name in _PLACES else _column(rows, name) for name in columns]
     )
+
+
+def _column(rows: Columns, name: str) -> Array:
+    """Return the array of a column of the inventory that is not shared by the links of one context."""
+    if name in rows.more:
+        return _array(TYPES[name], rows.more[name])
+    return _cells(name, getattr(rows, name))
 
 
 def typed(fields: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.RecordBatch:
@@ -173,7 +183,7 @@ def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows
     """
     waiting: list[pa.RecordBatch] = []
     small = number = size = 0  # batches at the end that are not joined yet; rows and bytes of all batches
-    for chunk in _joined(chunks):
+    for chunk in _joined(chunks, tuple(schema.names)):
         waiting.append(batch(schema.names, chunk) if isinstance(chunk, Columns) else chunk)
         small += 1
         number += waiting[-1].num_rows
@@ -189,16 +199,18 @@ def gathered(chunks: Iterable[pa.RecordBatch | Columns], schema: pa.Schema, rows
         yield pa.Table.from_batches(waiting, schema).unify_dictionaries()
 
 
-def _joined(chunks: Iterable[pa.RecordBatch | Columns]) -> Iterator[pa.RecordBatch | Columns]:
+def _joined(
+    chunks: Iterable[pa.RecordBatch | Columns], names: tuple[str, ...]
+) -> Iterator[pa.RecordBatch | Columns]:
     """Yield the chunks in order, `Columns` of few rows together."""
-    waiting = Columns()
+    waiting = Columns(columns=names)
     for chunk in chunks:
         is_small = isinstance(chunk, Columns) and len(chunk) < _FEW and chunk.weight() < _LITTLE
         if is_small:
             waiting.extend(chunk)
         if len(waiting) and (not is_small or len(waiting) >= _FEW or waiting.weight() >= _LITTLE):
             yield waiting
-            waiting = Columns()
+            waiting = Columns(columns=names)
         if not is_small:
             yield chunk
     if len(waiting):

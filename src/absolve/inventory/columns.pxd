@@ -15,6 +15,8 @@ cdef class Columns:
     cdef Py_ssize_t most
     cdef readonly bint full
     cdef readonly tuple names
+    cdef readonly tuple wanted
+    cdef readonly dict more
     cdef Py_ssize_t size
     cdef Py_ssize_t words  # characters of the shared values, counted in each row
     cdef readonly DictColumn ruled
@@ -34,6 +36,7 @@ cdef class Columns:
     cdef int add(self, RowFacts ruled, LineIndex positions, Py_ssize_t start, Py_ssize_t end, Tag tag) except? -1
     cdef int add_fast(self, RowFacts ruled, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cdef int add_facts(self, ReferenceFacts facts) except? -1
+    cdef int add_more(self, object cells) except? -1
     cdef int fill(self) noexcept
     cdef Py_ssize_t texts(self) noexcept
     cdef object row(self, Py_ssize_t at, bint is_last)

@@ -14,7 +14,7 @@ from absolve.core.column_buffers import DictColumn, IntColumn, TextColumn
 from absolve.core.model import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import cython
 
@@ -51,6 +51,7 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
+MORE: Final = ("url", "path", "hreflang", "media", "file_start", "file_end")  # on demand: on_demand.py computes them
 LAYERS: Final = {layer.label: layer for layer in Layer}
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 
@@ -71,6 +72,7 @@ class Columns:
 
     `full`: there are `at_once` rows, or their references, targets and shared values have `most` bytes. A base is stored
     once, but counted in each row, where it is written. `ruled` has a tuple of shared values per row, the columns RULED.
+    `more` has lists of the values of the columns MORE that are among `names`.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Columns:
         self.at_once = at_once
         self.most = most
         self.names = columns
+        self.wanted = tuple([name for name in columns if name in MORE])
         self._begin(0, None, None, None)
 
     def clear(self) -> None:
@@ -93,7 +96,7 @@ class Columns:
         numbers = (self.line, self.column, self.start, self.end)
         texts = (self.text, self.reference, self.target)
         words = (self.ruled, self.rel, self.scope, self.problems)
-        return _kept, (self.at_once, self.names, numbers, texts, words)
+        return _kept, (self.at_once, self.names, numbers, texts, words, self.more)
 
     def weight(self) -> int:
         """Return an estimate of the memory of the rows, in bytes."""
@@ -118,15 +121,19 @@ class Columns:
         self.target = TextColumn(target)
         self.scope = DictColumn(rows)
         self.problems = DictColumn(rows)
+        self.more: dict[str, list[Any]] = {name: [] for name in self.wanted}
         return 0
 
     def __len__(self) -> int:
         return self.size
 
     def __iter__(self) -> Iterator[Any]:
-        places = [COLUMNS.index(name) for name in self.names] if self.names != COLUMNS else None
+        whole = (*COLUMNS, *self.wanted)
+        places = [whole.index(name) for name in self.names] if self.names != whole else None
         for at in range(self.size):
             row = self.row(at, False)
+            if self.wanted:  # a Row with more items behind its fields
+                row = model.new(Row, (*row, *[cells[at] for cells in self.more.values()]))
             yield row if places is None else [row[place] for place in places]
 
     def cells(self, name: str, of: Callable[[Any], Any] | None = None, changed: bytes | None = None) -> list[Any]:
@@ -134,6 +141,8 @@ class Columns:
 
         `changed`: `of` changes only texts with one of these ASCII characters, and is not called for the others.
         """
+        if name in self.more:
+            return self.more[name] if of is None else list(map(of, self.more[name]))
         column = self.ruled if name in RULED else getattr(self, name)
         if not isinstance(column, DictColumn):
             cells: list[Any] = column.cells()
@@ -167,6 +176,8 @@ class Columns:
         self.target.extend(rows.target)
         self.scope.extend(rows.scope)
         self.problems.extend(rows.problems)
+        for name in self.wanted:
+            self.more[name] += rows.more[name]
         return self.fill()
 
     def add(
@@ -203,6 +214,14 @@ class Columns:
         self.target.add(facts.target)
         self.scope.add(facts.scope)
         self.problems.add(facts.problems)
+        return self.fill()
+
+    def add_more(self, cells: Sequence[str | int | None]) -> cython.int:
+        """Add the values of the `wanted` columns of the last row."""
+        for name, cell in zip(self.wanted, cells, strict=True):
+            self.more[name].append(cell)
+            if isinstance(cell, str):
+                self.words += len(cell)
         return self.fill()
 
     def fill(self) -> cython.int:
@@ -256,15 +275,17 @@ def _kept(
     numbers: tuple[IntColumn, ...],
     texts: tuple[TextColumn, ...],
     words: tuple[DictColumn, ...],
+    more: dict[str, list[Any]],
 ) -> Columns:
     """Return the Columns that `Columns.__reduce__` describes."""
     found = Columns(at_once, names)
     found.line, found.column, found.start, found.end = numbers
     found.text, found.reference, found.target = texts
     found.ruled, found.rel, found.scope, found.problems = words
+    found.more = more
     found.size = len(found.line)
     found.fill()
     return found
 
 
-__all__ = ["COLUMNS", "Columns", "Layer", "Row"]
+__all__ = ["COLUMNS", "MORE", "Columns", "Layer", "Row"]

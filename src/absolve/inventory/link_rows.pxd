@@ -48,6 +48,7 @@ cdef class _Events:
     cdef dict _rules
     cdef object _known
     cdef RowFacts _ruled
+    cdef object _place
 
     cpdef Py_ssize_t take(self, Columns columns, Py_ssize_t at)
     cdef int link(self, Columns columns, Link link)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from absolve.formats.events import EventList
     from absolve.inventory.columns import Where
     from absolve.inventory.documents import Documents
+    from absolve.inventory.on_demand import Place
 
     Pair = tuple[int, int]
 
@@ -104,7 +105,7 @@ def _bounded(
     if documents is not None:
         documents.begin(entity)
     try:
-        for _ in _fill(columns, entity, document, Span(entity), documents):
+        for _ in _fill(columns, entity, document, Span(entity), documents, _place(columns, entity)):
             size += columns.texts()
             if size > most:
                 raise rows_too_large(entity)
@@ -113,6 +114,15 @@ def _bounded(
         raise rows_too_large(entity) from error
     if size + columns.texts() > most:
         raise rows_too_large(entity)
+
+
+def _place(columns: Columns, entity: Entity) -> Place | None:
+    """Return the place of an outermost entity, for the columns on demand; None where none is wanted."""
+    if not columns.wanted:
+        return None
+    from absolve.inventory.on_demand import Place  # few runs ask for these columns
+
+    return Place(entity)
 
 
 def row(resolved: Resolved, document: str, where: Where) -> Row:
@@ -164,9 +174,14 @@ class Span:
 
 
 def _fill(
-    columns: Columns, entity: Entity, document: str, span: Span, documents: Documents | None
+    columns: Columns,
+    entity: Entity,
+    document: str,
+    span: Span,
+    documents: Documents | None,
+    place: Place | None,
 ) -> Iterator[None]:
-    events = _Events(entity, document, span)
+    events = _Events(entity, document, span, place)
     at = 0
     while True:
         at = events.take(columns, at)
@@ -182,7 +197,8 @@ def _fill(
                     columns.clear()
             if inner is not None and (inner.entity.count or documents is not None):
                 within = Span(inner.entity) if inner.part.name else Span(inner.entity, span, inner)
-                yield from _fill(columns, inner.entity, document, within, documents)
+                inside = place.inside(inner) if place is not None else None
+                yield from _fill(columns, inner.entity, document, within, documents, inside)
                 forget_contexts(inner.entity, entity)
             if documents is not None:
                 documents.leave()
@@ -194,7 +210,7 @@ def _fill(
 class _Events:
     """One pass over the events of an entity, which adds a row per link."""
 
-    def __init__(self, entity: Entity, document: str, span: Span) -> None:
+    def __init__(self, entity: Entity, document: str, span: Span, place: Place | None) -> None:
         self._entity = entity
         self._document = document
         self._span = span
@@ -204,6 +220,7 @@ class _Events:
         self._rules: dict[int | Pair, RowFacts] = {}
         self._known = KnownBases()
         self._ruled: RowFacts | None = None
+        self._place = place
 
     def take(self, columns: Columns, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add the links from index `at` up to a part, or until the columns are full; return the index after them."""
@@ -243,7 +260,11 @@ class _Events:
             start, end = self._span.of(start, end)
         self._tag.see(link)
         columns.add(ruled, positions, start, end, self._tag)
-        return columns.add_facts(facts) if facts is not None else columns.add_fast(ruled, data, first, last)
+        if facts is not None:
+            columns.add_facts(facts)
+        else:
+            columns.add_fast(ruled, data, first, last)
+        return columns.add_more(self._place.cells(columns.wanted, link)) if self._place is not None else 0
 
     def ruled(self, link: Link) -> RowFacts:
         """Return the row facts of a link, cached by site and scope."""

@@ -75,6 +75,11 @@ class ListOptions(NamedTuple):
         beside = [typed_table(DOCUMENTS, columns_of(DOCUMENTS))] if self.beside else []
         return [typed_table(self.table, columns), *beside]
 
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The columns of rows that are to be selected: all, and those on demand that are listed."""
+        return (*columns_of(self.table), *[name for name in self.columns if name in inventory.MORE])
+
     def read(self) -> ReadOptions:
         """Return the options of reading, for walkers that collect what the tables need."""
         settings = self.reading.settings
@@ -82,8 +87,13 @@ class ListOptions(NamedTuple):
 
 
 def columns_of(table: str) -> tuple[str, ...]:
-    """Return all columns of a table."""
+    """Return all columns that a table has by default."""
     return inventory.COLUMNS if table == LINKS else _documents_module().DOCUMENT_COLUMNS
+
+
+def every_column(table: str) -> tuple[str, ...]:
+    """Return all columns of a table, and those that are only there on demand."""
+    return (*columns_of(table), *(inventory.MORE if table == LINKS else ()))
 
 
 def _documents_module() -> Any:
@@ -146,7 +156,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
     """
     asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
-    waiting = inventory.Columns(AT_ONCE, inventory.COLUMNS if asks else how.columns, link_rows.MOST_TEXT)
+    waiting = inventory.Columns(AT_ONCE, how.whole if asks else how.columns, link_rows.MOST_TEXT)
     documents: Documents | None = None
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))
@@ -249,9 +259,9 @@ def _pieces(
         yield _rows(how, found, unique)
         return
     rows = [row for row in found if how.selection.wants(row)]
-    for kept in (rows,) if how.where is None else _where(how.where, rows, name, inventory.COLUMNS):
+    for kept in (rows,) if how.where is None else _where(how.where, rows, name, how.whole):
         counts.add_rows(kept)
-        yield _rows(how, _columns(kept, how.columns), unique)
+        yield _rows(how, _columns(kept, how.columns, how.whole), unique)
 
 
 def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> RowChunk:
@@ -275,7 +285,7 @@ def _where(condition: str, rows: Sequence[_Row], name: str, columns: Sequence[st
 
 
 def _columns(
-    rows: Sequence[Sequence[Any]], columns: Sequence[str], whole: Sequence[str] = inventory.COLUMNS
+    rows: Sequence[Sequence[Any]], columns: Sequence[str], whole: Sequence[str]
 ) -> Sequence[Sequence[Any]]:
     """Return only these columns of rows that have the columns `whole`, in this order."""
     if columns == whole:

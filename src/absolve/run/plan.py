@@ -63,9 +63,7 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file: several inputs need a folder as -o OUT")
-    if not folder.exists() and not output.endswith(("/", os.sep)) and folder.suffix.lower() in SUFFIXES:
-        hint = f"-o {folder.with_suffix('')}/ names a folder; -o {output}/ one with this name"
-        raise UsageError(f"-o {output} is the name of a file, and several inputs need a folder", hint)
+    check_new_folder(output, "several inputs need a folder")
     taken: dict[str, str] = {}
     for name in names:
         if name == STDIN:
@@ -83,6 +81,21 @@ def check(names: Sequence[str], output: str, *, listed: bool = False) -> None:
     names = [name for name in names if not inputs.is_url(name)]
     if found := outputs.clash([folder / Path(name).name for name in names], names):
         raise _same(*found)
+
+
+# Suffixes of files that a folder has by mistake: archives, tables and drawings. Names of hosts end in others.
+_FILES: Final = frozenset(SUFFIXES) | frozenset(
+    ".zim .dot .gv .graphml .csv .tsv .json .jsonl .ndjson .parquet .sqlite .db .duckdb .xlsx .pdf .png .txt .gz"
+    " .tgz .bz2 .xz .zst .tar .7z .rar .mobi .docx .odt".split()
+)
+
+
+def check_new_folder(output: str, why: str) -> None:
+    """Raise UsageError for an output folder that is not there yet, and has the name of a file."""
+    folder = Path(output)
+    if not folder.exists() and not output.endswith(("/", os.sep)) and folder.suffix.lower() in _FILES:
+        hint = f"-o {folder.with_suffix('')}/ names a folder; -o {output}/ one with this name"
+        raise UsageError(f"-o {output} is the name of a file, and {why}", hint)
 
 
 def is_file(names: Sequence[str], output: str, *, listed: bool = False) -> bool:

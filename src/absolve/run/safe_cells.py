@@ -63,6 +63,8 @@ def _has_user_information(rows: Columns) -> bool:
     for words in (*rows.ruled.words, rows.rel.words):
         if any("@" in text and shown.masked(text) != text for text in words):
             return True
+    if any(isinstance(text, str) and shown.masked(text) != text for texts in rows.more.values() for text in texts):
+        return True
     columns = rows.reference, rows.target, rows.text
     return any(shown.masked(text) != text for texts in columns for text in _with_at(texts))
 

@@ -18,7 +18,7 @@ from absolve.rewriting.policy import absolute
 from absolve.run import buckets, inputs, leftovers, plan
 from absolve.run.filters import Selection, only
 from absolve.run.globs import Globs
-from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of
+from absolve.run.links_task import DOCUMENTS, LINKS, ListOptions, columns_of, every_column
 from absolve.run.load import ReadOptions
 from absolve.run.output_folder import OutputFolder
 from absolve.run.plan import RewriteOptions
@@ -177,8 +177,8 @@ def _listing(
     paths: str | Sequence[str], format_: str, options: dict[str, Any], reported: list[Diagnostic], table: str = LINKS
 ) -> tuple[Iterator[Input], ListOptions]:
     """Return the inputs and the options of listing. Raise UsageError or TypeError for unknown options."""
-    known = columns_of(table)
-    columns = tuple(options.pop("columns", known))
+    known = every_column(table)
+    columns = tuple(options.pop("columns", columns_of(table)))
     for name in columns:
         if name not in known:
             raise UsageError(f"there is no column {name!r}: choose from {', '.join(known)}")
@@ -186,7 +186,7 @@ def _listing(
     if where is not None:
         from absolve.run import where as conditions  # here, because it loads DuckDB, which few runs need
 
-        conditions.check(where, known)
+        conditions.check(where, (*columns_of(table), *[name for name in columns if name not in columns_of(table)]))
     found = _found(paths, options, reported)
     selection = _selection(options) if table == LINKS else Selection()
     return found, ListOptions(_reading(options), columns, format_, selection, where, unique, table=table)

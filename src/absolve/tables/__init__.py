@@ -51,7 +51,8 @@ class Format(NamedTuple):
     `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `several`: one file
     holds several tables. `columns`: its chunks may also be `inventory.Columns` and Arrow batches, which are not
     encoded. `text`: it may be written to a terminal. `spreadsheet`: programs that open it may run a cell as a formula,
-    and its cells have no escapes for control characters. `cluster`: the tasks of a cluster write it.
+    and its cells have no escapes for control characters. `cluster`: the tasks of a cluster write it. `of` and `needs`:
+    it is no table, but made of these columns of this table alone. `has_suffix`: no other format has its name as suffix.
     """
 
     sink: str
@@ -61,9 +62,14 @@ class Format(NamedTuple):
     text: bool = False
     spreadsheet: bool = False
     cluster: bool = False
+    of: str = ""
+    needs: tuple[str, ...] = ()
+    has_suffix: bool = True
 
 
 TABLE: Final = "table"
+_OF_GRAPHS: Final = ("document", "url", "target")
+_OF_SITEMAPS: Final = ("url", "status", "media_type", "canonical", "robots")
 # The name of a format is its suffix without the dot.
 FORMATS: Final[dict[str, Format]] = {
     "jsonl": Format("json.JSONL", several=True, text=True, cluster=True),
@@ -72,18 +78,22 @@ FORMATS: Final[dict[str, Format]] = {
     "tsv": Format("csv.TSV", text=True, spreadsheet=True),
     "md": Format("md.MARKDOWN", text=True),
     "html": Format("html.HTML", text=True),
-    TABLE: Format("terminal.TABLE", columns=True, text=True),  # for people; no suffix of a file
+    TABLE: Format("terminal.TABLE", columns=True, text=True, has_suffix=False),  # for people
     "parquet": Format("parquet.PARQUET", columns=True, cluster=True),
     "sqlite": Format("sqlite.SQLITE", stream=False, several=True),
     "duckdb": Format("duckdb.DUCKDB", stream=False, several=True, columns=True),
     "xlsx": Format("xlsx.XLSX", stream=False, several=True),
+    "dot": Format("graph.DOT", text=True, of="links", needs=_OF_GRAPHS),
+    "graphml": Format("graph.GRAPHML", text=True, of="links", needs=_OF_GRAPHS),
+    "sitemap": Format("sitemap.SITEMAP", text=True, of="documents", needs=_OF_SITEMAPS, has_suffix=False),
 }
-OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite"}  # aliases of suffixes
+OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "gv": "dot"}  # aliases of suffixes
 _MEANT: Final = {  # hints for suffixes of which none is a format
     "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
+    "xml": "--format sitemap or graphml selects the format",
     "txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
 }
-SUFFIXES: Final = tuple(f".{name}" for name in FORMATS if name != TABLE)
+SUFFIXES: Final = tuple(f".{name}" for name, form in FORMATS.items() if form.has_suffix)
 
 
 def by_name(name: str) -> Sink:
@@ -106,5 +116,5 @@ def name_of(path: str) -> str:
 
 def _meant(path: str, suffix: str) -> str:
     """Return the question for the same name with the suffix that is most like a wrong one; empty if none is."""
-    found = closest(suffix, [name for name in (*FORMATS, *OTHERWISE) if name != TABLE])
-    return f"did you mean {PurePath(path).with_suffix(f'.{found}')}?" if found is not None else ""
+    found = closest(f".{suffix}", [*SUFFIXES, *(f".{name}" for name in OTHERWISE)])
+    return f"did you mean {PurePath(path).with_suffix(found)}?" if found is not None else ""

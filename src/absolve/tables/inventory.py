@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 TYPES: Final = {
     **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links", "count"), "BIGINT"),
+    **dict.fromkeys(("file_start", "file_end"), "BIGINT"),
     **dict.fromkeys(("problems", "anchors", "alternates"), "VARCHAR[]"),
 }
 INDEXED: Final = {"links": ("document", "target", "reference"), "documents": ("document", "url")}

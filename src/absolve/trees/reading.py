@@ -147,10 +147,12 @@ class _Reading:
 
     def place(self, seen: Seen, name: str, found: Attributes) -> LinkSite | None:
         place = self.rows.place(seen.namespace, seen.name, name)
+        if self.settings.scripting and seen.in_noscript:
+            return None
         if place is None or not (self.bases if place.element == "base" else seen.inside):
             return None
-        if place is rules.META_CONTENT:
-            place = rules.meta_place(*_keywords(found, "http-equiv", "property", "name", "itemprop"))
+        if place in rules.PLACEHOLDERS:
+            place = rules.by_keywords(place, lambda name: _keywords(found, name)[0])
             return INERT_REFRESH if place is REFRESH and (seen.in_template or seen.in_noscript) else place
         if place.element == "link" and name == "href":
             return rules.link_place(*_keywords(found, "rel", "as", "type"))

@@ -29,6 +29,8 @@ class Profile(NamedTuple):
     `summary` is a few words for the help. `is_absolute(reference, base)`: the reference uses no part of the base, so a
     rewrite keeps its bytes; `any_scheme`: that is so for each reference with a scheme. `normalizes`: an absolute URL is
     serialized in a normal form. `growth` is the greatest number of characters in a URL per byte of a reference (UTF-8).
+    `ignored`: the kinds of base claims that do not count (`base.is_ignored`). `scripting`: the content of a noscript
+    element is text, as in a browser that runs scripts.
     """
 
     resolver: ResolverFactory
@@ -37,6 +39,8 @@ class Profile(NamedTuple):
     any_scheme: bool = True
     normalizes: bool = False
     growth: int = 1
+    ignored: frozenset[str] = frozenset()
+    scripting: bool = False
 
 
 PROFILES: Mapping[str, Profile] = {
@@ -49,6 +53,16 @@ PROFILES: Mapping[str, Profile] = {
         any_scheme=False,
         normalizes=True,
         growth=whatwg.GROWTH,
+    ),
+    "browser": Profile(
+        whatwg.profile,
+        "the same with the bases that browsers know, and scripts on",
+        is_absolute_in_browsers,
+        any_scheme=False,
+        normalizes=True,
+        growth=whatwg.GROWTH,
+        ignored=frozenset({"content-base", "base", "xml-base", "codebase"}),
+        scripting=True,
     ),
 }
 

@@ -6,7 +6,7 @@ from absolve.core cimport model
 from absolve.urls.predicates cimport has_scheme, is_malformed, runs_code
 
 
-cpdef object establish(object outer, object claims, str profile, object line_of=*, Py_ssize_t longest=*)
+cpdef object establish(object outer, object claims, str profile, object line_of=*, Py_ssize_t longest=*, object ignored=*)
 cpdef str claimed_url(object claim, object outer, str profile)
 cpdef object inherited(object base, str source)
 cdef int _lose(list fates, tuple chain, str verdict)

@@ -37,6 +37,7 @@ from absolve.urls.predicates import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from collections.abc import Set as AbstractSet
 
     import cython
 
@@ -47,6 +48,20 @@ if TYPE_CHECKING:
 # Verdicts (`VERDICTS`) on a claim that is the base, but whose URL is too long to be used, or has a placeholder.
 TOO_LONG = "too-long"
 PLACEHOLDER = "placeholder"
+SWITCHED_OFF = "switched-off"  # the verdict on a claim that the user or the profile leaves out
+IGNORABLE = ("saver", "header", "content-base", "xml-base")  # what --ignore-base takes
+NONE_IGNORED: frozenset[str] = frozenset()
+_KINDS = {
+    "Base header": ("header", "base"),
+    "Content-Base header": ("header", "content-base"),
+    "Content-Location header": ("header",),
+    "xml:base attribute": ("xml-base",),
+    "codebase attribute": ("codebase",),
+}
+_SAVERS = (  # the ends of the sources of their claims
+    *(" comment", "comment of the package", "-source", " meta element", "WebScrapBook attribute"),
+    *(".rdf in the package", "Snapshot-Content-Location header"),
+)
 _NOBODY_KNOWS = PACKAGE_ROOT.partition("/")[0]
 
 
@@ -56,6 +71,7 @@ def establish(
     profile: str,
     line_of: Callable[[int], int] | None = None,
     longest: cython.Py_ssize_t = sys.maxsize,
+    ignored: AbstractSet[str] = NONE_IGNORED,
 ) -> BaseURL:
     """Return the base URL of the layer inside `outer`, from the claims of that layer in order of preference.
 
@@ -65,7 +81,7 @@ def establish(
 
     A claim whose URL has more than `longest` characters is the base too, but with the URL "", which resolves no
     relative reference: against the next outer layer they would lead elsewhere. So is one in the document with a
-    placeholder.
+    placeholder. Claims of a kind in `ignored` (IGNORABLE, codebase) are only in the chain.
     """
     fates: list[ClaimOutcome] = []
     verdict: str
@@ -79,7 +95,9 @@ def establish(
         reference: str = claim.reference
         is_unknown = claim.layer is EMBEDDED and may_have_placeholder(reference) and _has_placeholder(reference)
         url = claimed_url(claim, outer, profile)
-        if base_context is not None:
+        if ignored and is_ignored(claim, ignored):
+            fates.append(model.made(ClaimOutcome, (claim, url, SWITCHED_OFF, line)))
+        elif base_context is not None:
             fates.append(model.made(ClaimOutcome, (claim, url, "ignored", line)))
         elif not (url or is_unknown):
             fates.append(model.made(ClaimOutcome, (claim, None, "unsuitable", line)))
@@ -98,6 +116,14 @@ def establish(
     if around:
         _lose(fates, around, "overruled" if has_scheme(base_context.reference) else "resolved against")
     return model.made(BaseURL, (ruling_url, base_context.layer, source, tuple(fates)))
+
+
+def is_ignored(claim: BaseClaim, ignored: AbstractSet[str]) -> bool:
+    """Return whether a claim is of one of these kinds."""
+    source = claim.source
+    if claim.layer is RETRIEVAL and source.endswith(_SAVERS):
+        return "saver" in ignored
+    return any(kind in ignored for kind in _KINDS.get(source, ()))
 
 
 def _has_placeholder(reference: str) -> bool:

@@ -34,7 +34,7 @@ JUDGES: Final[dict[str, str]] = {
     **dict.fromkeys((registry.ROBOTS, registry.SITEMAP), "lines"),
     **dict.fromkeys((*registry.MAIL, registry.COMPRESSED, registry.HTTP, "application/http"), "messages"),
     **dict.fromkeys((*registry.JSON, registry.NOTEBOOK, registry.JSON_FEED, registry.WAT, registry.HAR), "json"),
-    **dict.fromkeys(registry.PACKAGES, "zip"),
+    **dict.fromkeys((*registry.PACKAGES, *registry.OFFICE), "zip"),
     registry.WEB_ARCHIVE: "plist",
     **dict.fromkeys((registry.WARC, registry.RECORDS), "warc"),
 }

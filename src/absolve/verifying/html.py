@@ -55,6 +55,7 @@ class Html(Markup):
     """
 
     def __init__(self, text: str, errors: str, settings: Settings, *, scripting: bool = False) -> None:
+        scripting = scripting or settings.scripting
         super().__init__("html5lib, scripting on" if scripting else "html5lib", errors)
         self.scripting = scripting
         self.text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -71,10 +72,9 @@ class Html(Markup):
         spaces = [_NAMESPACES[token.namespace]] if token.namespace else _NAMESPACES.values()
         found = (self._rows.place(space, token.name, attribute) for space in spaces)
         place = next(filter(None, found), None)
-        if place is not places.META_CONTENT:
+        if place not in places.PLACEHOLDERS:
             return place
-        keys = ("http-equiv", "property", "name", "itemprop")
-        return places.meta_place(*(_keyword(token.attributes, key) for key in keys))
+        return places.by_keywords(place, lambda key: _keyword(token.attributes, key))
 
 
 def _text_site(name: str, attributes: dict[str, str], namespace: str | None) -> LinkSite | None:

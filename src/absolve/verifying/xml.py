@@ -72,10 +72,9 @@ class Xml(Markup):
             return site if site.attribute == attribute else None
         element = self._elements[f"{token.namespace}{SEPARATOR}{token.name}" if token.namespace else token.name]
         place = _chosen(element.places[_expat(attribute)], token.attributes)
-        if place is rules.META_CONTENT:
+        if place in rules.PLACEHOLDERS:
             words = _words(token.attributes)
-            names = ("http-equiv", "property", "name", "itemprop")
-            return rules.meta_place(*(words.get(name, "").strip().lower() for name in names))
+            return rules.by_keywords(place, lambda name: words.get(name, "").strip().lower())
         return element.named(place) if place is not None else None
 
     def _add_elements(self, root: Any) -> None:

@@ -49,6 +49,7 @@ NO_LINKS = [
     "<meta http-equiv=refresh content=x>", "<meta property=og:image>", "<script type=importmap src=></script>",
     "<img data-src=x data-srcset=x><div data-background=x>", "<!--[if IE]><a href=x><![endif]-->",
     '<script type=application/ld+json>{"url": "http://h/"}</script>',
+    "<p about=[ex:a] resource=_:b><p about=foaf:me>", "<param value=x>", "<param name=flashvars value=x.mp4>", "<param name=url value=true>",
     "<meta content=x name=x name=og:image>", "<meta name=msapplication-config content=none>",
 ]
 
@@ -69,6 +70,7 @@ VALUES = {
     "tasks": "name=n;action-uri=x",
     "config": "x",
     "likely": "x.png",
+    "iri": "x",
     "css": "a:url(x)",
     "srcdoc": "<a href=x>",
 }
@@ -116,6 +118,12 @@ def test_lazy_attributes_are_found_with_the_option(place: LinkSite) -> None:
     wanted = "x.png" if place.syntax == "likely" else "x"
     assert found(page) == []
     assert [link[1:] for link in found(page, lazy=True)] == [(place.attribute, wanted)]
+
+
+@pytest.mark.parametrize("name", link_tables.PARAMS)
+def test_parameters_of_plug_ins_are_links_by_their_name(name: str) -> None:
+    assert found(f"<object><param value=x.swf name=' {name.upper()} '>") == [("param", "value", "x.swf")]
+    assert found("<object><param name=x valuetype=Ref value=y>") == [("param", "value", "y")]
 
 
 @pytest.mark.parametrize("attribute", ["name", "property"])

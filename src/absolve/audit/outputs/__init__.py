@@ -29,12 +29,14 @@ REPORTS: Final = {  # formats for the findings of an audit alone, each with the 
     **{name: f"outputs.build_servers.{name}" for name in ("junit", "github", "gitlab")},
     "markdown": "outputs.markdown.write",
 }
-TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in {TABLE, "md", "html"}}
+_NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
+TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.of}
 FORMATS: Final = (*TABLES, *REPORTS)
 # The ends of file names, longer ones first.
 SUFFIXES: Final = {
     ".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit",
-    **{f".{name}": name for name in TABLES}, **{f".{alias}": name for alias, name in OTHERWISE.items()},
+    **{f".{name}": name for name in TABLES},
+    **{f".{alias}": name for alias, name in OTHERWISE.items() if name in TABLES},
     ".html": "html", ".htm": "html", ".sarif": "sarif", ".xml": "junit", ".github": "github", ".gitlab": "gitlab",
     ".md": "markdown", ".markdown": "markdown",
 }

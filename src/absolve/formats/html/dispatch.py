@@ -45,7 +45,9 @@ CODEBASE_ROW = 7
 STYLE = 8  # CSS declarations, on any element
 LAZY_LEFT = 9  # an attribute of lazy loading, which is only counted
 SAVED = 10  # the URL of a saved page
+PARAM = 11
 _SPECIAL = {("meta", "content"): META, ("link", "href"): LINK_HREF, ("base", "href"): BASE_HREF}
+_SPECIAL["param", "value"] = PARAM
 _SPECIAL[link_tables.SCRAPBOOK.element, link_tables.SCRAPBOOK.attribute] = SAVED
 _NO_PLACE = LinkSite("", "")
 

@@ -6,10 +6,10 @@ obsolete features, HTML 2.0, 3.2 and 4.01 (DTDs and text), SVG 1.1, SVG Tiny 1.2
 documentation of browsers (Netscape 4, Internet Explorer).
 
 Excluded, because they have no URL, or one in a grammar that cannot be distinguished from text:
-- `param value`, `option value`, `input value`, any `title`: text that may happen to be a URL; `href`, `qtsrc` and the
-  like on `embed` are parameters of a plug-in, as `param` is;
-- `xmlns`, RDFa's `about`, `resource`, `vocab`, `typeof` (a CURIE such as `ex:a` or `[ex:a]` looks like a reference),
-  HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`: names, which nothing fetches or follows;
+- `option value`, `input value`, any `title`: text that may happen to be a URL; so are other parameters of plug-ins than
+  those in PARAMS (`flashvars`), and `href`, `qtsrc` and the like on `embed`;
+- `xmlns`, RDFa's `vocab`, `typeof` and `property`, HTML 2.0's `urn` (never given a syntax), SVG's `requiredextensions`:
+  names, which nothing fetches or follows;
 - `for`, `form`, `headers`, `list`, `commandfor`, `popovertarget`: identifiers without a `#`;
 - custom elements (`g:plusone href`, `fb:like href`, `esi:include src`), but AMP's: their scripts define the meaning;
 - the values of SVG animations (`to`, `values`), whose meaning depends on `attributeName`;
@@ -93,6 +93,7 @@ HTML: Final[tuple[LinkSite, ...]] = (
     # identifiers
     LinkSite("*", "itemid", kind="metadata"),
     LinkSite("*", "itemtype", "spaces", "metadata", stays="always"),
+    *(LinkSite("*", attribute, "iri", "metadata", empty="base") for attribute in ("about", "resource")),  # RDFa Core 5
     # references into the same document: `usemap` is a hash-name reference, `datasrc` Internet Explorer's data binding
     *(LinkSite(element, "usemap", stays="always") for element in ("img", "input", "object")),
     *(
@@ -269,6 +270,17 @@ META_ITEMPROPS: Final[dict[str, LinkSite]] = {
     for name in names
 }
 
+# --- param ---------------------------------------------------------------------------------------------------------
+
+# `param value` by the name, in lower case: what the plug-in of an object shows. Browsers load it, too, where the object
+# has no data (Internet Explorer, WebKit, Blink). Names that have other values, as well, have the syntax `likely`.
+PARAMS: Final[dict[str, LinkSite]] = {
+    **dict.fromkeys(("movie", "src", "filename"), LinkSite("param", "value", kind="media")),
+    **dict.fromkeys(("data", "url", "qtsrc", "source"), LinkSite("param", "value", "likely", "media")),
+    **dict.fromkeys(("href",), LinkSite("param", "value", "likely", "navigation")),
+}
+PARAM: Final = LinkSite("param", "value")  # valuetype=ref: a URL by HTML 4.01 13.3.2
+
 # --- link ----------------------------------------------------------------------------------------------------------
 
 # The kind of `link href`: by the first row here with a keyword of its rel. "as" means: look up the `as` attribute in
@@ -392,7 +404,7 @@ LAZY: Final[tuple[LinkSite, ...]] = (
 # --- all names in the tables ---------------------------------------------------------------------------------------
 
 _ATTRIBUTES: Final = (*GLOBAL, *HTML, *AMP, *SVG, *MATHML, *LAZY)
-_ALL: Final = (*_ATTRIBUTES, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values())
+_ALL: Final = (*_ATTRIBUTES, *HTTP_EQUIV.values(), *META.values(), *META_ITEMPROPS.values(), PARAM)
 
 ELEMENT_NAMES: Final[frozenset[str]] = frozenset(place.element for place in _ALL if place.element != "*") | set(ALIASES)
 ATTRIBUTE_NAMES: Final[frozenset[str]] = frozenset(place.attribute for place in _ALL)

@@ -15,7 +15,7 @@ from absolve.core.model import LinkSite
 from absolve.formats.html import link_tables, names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MEDIA_TYPE: Final = "text/html"
 CSS: Final = "text/css"
@@ -26,6 +26,7 @@ JSON_SCRIPTS: Final = {
     "speculationrules": "application/speculationrules+json",
 }
 META_CONTENT: Final = LinkSite("meta", "content")  # placeholder for the result of `meta_place`
+PARAM_VALUE: Final = LinkSite("param", "value")  # likewise of `param_place`
 
 # --- link sites by name --------------------------------------------------------------------------------------------
 
@@ -35,7 +36,7 @@ Key = tuple[int, str, str]  # namespace (of names.py), element, attribute
 def html_rows(*, lazy: bool) -> list[LinkSite]:
     """Return the rows for HTML elements, those for any element (`*`) first: later rows replace them."""
     lazily = link_tables.LAZY if lazy else ()
-    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *lazily, META_CONTENT]
+    found = [*link_tables.HTML, *link_tables.AMP, *link_tables.GLOBAL, *lazily, META_CONTENT, PARAM_VALUE]
     return sorted(found, key=lambda place: place.element != "*")
 
 
@@ -94,6 +95,21 @@ def meta_place(equivalent: str, declared: str, name: str, item: str) -> LinkSite
     """Return the link site of `meta content` by http-equiv, property, name and itemprop; None if it is no URL."""
     place = link_tables.HTTP_EQUIV.get(equivalent) or link_tables.META.get(declared) or link_tables.META.get(name)
     return place or link_tables.META_ITEMPROPS.get(item)
+
+
+def param_place(name: str, value_type: str) -> LinkSite | None:
+    """Return the link site of `param value` by name and valuetype; None if it is no URL."""
+    return link_tables.PARAM if value_type == "ref" else link_tables.PARAMS.get(name)
+
+
+def by_keywords(place: LinkSite, keyword: Callable[[str], str]) -> LinkSite | None:
+    """Return the link site behind a placeholder; `keyword` returns another attribute, stripped and in lower case."""
+    if place is META_CONTENT:
+        return meta_place(keyword("http-equiv"), keyword("property"), keyword("name"), keyword("itemprop"))
+    return param_place(keyword("name"), keyword("valuetype"))
+
+
+PLACEHOLDERS: Final = (META_CONTENT, PARAM_VALUE)
 
 
 def link_place(rel: str, as_: str, media_type: str) -> LinkSite:

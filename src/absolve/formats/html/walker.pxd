@@ -14,7 +14,8 @@ from absolve.urls.prefixing cimport http_host, shape
 
 cdef int _ATTRIBUTES, _TAG, _END, _AS, _CODEBASE, _CONTENT, _HREF, _HTTP_EQUIV, _ITEMPROP, _NAME, _PROPERTY, _REL
 cdef int _TYPE, _SCRIPT_ELEMENT, _STYLE_ELEMENT, _PARENTHESIS, _AT, _NOTHING, _URL, _OTHER, _IN_CODEBASE, _META
-cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SAVED, _LAZY_LEFT, _FULL_STOP, _SLASH
+cdef int _LINK_HREF, _BASE_HREF, _CODEBASE_ROW, _STYLE, _SAVED, _LAZY_LEFT, _FULL_STOP, _SLASH, _PARAM, _VALUE
+cdef int _VALUETYPE
 cdef int _SVG, _SVG_ROW, _MATHML_ROW
 cdef Py_ssize_t _SMALL
 
@@ -27,6 +28,7 @@ cdef class _Walk:
     cdef bytes data
     cdef object charset
     cdef bint lazy
+    cdef bint scripting
     cdef object options
     cdef list places
     cdef bytes actions
@@ -59,6 +61,7 @@ cdef class _Walk:
     cdef int base(self, LinkSite place)
     cdef object codebase(self)
     cdef int meta(self)
+    cdef int param(self) except? -1
     cdef int saved(self, int attribute, LinkSite place)
     cdef LinkSite link_place(self)
     cdef int style(self, Tokenizer scanner)

@@ -65,6 +65,8 @@ _NAME = ATTRIBUTE_ID[b"name"]
 _PROPERTY = ATTRIBUTE_ID[b"property"]
 _REL = ATTRIBUTE_ID[b"rel"]
 _TYPE = ATTRIBUTE_ID[b"type"]
+_VALUE = ATTRIBUTE_ID[b"value"]
+_VALUETYPE = ATTRIBUTE_ID[b"valuetype"]
 _SCRIPT_ELEMENT = ELEMENT_ID[b"script"]
 _STYLE_ELEMENT = ELEMENT_ID[b"style"]
 
@@ -84,6 +86,7 @@ _CODEBASE_ROW = dispatch.CODEBASE_ROW
 _STYLE = dispatch.STYLE
 _LAZY_LEFT = dispatch.LAZY_LEFT
 _SAVED = dispatch.SAVED
+_PARAM = dispatch.PARAM
 _SVG = names.SVG
 _SVG_ROW = names.SVG_ROW
 _MATHML_ROW = names.MATHML_ROW
@@ -144,6 +147,7 @@ class _Walk:
 
             self.facts = page_facts.FactCollector(data, charset, self.values, options.max_links)
         self.scanner.recorded = options.documents
+        self.scripting = options.scripting
         self.ruled: BaseClaim | None = None  # the claim of the codebase, for the next link, which depends on it
         return 0
 
@@ -164,6 +168,8 @@ class _Walk:
         most: cython.Py_ssize_t = self.options.max_links
         while self.events.count <= most:
             kind = scanner.next()
+            if self.scripting and kind != _END and scanner.start < scanner.noscript_end < len(self.data):
+                continue  # text, if scripts run
             if kind == _TAG:
                 if self.facts is not None:
                     self.facts.tag(scanner)
@@ -234,6 +240,8 @@ class _Walk:
                 self.ruled = None
             elif action == _SAVED:
                 self.saved(attribute, place)
+            elif action == _PARAM:
+                self.param()
             else:
                 self.value(attribute, place)
         if scanner.element == _STYLE_ELEMENT:
@@ -371,6 +379,12 @@ class _Walk:
         elif place is not None:
             self.value(_CONTENT, place)
         return 0
+
+    def param(self) -> cython.int:
+        """Add the link of a parameter of an object."""
+        name, value_type = (html_keywords.folded(self.tag.raw(one), self.charset) for one in (_NAME, _VALUETYPE))
+        place = places.param_place(name, value_type)
+        return self.value(_VALUE, place) if place is not None else 0
 
     def saved(self, attribute: cython.int, place: LinkSite) -> cython.int:
         """Add the retrieval URL that the program which saved the page wrote into an attribute."""

@@ -272,12 +272,49 @@ _BOOKS: Final[dict[str, Rows]] = {
 
 # --- others --------------------------------------------------------------------------------------------------------
 
+# Relationships of Office Open XML (ISO 29500-2 6.5): those to parts of the package are no references of the document.
+_OFFICE: Final = {"hyperlink": "navigation", "image": "image", "video": "media", "audio": "media", "media": "media"}
+_RELATIONSHIPS: Final = Choice(
+    "Relationship",
+    "Target",
+    ("targetmode", "type"),
+    {"external http:/": LinkSite("Relationship", "Target", empty="base")}
+    | {
+        f"external {space}/{name}": LinkSite("Relationship", "Target", kind=kind, empty="base")
+        for space in (
+            "http://schemas.openxmlformats.org/officedocument/2006/relationships",
+            "http://purl.oclc.org/ooxml/officedocument/relationships",
+        )
+        for name, kind in _OFFICE.items()
+    },
+)
+_OPEN_SEARCH: Final[Rows] = (
+    *_text("Image", "image"),
+    *_text("SearchForm"),
+    # `rel=self` is the description itself, `suggestions` is JSON (OpenSearch 1.1, Url element); a placeholder stays
+    _kinds(LinkSite("Url", "template", kind="form"), "rel", {"self": "metadata", "suggestions": "other"}),
+)
+
 _OTHERS: Final[dict[str, Rows]] = {
     **dict.fromkeys(
         ("http://www.w3.org/2001/XInclude", "http://www.w3.org/2003/XInclude"), (LinkSite("include", "href"),)
     ),
     "http://www.w3.org/1999/XSL/Transform": _href("import include", kind="stylesheet"),
-    "http://a9.com/-/spec/opensearch/1.1/": _text("Image", "image"),
+    "http://a9.com/-/spec/opensearch/1.1/": _OPEN_SEARCH,
+    "http://www.mozilla.org/2006/browser/search/": _OPEN_SEARCH,  # SearchForm; and all of it below SearchPlugin
+    **dict.fromkeys(
+        (
+            "http://schemas.openxmlformats.org/package/2006/relationships",
+            "http://purl.oclc.org/ooxml/package/relationships",
+        ),
+        (_RELATIONSHIPS,),
+    ),
+    "urn:oasis:names:tc:opendocument:xmlns:text:1.0": _href("a", "xlink:href"),
+    "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0": (
+        *_href("a", "xlink:href"),
+        LinkSite("image", "xlink:href", kind="image"),
+        LinkSite("plugin", "xlink:href", kind="media"),
+    ),
     "http://xspf.org/ns/0/": (
         *_text("location", "media"),
         *_text("info"),

@@ -306,8 +306,8 @@ class _Walk:
     def of_html(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         if place.element == "base" and place.attribute == "href":
             return self.base(place, start, end)
-        if place is rules.META_CONTENT:
-            found = rules.meta_place(*self.last.keywords(("http-equiv", "property", "name", "itemprop")))
+        if place is rules.META_CONTENT or place is rules.PARAM_VALUE:
+            found = rules.by_keywords(place, self.keyword)
             if found is None:
                 return 0
             place = found
@@ -316,6 +316,10 @@ class _Walk:
         if place.against == "own":
             self.values.under = None
         return self.values.value(place, start, end)
+
+    def keyword(self, name: str) -> str:
+        found: str = self.last.keywords((name,))[0]
+        return found
 
     def base(self, place: LinkSite, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """Add a base element's href; the first one outside templates makes the claim, in XHTML and SVG documents only.

@@ -48,10 +48,10 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
     Raise WalkError where the central directory is missing or broken, or has more than `max_links` members.
     """
     archive = directory.archive(data, options.max_links)
-    package = _Package(data, archive, options)
+    package = Package(data, archive, options)
     events = EventList()
     events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
-    events.append(MessageIds(_References(archive)))
+    events.append(MessageIds(References(archive)))
     if package.pages:
         events.append(MessageIds(saved_pages.references(archive.names, package.pages, _quoted)))
     if options.captures:
@@ -64,7 +64,7 @@ def _quoted(path: str) -> str:
     return quote(path, safe=_PATH_CHARACTERS, errors="surrogatepass")
 
 
-class _References:
+class References:
     """The references by which members may be known, created lazily."""
 
     def __init__(self, archive: Archive) -> None:
@@ -76,7 +76,7 @@ class _References:
             yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly both equal the name
 
 
-class _ByName(Mapping[str, "Member"]):
+class ByName(Mapping[str, "Member"]):
     """The members of an archive by name; of several with the same name the last one."""
 
     def __init__(self, archive: Archive) -> None:
@@ -100,7 +100,7 @@ class _ByName(Mapping[str, "Member"]):
         return len(self._numbers)
 
 
-class _Package:
+class Package:
     """The walk over the members of one archive, with the metadata of EPUB or WACZ."""
 
     def __init__(self, data: bytes, archive: Archive, options: WalkOptions) -> None:
@@ -108,7 +108,7 @@ class _Package:
         self._archive = archive
         self._options = options
         self._left = options.max_decompressed
-        by_name = _ByName(archive)  # freed after this function, unless a WACZ keeps it
+        by_name = ByName(archive)  # freed after this function, unless a WACZ keeps it
         self._is_epub = epub.CONTAINER in by_name
         self._facts = epub.Facts({}, frozenset())
         if self._is_epub:
@@ -121,7 +121,7 @@ class _Package:
         signature = self._wacz.signature if self._wacz is not None else next(signatures, saved_pages.sealed_by(data))
         self._signature = "" if options.break_signatures else signature
 
-    def _read(self, by_name: _ByName, name: str) -> bytes | None:
+    def _read(self, by_name: ByName, name: str) -> bytes | None:
         """Return the content of a member; None where it is missing, faulty, broken or too large."""
         member = by_name.get(name)
         if member is None or member.fault or member.size > self._options.max_decompressed:
@@ -131,7 +131,7 @@ class _Package:
         except CodingError:
             return None
 
-    def _read_record(self, by_name: _ByName, name: str) -> bytes | None:
+    def _read_record(self, by_name: ByName, name: str) -> bytes | None:
         """Return the start of a member that may record a URL, or all of it if it is about others; None likewise."""
         member = by_name[name]
         if name.endswith(".html"):
@@ -139,7 +139,7 @@ class _Package:
         self._left_for_records -= member.size
         return self._read(by_name, name) if self._left_for_records >= 0 else None
 
-    def _web_archive(self, by_name: _ByName) -> tuple[wacz.Package | None, str]:
+    def _web_archive(self, by_name: ByName) -> tuple[wacz.Package | None, str]:
         """Return the package as a WACZ, or None and the reason why it cannot be kept consistent ("" for no WACZ)."""
         if wacz.DESCRIPTION not in by_name or not any(map(wacz.is_record_file, by_name)):
             return None, ""
@@ -269,7 +269,7 @@ class _Package:
             return members.Content(member)
         return members.TooLarge(member)
 
-    def _base(self, member: Member) -> BaseClaim:
+    def _base(self, member: Member) -> BaseClaim | None:
         """Return the base claim of a member: its path, or the root for files in META-INF (EPUB 3.3, 4.2.5)."""
         if self._is_epub and member.name.startswith(epub.META_INF):
             return BaseClaim(Layer.RETRIEVAL, "", "root of the package")

@@ -1,0 +1,79 @@
+"""Walkers of office documents: Office Open XML (DOCX, XLSX, PPTX) and OpenDocument (ODT, ODS, ODP), in ZIP files.
+
+In: the bytes of a file. Out: a part for each member with links, and the edits of the central directory.
+Of Office Open XML those are the relationships (ISO 29500-2 6.5), of which the XML tables take the external ones. They
+are relative to the file itself (6.5.3.4), or to `HyperlinkBase` of its properties. Of OpenDocument they are the
+content, styles and metadata, whose `xlink:href` see the file as a folder (ODF 1.3 part 2, 3.7): `../x` is beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import TYPE_CHECKING, Final
+
+from absolve.core.model import EMBEDDED, PACKAGE_ROOT, BaseClaim, EditOrder, Layer, MessageIds
+from absolve.formats import registry
+from absolve.formats.events import EventList
+from absolve.formats.zip import directory
+from absolve.formats.zip.walker import ByName, Package, References
+
+if TYPE_CHECKING:
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.protocols import WalkOptions
+    from absolve.formats.zip.members import Member
+
+_PROPERTIES: Final = "docProps/app.xml"
+_HYPERLINK_BASE: Final = re.compile(rb"<(?:[\w.-]+:)?HyperlinkBase>([^<>]{1,8192}+)</")
+_OF_OPEN_DOCUMENT: Final = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")
+
+
+def walk_open_xml(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
+    """Return the base of hyperlinks, and a part for each file of relationships; raise WalkError as `walker.walk`."""
+    archive = directory.archive(data, options.max_links)
+    package = _OpenXML(data, archive, options)
+    events = EventList()
+    base = package.hyperlink_base(ByName(archive))
+    if base:
+        events.append(BaseClaim(EMBEDDED, base, f"HyperlinkBase of {_PROPERTIES}"))
+    events.append(EditOrder(package.settled, package.tell(events)))
+    return events
+
+
+def walk_open_document(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
+    """Return the references of all members, and a part for each that has links. Raise WalkError likewise."""
+    archive = directory.archive(data, options.max_links)
+    package = _OpenDocument(data, archive, options)
+    events = EventList()
+    events.append(BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT, "root of the package"))
+    events.append(MessageIds(References(archive)))
+    events.append(EditOrder(package.settled, package.tell(events)))
+    return events
+
+
+class _OpenXML(Package):
+    """The walk over a file of Office Open XML."""
+
+    def hyperlink_base(self, by_name: ByName) -> str:
+        """Return the base of the document's hyperlinks (ISO 29500-1 22.2.2.9); "" without one."""
+        found = _HYPERLINK_BASE.search(self._read(by_name, _PROPERTIES) or b"")
+        return unescape(found[1].decode("utf-8", "surrogateescape")).strip() if found is not None else ""
+
+    def _media_type(self, member: Member) -> str:
+        return registry.XML if member.name.endswith(".rels") else ""
+
+    def _other(self, member: Member) -> str:  # noqa: ARG002 - of the package
+        return ""
+
+    def _base(self, member: Member) -> BaseClaim | None:  # noqa: ARG002 - likewise
+        return None
+
+
+class _OpenDocument(Package):
+    """The walk over an OpenDocument file."""
+
+    def _media_type(self, member: Member) -> str:
+        return registry.XML if _OF_OPEN_DOCUMENT.fullmatch(member.name) else ""
+
+    def _other(self, member: Member) -> str:  # noqa: ARG002 - of the package
+        return ""

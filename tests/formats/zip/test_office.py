@@ -1,0 +1,107 @@
+"""Office documents: external relationships of Office Open XML, and the links of OpenDocument; nothing else changes."""
+
+import io
+import zipfile
+from typing import Any, Final
+
+import pytest
+
+import absolve
+from absolve.formats import registry
+
+URL: Final = "http://h.example/d/a.docx"
+SPACE: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
+TYPE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def zipped(files: dict[str, str | bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, data in files.items():
+            package.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data)
+    return out.getvalue()
+
+
+def relationships(*targets: str, kind: str = "hyperlink", mode: str = 'TargetMode="External"') -> str:
+    items = "".join(f'<Relationship Id="r{i}" Type="{TYPE}/{kind}" Target="{t}" {mode}/>' for i, t in enumerate(targets))
+    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n<Relationships xmlns="{SPACE}">{items}</Relationships>'
+
+
+def word(rels: str, **more: str | bytes) -> bytes:
+    body = '<w:document xmlns:w="w" xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="not-a-link"/>'
+    return zipped({"[Content_Types].xml": "<Types/>", "word/document.xml": body, "word/_rels/document.xml.rels": rels, **more})
+
+
+def open_document(links: str, **more: str | bytes) -> bytes:
+    names = 'xmlns:office="o" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return zipped({"mimetype": registry.OPEN_DOCUMENT[0], "content.xml": f"<office:document-content {names}>{links}</office:document-content>", **more})
+
+
+def rows(data: bytes, *names: str, name: str = "a.docx", url: str | None = URL, **options: Any) -> list[list[Any]]:
+    found = absolve.links(data, name=name, url=url, on_diagnostic=lambda _: None, **options)
+    return [[getattr(row, column) for column in names] for row in found]
+
+
+def members(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        assert package.testzip() is None
+        return {name: package.read(name) for name in package.namelist()}
+
+
+def test_relationships_to_parts_are_no_links() -> None:
+    assert rows(word(relationships("x", mode='TargetMode="Internal"'))) == []
+    assert rows(word(relationships("../media/i.png", "NULL", "#Bookmark", mode=""))) == []
+    data = word(relationships("media/i.png", mode=""), **{"word/media/i.svg": '<svg xmlns="http://www.w3.org/2000/svg"><a href="x"/></svg>'})
+    assert absolve.rewrite(data, name="a.docx", url=URL) is data
+
+
+def test_external_targets_are_relative_to_the_file() -> None:
+    data = word(relationships("b.html", "../c.docx", "#Mark", "http://o.example/?x=1&amp;y", "mailto:a@b", "file:///C:\\x.docx"))
+    assert rows(data, "reference", "target", "kind") == [
+        ["b.html", "http://h.example/d/b.html", "navigation"],
+        ["../c.docx", "http://h.example/c.docx", "navigation"],
+        ["#Mark", f"{URL}#Mark", "navigation"],
+        ["http://o.example/?x=1&y", "http://o.example/?x=1&y", "navigation"],
+        ["mailto:a@b", "mailto:a@b", "navigation"],
+        ["file:///C:\\x.docx", "file:///C:\\x.docx", "navigation"],
+    ]
+    assert [row[0] for row in rows(data, "target", url=None)][:3] == [None, None, None]
+
+
+@pytest.mark.parametrize(("kind", "word_"), [("image", "image"), ("video", "media"), ("attachedTemplate", "other"), ("oleObject", "other")])
+def test_the_kind_is_that_of_the_relationship(kind: str, word_: str) -> None:
+    assert rows(word(relationships("x", kind=kind)), "kind") == [[word_]]
+
+
+def test_only_the_relationships_change() -> None:
+    data = word(relationships("b.html", "#Mark", "http://o.example/"))
+    done = absolve.rewrite(data, name="a.docx", url=URL)
+    before, after = members(data), members(done)
+    assert list(before) == list(after)
+    assert [name for name in before if before[name] != after[name]] == ["word/_rels/document.xml.rels"]
+    assert after["word/_rels/document.xml.rels"].decode() == relationships("http://h.example/d/b.html", "#Mark", "http://o.example/")
+    assert absolve.verify(data, done, name="a.docx", url=URL) == []
+
+
+def test_the_hyperlink_base_of_the_properties_is_the_base() -> None:
+    properties = '<Properties xmlns="x"><HyperlinkBase>http://base.example/q/?a&amp;b</HyperlinkBase></Properties>'
+    data = word(relationships("b.html"), **{"docProps/app.xml": properties})
+    assert rows(data, "target", "base_source") == [["http://base.example/q/b.html", "word/_rels/document.xml.rels (HyperlinkBase of docProps/app.xml)"]]
+
+
+def test_references_of_an_open_document_see_it_as_a_folder() -> None:
+    data = open_document("".join(f'<text:a xlink:href="{link}"/>' for link in ("../b.odt", "Pictures/x.png", "#Ref", "http://o.example/")), **{"Pictures/x.png": b"x"})
+    found = rows(data, "reference", "target", name="a.odt", url="http://h.example/d/a.odt")
+    assert found[0] == ["../b.odt", "http://h.example/d/b.odt"]
+    done = members(absolve.rewrite(data, name="a.odt", url="http://h.example/d/a.odt"))
+    text = done.pop("content.xml").decode()
+    assert [part.split('"')[0] for part in text.split('href="')[1:]] == ["http://h.example/d/b.odt", "Pictures/x.png", "#Ref", "http://o.example/"]
+    assert done == {name: value for name, value in members(data).items() if name != "content.xml"}
+
+
+def test_what_is_no_zip_file_is_an_error_and_signed_documents_stay() -> None:
+    with pytest.raises(absolve.DocumentError):
+        rows(b"\xd0\xcf\x11\xe0" + b"x" * 600)  # an encrypted document is an OLE file
+    data = word(relationships("b.html"), **{"_xmlsignatures/sig1.xml": "<x/>"})
+    with pytest.warns(absolve.DiagnosticWarning, match="signed"):
+        assert absolve.rewrite(data, name="a.docx", url=URL) is data
