@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from absolve.audit.judge import each, insert, locate
-from absolve.audit.tables import DIFFERS
+from absolve.audit.tables import DIFFERS, EXPECTED
 from absolve.urls import identity
 
 if TYPE_CHECKING:
@@ -203,8 +203,9 @@ _OF_LINKS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
 
 
 def of_links(connection: Any, found: Answers) -> None:
-    """Fill the table `answered`: the verdicts of the targets that servers decide, because no file does."""
+    """Fill the tables `answered`, the verdicts of targets that servers decide because no file does, and `working`."""
     insert(connection, "answered", _of_links(each(connection, LINKED), found))
+    insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))
 
 
 def _of_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
@@ -238,24 +239,29 @@ def of_sites(connection: Any, found: Answers) -> list[Answer]:
 
 _EXPECTED: Final = """
 SELECT j.url, CASE verdict WHEN 'kept' THEN there WHEN 'mapped' THEN led_final WHEN 'moved' THEN elsewhere
-    WHEN 'replaced' THEN elsewhere END AS final, coalesce(led_hops, 0) AS hops, d.status
+    WHEN 'replaced' THEN elsewhere WHEN 'lost' THEN led_final END AS final, coalesce(led_hops, 0) AS hops, d.status,
+    verdict = 'lost' AS is_lost
 FROM judged_urls j LEFT JOIN led d ON d.url = j.led_url ORDER BY j.url
 """
 # Each difference is a finding.
 DIFFERENCES: Final = f"""
 INSERT INTO pages SELECT url, '' AS document, verdict,
-    detail || CASE WHEN expected IS NULL THEN '' ELSE '; expected: ' || expected END
+    detail || CASE WHEN expected IS NULL THEN '' ELSE '{EXPECTED}' || expected END
 FROM answers WHERE verdict = '{DIFFERS}' ORDER BY url
 """  # noqa: S608 - names of ours
 
 
 class Expected(NamedTuple):
-    """What an old URL should lead to, by maps, contents and the files of the new site; `final` is None for nothing."""
+    """What an old URL should lead to, by maps, contents and the files of the new site; `final` is None for nothing.
+
+    `is_lost`: a rule leads it to `final`, which no file is.
+    """
 
     url: str
     final: str | None
     hops: int
     status: int | None  # of the rule that moves it
+    is_lost: bool = False
 
 
 def expected(connection: Any) -> Iterator[Expected]:
@@ -298,16 +304,21 @@ def _difference(found: Answers, one: Expected, at: Mapping[str, int]) -> str:
         return ""
     if one.final is None:
         return "" if word[0] == GONE else f"nothing was expected there, and it leads to {last.final}"
-    if word[0] == GONE:
-        return word[1]
     here, there = (url.partition("#")[0] for url in (last.final, one.final))
-    if here != there and (at.get(here) is None or at.get(here) != at.get(there)):
+    if word[0] == GONE:
+        return word[1] if here != there or not one.is_lost else ""  # the rule itself is the finding
+    lacks_query = _query(there) not in {"", _query(here)}
+    if here != there and (at.get(here) is None or at.get(here) != at.get(there) or lacks_query):
         return f"it leads to {last.final}" if last.hops else "it is not redirected"
     if last.hops > max(1, one.hops):
         return f"it takes {last.hops} redirects"
     if one.status in _PERMANENT and last.hops and last.first_status not in _PERMANENT:
         return f"its redirect has status {last.first_status}, not {one.status}"
     return ""
+
+
+def _query(url: str) -> str:
+    return url.partition("?")[2]
 
 
 def _row(

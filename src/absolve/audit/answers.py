@@ -48,7 +48,8 @@ _LONGEST: Final = 65_536  # characters of a URL that another one is relative to,
 class Page(NamedTuple):
     """What the body of an answer shows: the places in it, and a number that is equal for pages of the same words.
 
-    `is_shell`: scripts fill it, so that its words say nothing. `has_scripts`: they may add places, too.
+    Its own name and words with digits count as one word: pages for what is not there have them. `is_shell`: scripts
+    fill it, so that its words say nothing. `has_scripts`: they may add places, too.
     """
 
     places: frozenset[str]
@@ -199,11 +200,13 @@ def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | No
     places = frozenset(place for found in each(entity) if not found.row.entity for place in found.row.anchors)
     texts = content.blocks(data, declared, None)
     own = identity.decoded(url.partition("?")[0].rstrip("/").rpartition("/")[2]).casefold()
-    same = [text for text in texts if not re.search(r"\d", text) and (len(own) < 3 or own not in text.casefold())]
+    lower = [text.casefold() for text in texts]
+    same = [_WITH_DIGIT.sub("0", text.replace(own, "0") if len(own) > 2 else text) for text in lower]
     has_scripts = b"<script" in data.lower()
     return Page(places, hash(tuple(same)), has_scripts and sum(map(len, texts)) < _SHELL, has_scripts)
 
 
+_WITH_DIGIT: Final = re.compile(r"\w*\d\w*")  # times, numbers of requests: other ones on each page
 _SHELL: Final = 200  # characters of text: a page with fewer, and scripts, is filled by these
 
 # --- what curl prints -------------------------------------------------------------------------------------------------
