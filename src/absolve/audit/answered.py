@@ -6,10 +6,12 @@ of the new site answers, and the rows of the result table `answers`. What may wo
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from absolve.audit.judge import each, insert, locate
 from absolve.audit.tables import DIFFERS, EXPECTED
@@ -35,8 +37,14 @@ _CLOSED: Final = frozenset({401, 402, 407, 451})  # the server knows the URL, an
 _REFUSALS: Final = frozenset({"unreachable", "refused-address", "refused-scheme", "robots"})
 _MOST_HOPS: Final = 50
 _SAME_END: Final = 3  # URLs of a host that lead to one page: a sign-in, or a page for all that is gone
-_SIGN_IN: Final = re.compile(r"log-?in|sign-?in|auth|consent|captcha|session", re.IGNORECASE)
-_ROUTE: Final = re.compile(r"^(?:[/!]|:~:)")  # fragments for scripts, and text fragments (URL Fragment Text Directives)
+# What a server sends instead of a page: to people who are not known, or where it does not want to say 404.
+_NO_PAGE: Final = re.compile(
+    r"log-?in|log-?on|sign-?(?:in|up)|auth|consent|captcha|challenge|session|\bsid=|cookie|40[34]|not-?found|error|expired"
+    r"|blocked|denied|maintenance|unavailable|unsupported|parking|domain",
+    re.IGNORECASE,
+)
+_LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?(?=/)", re.IGNORECASE)  # by the address of who asks
+_ROUTE: Final = re.compile(r"^[/!]")  # fragments for scripts
 
 # Links that visitors follow or browsers load to URLs that no file of either site has.
 LINKED: Final = """
@@ -89,6 +97,7 @@ class Answers:
 
     def add(self, found: Iterable[Answer]) -> None:
         for one in found:
+            one = _plain(one)  # noqa: PLW2901
             before = self._of.pop(one.url, None)  # the order is that of the last answers
             is_same = before is not None and before.status == one.status and one.page is None
             self._of[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
@@ -103,13 +112,14 @@ class Answers:
         return any(one.status is not None for one in self._of.values())
 
     def outcome(self, url: str) -> Outcome | None:
-        """Return where a URL leads, None if it was not asked for."""
+        """Return where a URL leads, None if it was not asked for. The user and password in it lead nowhere else."""
+        url = identity.without_user(url) if "@" in url else url
         one = self._of.get(url)
         if one is None:
             return None
         first, hops, seen, is_permanent = one.status, 0, {url}, True
         while one.target is not None:
-            final = identity.normal(one.target) or one.target
+            final = one.target
             bare = final.partition("#")[0]
             hops += 1
             is_permanent = is_permanent and one.status in _PERMANENT
@@ -158,13 +168,16 @@ class Answers:
 
     def is_sure(self, url: str, found: Outcome) -> bool:
         """Return whether links to a URL may be changed: all its redirects are permanent, and to a page of its own."""
-        if not (found.is_permanent and found.hops) or (_is_root(found.final) and not _is_root(url)):
-            return False
-        return self._ends[site_of(url), found.final] < _SAME_END and _SIGN_IN.search(found.final) is None
+        return (
+            found.is_permanent
+            and found.hops > 0
+            and not _is_doubtful(url, found.final)
+            and self._ends[site_of(url), found.final] < _SAME_END
+        )
 
     def lacks(self, target: str, found: Outcome) -> str | None:
         """Return why the place is not sure that a fragment leads to; None if it is there, or its page was not read."""
-        fragment = target.partition("#")[2]
+        fragment = target.partition("#")[2].partition(":~:")[0]  # a text fragment begins there
         page = found.page
         if not fragment or page is None or _ROUTE.match(fragment) or unquote(fragment).lower() == "top":
             return None
@@ -172,6 +185,14 @@ class Answers:
         if not page.places.isdisjoint(names | {f"user-content-{name}" for name in names}):
             return None
         return UNSURE if page.has_scripts else "fragment"
+
+
+def _plain(one: Answer) -> Answer:
+    """Return an answer whose URLs are as browsers send them, without a user and password."""
+    target = one.target and identity.without_user(identity.normal(one.target) or one.target)
+    fragment = (one.target or "").partition("#")[2]
+    url = identity.without_user(one.url) if "@" in one.url else one.url
+    return one._replace(url=url, target=f"{target}#{fragment}" if target and fragment else target)
 
 
 def site_of(url: str) -> str:
@@ -184,8 +205,37 @@ def never_there(url: str) -> str:
     return f"{site_of(url)}/{NEVER_THERE}"
 
 
+def _is_doubtful(url: str, final: str) -> bool:
+    """Return whether a server may not mean that a page has moved for good: to a home page, a sign-in, a parked domain.
+
+    The end of a redirect is no repair either if it has no query any more, names the URL in its own query, has http
+    instead of https, is in this network, or differs in a language.
+    """
+    (old, _, old_query), (new, _, new_query) = (one.partition("#")[0].partition("?") for one in (url, final))
+    host = site_of(url).rpartition("/")[2]
+    is_known = _NO_PAGE.search(new.removeprefix(site_of(final)) + new_query) is not None
+    return (
+        is_known
+        or (_is_root(final) and not _is_root(url))
+        or (old_query != "" and new_query == "" and old.rstrip("/") == new.rstrip("/"))
+        or host in unquote(new_query)
+        or (url.startswith("https:") and final.startswith("http:"))
+        or _is_local(final)
+        or (new != old and _LANGUAGE.sub("", f"{new}/", count=1).rstrip("/") == old.rstrip("/"))
+    )
+
+
+def _is_local(url: str) -> bool:
+    """Return whether a URL is one of this machine or network."""
+    host = urlsplit(url).hostname or ""
+    with suppress(ValueError):
+        return not ipaddress.ip_address(host).is_global
+    return "." not in host or host.endswith((".localhost", ".local", ".internal"))
+
+
 def _is_root(url: str) -> bool:
-    return url.partition("?")[0].count("/") == 3 and url.partition("?")[0].endswith("/")
+    path = re.split("[?#]", url, maxsplit=1)[0]
+    return path.count("/") == 3 and path.endswith("/")
 
 
 def _without_status(problem: str, *, is_online: bool) -> tuple[str, str]:

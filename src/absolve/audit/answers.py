@@ -7,6 +7,7 @@ no URL: it is that of the request (`-v`), of the redirect before (`-L`), or on a
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from contextlib import suppress
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 FORM: Final = "answers"
 PROBLEM: Final = "problem"  # a field of a metadata record: why a URL has no answer, a code and words
 _LOOKED_AT: Final = 1 << 16
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LARGEST: Final = 256 << 20  # bytes of a file that is no archive
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR})
 _HEADS: Final = re.compile(rb"^(?:< ?)?HTTP/[0-9.]+ [1-5][0-9][0-9]\b", re.MULTILINE)
@@ -121,6 +123,8 @@ def _found(
         found: Iterable[Entry | Answer | Diagnostic] = _of_warc(name, settings, data)
     else:
         data = _whole(name) if data is None else data
+        if data.startswith(_UTF16):  # what PowerShell's > writes
+            data = data.decode("utf-16", "replace").encode()
         if kind == registry.HAR:
             found = _of_har(name, data, settings)
         else:
