@@ -52,6 +52,8 @@ FOUND: dict[str, tuple[Answer | list[Answer], str, str]] = {  # the answer for a
     "/to-nothing": (moved("/nothing", 301), "broken", "gone"),
     "/nothing": (status(404), "broken", "gone"),
     "/to-a-file": (moved("file:///etc/passwd", 301), "unsure", "refused"),
+    "/to-metadata": (moved("http://169.254.169.254/latest/", 301), "unsure", "refused"),
+    "/to-this-machine": (moved("http://[::1]:1/", 301), "unsure", "refused"),
     "/cut": (sent(b"x" * 9)[:-3], "external", "works"),  # HEAD has no body
 }
 FIXED = {"/moved", "/moved#here"}

@@ -36,7 +36,7 @@ try:
     import httpcore
     from protego import Protego
 
-    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork
+    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork, is_public
 except ImportError as error:
     raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
 
@@ -265,7 +265,19 @@ class Client:
             if len(course.found) > redirects:
                 text = f"more than {redirects} redirects, the last one to {in_short(location or url.href)}"
                 raise _NoAnswer("redirects", text)
-            url = _parsed(location, url, course.moved())
+            before, url = url, _parsed(location, url, course.moved())
+            if self._leads_inside(before, url):
+                text = f"a server may not lead to {url.hostname}, of this network{course.moved()}"
+                raise _NoAnswer("refused-address", text)
+
+    def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
+        """Return whether a URL that only documents name leads to an address of this network, as of a cloud's metadata."""
+        host = url.hostname
+        if self._asking.origins is None or host == before.hostname or host in self._resolved or self._is_named(url):
+            return False
+        with suppress(ValueError):
+            return not is_public(host.strip("[]"))
+        return host == "localhost" or host.endswith(".localhost")
 
     async def _is_allowed(self, url: ada_url.URL, course: _Course) -> bool:
         origin = url.origin
