@@ -68,8 +68,9 @@ class Asking(NamedTuple):
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
     "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
     `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
-    `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name URLs,
-    too: only these get secrets of the user (fields, cookies, netrc). Raise UsageError in `Client` for what cannot be used.
+    `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
+    URLs, too: only these get secrets of the user (fields, cookies, netrc). Raise UsageError in `Client` for what
+    cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -271,7 +272,7 @@ class Client:
                 raise _NoAnswer("refused-address", text)
 
     def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
-        """Return whether a URL that only documents name leads to an address of this network, as of a cloud's metadata."""
+        """Return whether a URL that only documents name leads to an address of this network, as of metadata."""
         host = url.hostname
         if self._asking.origins is None or host == before.hostname or host in self._resolved or self._is_named(url):
             return False
