@@ -106,13 +106,25 @@ has_browser() {
 browser() { # ensure a browser for the tests of `absolve browser`, which are skipped without one
     if has_browser; then
         return
-    elif command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    fi
+    ! debian "no browser" chromium kiwix-tools || chromium --version 2>/dev/null # the second package opens ZIM
+}
+
+servers() { # ensure nginx and Apache for the tests of `absolve audit --live`, which are skipped without them
+    if [ -n "$(PATH=$PATH:/usr/sbin type -P nginx)" ] && [ -n "$(PATH=$PATH:/usr/sbin type -P apache2)" ]; then
+        return
+    fi
+    RUNLEVEL=1 debian "no nginx or Apache" nginx-light apache2 || true # a run level without services: none is started
+}
+
+debian() { # WHAT PACKAGE...: install packages of Debian, or print that what needs them is skipped
+    if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
         export DEBIAN_FRONTEND=noninteractive
         apt-get update -qq
-        apt-get install -qq -y --no-install-recommends chromium kiwix-tools >/dev/null # the second one opens ZIM
-        chromium --version 2>/dev/null
+        apt-get install -qq -y --no-install-recommends "${@:2}" >/dev/null
     else
-        echo "skipped: no browser is installed, and only root can install Debian's"
+        echo "skipped: $1 is installed, and only root can install Debian's"
+        return 1
     fi
 }
 
@@ -385,6 +397,7 @@ run() { # the checks for each change
 full() { # the slower checks
     stage "the hook and the action" hook_and_action
     stage "a browser" browser
+    stage "web servers" servers
     stage "the whole suite" whole_suite
     stage "pages in a browser" pages_in_a_browser
     stage "cases by the command, twice" cases_by_the_command

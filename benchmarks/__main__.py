@@ -20,7 +20,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import absolve
 from absolve.formats.html import tokenizer
-from benchmarks import alike, archives, cluster, corpus, formats, growth, memory, peers, processes, shapes, sizes, start
+from benchmarks import (
+    alike,
+    archives,
+    cluster,
+    corpus,
+    formats,
+    growth,
+    live,
+    memory,
+    peers,
+    processes,
+    shapes,
+    sizes,
+    start,
+)  # fmt: skip
 from benchmarks.measure import race, race_table
 from benchmarks.results import merged, section
 from tests.shapes.hostile import SHAPES
@@ -43,7 +57,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--megabytes", type=float, default=10, help="size of each corpus, in megabytes (10)")
     parser.add_argument("--runs", type=int, default=3, help="interleaved runs of each race (3)")
-    parser.add_argument("--only", choices=PARTS, help="run one part; spark and shapes run only with this option")
+    parser.add_argument("--only", choices=PARTS, help="run one part; spark, live and shapes run only with this option")
     parser.add_argument("--files", type=int, default=2000, help="number of files for the part memory (2000)")
     parser.add_argument("--archive", type=float, default=0.2, help="gigabytes of the archive for the part memory (0.2)")
     parser.add_argument("--sizes", default="0.25,0.5", help="sizes of each hostile shape, in megabytes (0.25,0.5)")
@@ -188,6 +202,7 @@ PARTS = {
     "archives": Part("Archives", of_archives),
     "memory": Part("Memory", of_memory, is_asked=sys.platform != "linux"),
     "spark": Part("Spark", of_spark, is_asked=True),
+    "live": Part("Links that are asked for", lambda options: live.main(max(options.runs // 3, 1)), is_asked=True),
     "growth": Part("Growth", of_growth),
     "shapes": Part("Memory of hostile shapes", of_shapes, is_asked=True),
 }

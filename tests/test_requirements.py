@@ -19,6 +19,7 @@ PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^ \\]+)(?: ; ([^\\]+?))? \\\n
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 NAMES_OF: Final = {  # of licences, as packages state them that are older than SPDX's expressions
     "MIT": {"MIT License", "MIT"},
+    "MIT OR Apache-2.0": {"MIT OR Apache-2.0"},
     "Apache-2.0": {"Apache Software License", "Apache License, Version 2.0", "Apache 2.0", "Apache-2.0"},
     "BSD-2-Clause": {"BSD License", "BSD-2-Clause"},
     "BSD-3-Clause": {"BSD License", "BSD-3-Clause"},

@@ -6,11 +6,12 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from audited import NEW, OLD, Audit, audited, links, page, written
 
-from absolve.audit import answers
+from absolve.audit import answered, answers
 from absolve.cli import main
 from absolve.core.errors import UsageError
 from absolve.document.settings import Settings
@@ -25,6 +26,7 @@ FOUND: dict[str, tuple[Answer | list[Answer], str, str]] = {  # the answer for a
     "/ok#here": (b"", "external", "works"),
     "/ok#missing": (b"", "fragment", "works"),
     "/ok#:~:text=x": (b"", "external", "works"),
+    "/ok#here:~:text=x": (b"", "external", "works"),
     "/ok#/route": (b"", "external", "works"),
     "/script#missing": (sent(b"<script src=x></script><p>" + b"words " * 60), "unsure", "works"),
     "/user#name": (sent(b"<a id=user-content-name></a>"), "external", "works"),
@@ -50,6 +52,8 @@ FOUND: dict[str, tuple[Answer | list[Answer], str, str]] = {  # the answer for a
     "/to-nothing": (moved("/nothing", 301), "broken", "gone"),
     "/nothing": (status(404), "broken", "gone"),
     "/to-a-file": (moved("file:///etc/passwd", 301), "unsure", "refused"),
+    "/to-metadata": (moved("http://169.254.169.254/latest/", 301), "unsure", "refused"),
+    "/to-this-machine": (moved("http://[::1]:1/", 301), "unsure", "refused"),
     "/cut": (sent(b"x" * 9)[:-3], "external", "works"),  # HEAD has no body
 }
 FIXED = {"/moved", "/moved#here"}
@@ -83,8 +87,8 @@ def test_links_to_other_sites_are_judged_by_their_servers(tmp_path: Path) -> Non
 def test_a_page_for_everything_is_no_page(tmp_path: Path) -> None:
     """A server that sends its page for what is not there, or its shell for scripts, with status 200."""
     soft = {"/absolve-asks-for-what-is-not-there": sent(GONE), "/lost": sent(GONE), "/there": sent(b"<h1>Hello</h1><p>There.")}
-    for answered, expected in ((soft, {"lost": "broken", "there": "external"}), (dict.fromkeys(soft, sent(SHELL)), {"lost": "unsure", "there": "unsure"})):
-        with serving(answered) as server:
+    for given, expected in ((soft, {"lost": "broken", "there": "external"}), (dict.fromkeys(soft, sent(SHELL)), {"lost": "unsure", "there": "unsure"})):
+        with serving(given) as server:
             done = live(tmp_path, server, {"index.html": links("http://soft.example/lost", "http://soft.example/there")}, "--live", "external")
         assert {name: done.link(f"http://soft.example/{name}")["verdict"] for name in expected} == expected
 
@@ -220,3 +224,93 @@ def test_a_bomb_among_answers_ends_within_the_limits(tmp_path: Path) -> None:
     (tmp_path / "a.warc").write_bytes(record + head + body + b"\r\n\r\n")
     (found,) = answers.heard(str(tmp_path / "a.warc"), Settings())
     assert (found.status, found.page) == (200, None)
+
+
+# --- what documents name is no reason to trust it ---------------------------------------------------------------------
+
+
+def test_secrets_of_the_user_are_for_the_sites_that_the_user_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link in a document names a host: neither a field, nor a cookie of the user, nor a password of .netrc goes there."""
+    (tmp_path / ".netrc").write_text("machine ext.example login me password pw\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    jar = "".join(f"{host}\tFALSE\t/\tFALSE\t4000000000\tk\tsecret\n" for host in ("ext.example", "new.example"))
+    (tmp_path / "jar.txt").write_text(f"# Netscape HTTP Cookie File\n{jar}")
+    given = ("--header", "Authorization: Bearer secret", "--header", "X-Key: secret", "--cookies", tmp_path / "jar.txt")
+    site = {"index.html": links(f"{HOST}/ok", "http://me:secret@ext.example/ok")}
+    with serving({"/ok": status(302, "Location: /there", "Set-Cookie: own=1"), "/there": sent(b"x")}) as server:
+        done = live(tmp_path, server, site, "--live", "all", *given, "--save", tmp_path / "a.warc")
+        fields = [(one.fields["host"], {"authorization", "x-key", "cookie"} & one.fields.keys()) for one in server.asked]
+        cookies = {one.fields.get("cookie") for one in server.asked if one.fields["host"] == "ext.example"}
+    assert {host for host, secrets in fields if len(secrets) == 3} == {"new.example"}
+    assert all(not secrets - {"cookie"} for host, secrets in fields if host == "ext.example")
+    assert cookies == {None, "own=1"}, "those that the server set itself"
+    assert "secret" not in str(done.tables["answers"])
+    assert b"secret" not in (tmp_path / "a.warc").read_bytes()
+
+
+def test_a_user_in_a_url_is_neither_lost_nor_shown(tmp_path: Path) -> None:
+    with serving({"/ok": moved("http://you:pw2@ext.example/there", 301), "/there": sent(b"x")}) as server:
+        site = {"index.html": links("http://me:pw1@ext.example/ok", "http://me:pw1@ext.example/gone")}
+        done = live(tmp_path, server, site, "--live", "external", "--write-requests", tmp_path / "r.curl")
+    assert [row["verdict"] for row in done.tables["links"]] == ["redirected", "broken"]
+    assert done.tables["links"][0]["fix"] is None or "pw2" not in done.tables["links"][0]["fix"]
+    assert "pw" not in str(done.tables["answers"]) + (tmp_path / "r.curl").read_text()
+
+
+HOSTILE = {  # a link in a document -> what curl and Hurl ask for
+    "/x[1-3].png": "/x[1-3].png",
+    "/{a,b}": "/%7Ba,b%7D",
+    "/?{{token}}": "/?{{token}}",
+    "/%0Aoutput=x": "/%0Aoutput=x",
+    '/"&#10;output = "x': "/%22output%20=%20%22x",
+    "/[": "/[",
+}  # fmt: skip
+
+
+def test_a_url_of_a_document_is_one_url_for_curl(tmp_path: Path) -> None:
+    with serving({"/to-a-file": moved("file:///etc/passwd")}) as server:
+        site = {"index.html": "".join(f"<a href='{HOST}{link}'>x</a>" for link in [*HOSTILE, "/to-a-file"])}
+        audited(tmp_path, site, "--write-requests", tmp_path / "r.curl")
+        run = ["curl", "--connect-to", f"::127.0.0.1:{server.port}", "--config", str(tmp_path / "r.curl")]
+        done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert sorted(one.target for one in server.asked) == sorted([*HOSTILE.values(), "/to-a-file"])
+    assert "root:" not in done.stdout
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("reference", "location", "is_sure"),
+    [
+        ("/a", "/b", True),
+        ("/a?x=1", "/b?x=1", True),
+        ("/?p=12", "/2019/post/", True),
+        ("/", "http://www.ext.example/", True),
+        ("/b", "http://other.example/", False),
+        ("/", "http://parked.example/?d=ext.example", False),
+        ("/c", "/consent?continue=x", False),
+        ("/d", "/Account/LogOn?ReturnUrl=x", False),
+        ("/e?id=5", "/e", False),
+        ("/f", "/de/f", False),
+        ("/f2/", "http://ext.example/en-us/f2/", False),
+        ("/g", "/errors/404.html", False),
+        ("/h", "http://10.0.0.1/h", False),
+        ("/i", "http://intranet/i", False),
+        ("/j", "http://shop.example/?from=http%3A%2F%2Fext.example%2Fj", False),
+        ("/k", "/page;jsessionid=12", False),
+    ],
+)  # fmt: skip
+def test_only_a_redirect_to_a_page_of_its_own_is_written(reference: str, location: str, *, is_sure: bool, tmp_path: Path) -> None:
+    rows = [{"url": f"{HOST}{reference}", "status": 301, "location": location}, {"url": urljoin(f"{HOST}{reference}", location), "status": 200}]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    found = answered.Answers(answers.heard(str(tmp_path / "a.json"), Settings()))
+    outcome = found.outcome(f"{HOST}{reference}")
+    assert outcome is not None
+    assert (outcome.status, found.is_sure(f"{HOST}{reference}", outcome)) == (200, is_sure)
+
+
+def test_the_fragment_of_a_redirect_wins_over_that_of_the_link(tmp_path: Path) -> None:
+    rows = [{"url": f"{HOST}/a", "status": 301, "location": "/b#new"}, {"url": f"{HOST}/b", "status": 200}]
+    (tmp_path / "a.json").write_bytes(json.dumps(rows).encode("utf-16"))  # as PowerShell writes it
+    done = audited(tmp_path, {"index.html": links(f"{HOST}/a#old")}, "--answers", tmp_path / "a.json")
+    assert done.link(f"{HOST}/a#old")["fix"] == f"{HOST}/b#new"

@@ -17,7 +17,7 @@ import pytest
 from made_tables import HOSTILE, made
 
 from absolve.audit import outputs, report
-from absolve.audit.outputs import baseline
+from absolve.audit.outputs import baseline, words
 from absolve.audit.report import data
 from absolve.audit.report.data import MOST_TEXT, SourceLines, shown
 from absolve.core.printable import masked
@@ -248,3 +248,11 @@ def test_the_baseline_is_a_sentence_and_a_picture(tmp_path: Path) -> None:
         page = rendered(connection, tmp_path)
         assert b"<b>0 new</b> and <b>1 healed</b> finding." in page
         assert data_of(page)["pictures"]["baseline"] == [["broken", "healed", 1]]
+
+
+def test_every_verdict_of_a_finding_has_a_colour() -> None:
+    styles = Path(report.__file__).with_name("report.css").read_text("utf-8")
+    light, dark, printed = (styles[place:] for place in (0, styles.index("prefers-color-scheme"), styles.index("@media print")))
+    for verdict in words.VERDICTS:
+        assert all(f"--v-{verdict}:" in part for part in (light, dark, printed)), verdict
+        assert f".v-{verdict} " in styles or f".v-{verdict}," in styles, verdict

@@ -282,6 +282,13 @@ def test_verify_takes_a_url(site: Server) -> None:
     assert main(["verify", f"{site.url}/a/", "a.html"]) == 1
 
 
+def test_a_page_leads_no_secret_to_another_host(site: Server) -> None:
+    site.answers["/"] = [page(f"<img src={site.url.replace('127.0.0.1', 'localhost')}/i.png><img src=/b.png>".encode())]
+    assert main(["mirror", f"{site.url}/", "-o", "m", "-q", "--retries", "0", "--header", "Authorization: Bearer x"]) == 0
+    assert {one.fields["host"].partition(":")[0] for one in site.asked} == {"127.0.0.1", "localhost"}
+    assert {one.fields["host"].partition(":")[0] for one in site.asked if "authorization" in one.fields} == {"127.0.0.1"}
+
+
 # --- archives by ranges -----------------------------------------------------------------------------------------------
 
 

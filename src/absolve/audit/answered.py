@@ -6,13 +6,15 @@ of the new site answers, and the rows of the result table `answers`. What may wo
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from absolve.audit.judge import each, insert, locate
-from absolve.audit.tables import DIFFERS
+from absolve.audit.tables import DIFFERS, EXPECTED
 from absolve.urls import identity
 
 if TYPE_CHECKING:
@@ -35,8 +37,14 @@ _CLOSED: Final = frozenset({401, 402, 407, 451})  # the server knows the URL, an
 _REFUSALS: Final = frozenset({"unreachable", "refused-address", "refused-scheme", "robots"})
 _MOST_HOPS: Final = 50
 _SAME_END: Final = 3  # URLs of a host that lead to one page: a sign-in, or a page for all that is gone
-_SIGN_IN: Final = re.compile(r"log-?in|sign-?in|auth|consent|captcha|session", re.IGNORECASE)
-_ROUTE: Final = re.compile(r"^(?:[/!]|:~:)")  # fragments for scripts, and text fragments (URL Fragment Text Directives)
+# What a server sends instead of a page: to people who are not known, or where it does not want to say 404.
+_NO_PAGE: Final = re.compile(
+    r"log-?in|log-?on|sign-?(?:in|up)|auth|consent|captcha|challenge|session|\bsid=|cookie|40[34]|not-?found|error|expired"
+    r"|blocked|denied|maintenance|unavailable|unsupported|parking|domain",
+    re.IGNORECASE,
+)
+_LANGUAGE: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?(?=/)", re.IGNORECASE)  # by the address of who asks
+_ROUTE: Final = re.compile(r"^[/!]")  # fragments for scripts
 
 # Links that visitors follow or browsers load to URLs that no file of either site has.
 LINKED: Final = """
@@ -89,6 +97,7 @@ class Answers:
 
     def add(self, found: Iterable[Answer]) -> None:
         for one in found:
+            one = _plain(one)  # noqa: PLW2901
             before = self._of.pop(one.url, None)  # the order is that of the last answers
             is_same = before is not None and before.status == one.status and one.page is None
             self._of[one.url] = one._replace(page=before.page) if before is not None and is_same else one  # HEAD
@@ -103,13 +112,14 @@ class Answers:
         return any(one.status is not None for one in self._of.values())
 
     def outcome(self, url: str) -> Outcome | None:
-        """Return where a URL leads, None if it was not asked for."""
+        """Return where a URL leads, None if it was not asked for. The user and password in it lead nowhere else."""
+        url = identity.without_user(url) if "@" in url else url
         one = self._of.get(url)
         if one is None:
             return None
         first, hops, seen, is_permanent = one.status, 0, {url}, True
         while one.target is not None:
-            final = identity.normal(one.target) or one.target
+            final = one.target
             bare = final.partition("#")[0]
             hops += 1
             is_permanent = is_permanent and one.status in _PERMANENT
@@ -158,13 +168,16 @@ class Answers:
 
     def is_sure(self, url: str, found: Outcome) -> bool:
         """Return whether links to a URL may be changed: all its redirects are permanent, and to a page of its own."""
-        if not (found.is_permanent and found.hops) or (_is_root(found.final) and not _is_root(url)):
-            return False
-        return self._ends[site_of(url), found.final] < _SAME_END and _SIGN_IN.search(found.final) is None
+        return (
+            found.is_permanent
+            and found.hops > 0
+            and not _is_doubtful(url, found.final)
+            and self._ends[site_of(url), found.final] < _SAME_END
+        )
 
     def lacks(self, target: str, found: Outcome) -> str | None:
         """Return why the place is not sure that a fragment leads to; None if it is there, or its page was not read."""
-        fragment = target.partition("#")[2]
+        fragment = target.partition("#")[2].partition(":~:")[0]  # a text fragment begins there
         page = found.page
         if not fragment or page is None or _ROUTE.match(fragment) or unquote(fragment).lower() == "top":
             return None
@@ -172,6 +185,14 @@ class Answers:
         if not page.places.isdisjoint(names | {f"user-content-{name}" for name in names}):
             return None
         return UNSURE if page.has_scripts else "fragment"
+
+
+def _plain(one: Answer) -> Answer:
+    """Return an answer whose URLs are as browsers send them, without a user and password."""
+    target = one.target and identity.without_user(identity.normal(one.target) or one.target)
+    fragment = (one.target or "").partition("#")[2]
+    url = identity.without_user(one.url) if "@" in one.url else one.url
+    return one._replace(url=url, target=f"{target}#{fragment}" if target and fragment else target)
 
 
 def site_of(url: str) -> str:
@@ -184,8 +205,37 @@ def never_there(url: str) -> str:
     return f"{site_of(url)}/{NEVER_THERE}"
 
 
+def _is_doubtful(url: str, final: str) -> bool:
+    """Return whether a server may not mean that a page has moved for good: to a home page, a sign-in, a parked domain.
+
+    The end of a redirect is no repair either if it has no query any more, names the URL in its own query, has http
+    instead of https, is in this network, or differs in a language.
+    """
+    (old, _, old_query), (new, _, new_query) = (one.partition("#")[0].partition("?") for one in (url, final))
+    host = site_of(url).rpartition("/")[2]
+    is_known = _NO_PAGE.search(new.removeprefix(site_of(final)) + new_query) is not None
+    return (
+        is_known
+        or (_is_root(final) and not _is_root(url))
+        or (old_query != "" and new_query == "" and old.rstrip("/") == new.rstrip("/"))
+        or host in unquote(new_query)
+        or (url.startswith("https:") and final.startswith("http:"))
+        or _is_local(final)
+        or (new != old and _LANGUAGE.sub("", f"{new}/", count=1).rstrip("/") == old.rstrip("/"))
+    )
+
+
+def _is_local(url: str) -> bool:
+    """Return whether a URL is one of this machine or network."""
+    host = urlsplit(url).hostname or ""
+    with suppress(ValueError):
+        return not ipaddress.ip_address(host).is_global
+    return "." not in host or host.endswith((".localhost", ".local", ".internal"))
+
+
 def _is_root(url: str) -> bool:
-    return url.partition("?")[0].count("/") == 3 and url.partition("?")[0].endswith("/")
+    path = re.split("[?#]", url, maxsplit=1)[0]
+    return path.count("/") == 3 and path.endswith("/")
 
 
 def _without_status(problem: str, *, is_online: bool) -> tuple[str, str]:
@@ -203,8 +253,9 @@ _OF_LINKS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
 
 
 def of_links(connection: Any, found: Answers) -> None:
-    """Fill the table `answered`: the verdicts of the targets that servers decide, because no file does."""
+    """Fill the tables `answered`, the verdicts of targets that servers decide because no file does, and `working`."""
     insert(connection, "answered", _of_links(each(connection, LINKED), found))
+    insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))
 
 
 def _of_links(targets: Iterable[tuple[str, str, bool, int]], found: Answers) -> Iterator[tuple[Any, ...]]:
@@ -238,24 +289,29 @@ def of_sites(connection: Any, found: Answers) -> list[Answer]:
 
 _EXPECTED: Final = """
 SELECT j.url, CASE verdict WHEN 'kept' THEN there WHEN 'mapped' THEN led_final WHEN 'moved' THEN elsewhere
-    WHEN 'replaced' THEN elsewhere END AS final, coalesce(led_hops, 0) AS hops, d.status
+    WHEN 'replaced' THEN elsewhere WHEN 'lost' THEN led_final END AS final, coalesce(led_hops, 0) AS hops, d.status,
+    verdict = 'lost' AS is_lost
 FROM judged_urls j LEFT JOIN led d ON d.url = j.led_url ORDER BY j.url
 """
 # Each difference is a finding.
 DIFFERENCES: Final = f"""
 INSERT INTO pages SELECT url, '' AS document, verdict,
-    detail || CASE WHEN expected IS NULL THEN '' ELSE '; expected: ' || expected END
+    detail || CASE WHEN expected IS NULL THEN '' ELSE '{EXPECTED}' || expected END
 FROM answers WHERE verdict = '{DIFFERS}' ORDER BY url
 """  # noqa: S608 - names of ours
 
 
 class Expected(NamedTuple):
-    """What an old URL should lead to, by maps, contents and the files of the new site; `final` is None for nothing."""
+    """What an old URL should lead to, by maps, contents and the files of the new site; `final` is None for nothing.
+
+    `is_lost`: a rule leads it to `final`, which no file is.
+    """
 
     url: str
     final: str | None
     hops: int
     status: int | None  # of the rule that moves it
+    is_lost: bool = False
 
 
 def expected(connection: Any) -> Iterator[Expected]:
@@ -298,16 +354,21 @@ def _difference(found: Answers, one: Expected, at: Mapping[str, int]) -> str:
         return ""
     if one.final is None:
         return "" if word[0] == GONE else f"nothing was expected there, and it leads to {last.final}"
-    if word[0] == GONE:
-        return word[1]
     here, there = (url.partition("#")[0] for url in (last.final, one.final))
-    if here != there and (at.get(here) is None or at.get(here) != at.get(there)):
+    if word[0] == GONE:
+        return word[1] if here != there or not one.is_lost else ""  # the rule itself is the finding
+    lacks_query = _query(there) not in {"", _query(here)}
+    if here != there and (at.get(here) is None or at.get(here) != at.get(there) or lacks_query):
         return f"it leads to {last.final}" if last.hops else "it is not redirected"
     if last.hops > max(1, one.hops):
         return f"it takes {last.hops} redirects"
     if one.status in _PERMANENT and last.hops and last.first_status not in _PERMANENT:
         return f"its redirect has status {last.first_status}, not {one.status}"
     return ""
+
+
+def _query(url: str) -> str:
+    return url.partition("?")[2]
 
 
 def _row(

@@ -7,6 +7,7 @@ no URL: it is that of the request (`-v`), of the redirect before (`-L`), or on a
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from contextlib import suppress
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 FORM: Final = "answers"
 PROBLEM: Final = "problem"  # a field of a metadata record: why a URL has no answer, a code and words
 _LOOKED_AT: Final = 1 << 16
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LARGEST: Final = 256 << 20  # bytes of a file that is no archive
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR})
 _HEADS: Final = re.compile(rb"^(?:< ?)?HTTP/[0-9.]+ [1-5][0-9][0-9]\b", re.MULTILINE)
@@ -48,7 +50,8 @@ _LONGEST: Final = 65_536  # characters of a URL that another one is relative to,
 class Page(NamedTuple):
     """What the body of an answer shows: the places in it, and a number that is equal for pages of the same words.
 
-    `is_shell`: scripts fill it, so that its words say nothing. `has_scripts`: they may add places, too.
+    Its own name and words with digits count as one word: pages for what is not there have them. `is_shell`: scripts
+    fill it, so that its words say nothing. `has_scripts`: they may add places, too.
     """
 
     places: frozenset[str]
@@ -120,6 +123,8 @@ def _found(
         found: Iterable[Entry | Answer | Diagnostic] = _of_warc(name, settings, data)
     else:
         data = _whole(name) if data is None else data
+        if data.startswith(_UTF16):  # what PowerShell's > writes
+            data = data.decode("utf-16", "replace").encode()
         if kind == registry.HAR:
             found = _of_har(name, data, settings)
         else:
@@ -199,11 +204,13 @@ def _page(url: str, data: bytes, declared: str, settings: Settings) -> Page | No
     places = frozenset(place for found in each(entity) if not found.row.entity for place in found.row.anchors)
     texts = content.blocks(data, declared, None)
     own = identity.decoded(url.partition("?")[0].rstrip("/").rpartition("/")[2]).casefold()
-    same = [text for text in texts if not re.search(r"\d", text) and (len(own) < 3 or own not in text.casefold())]
+    lower = [text.casefold() for text in texts]
+    same = [_WITH_DIGIT.sub("0", text.replace(own, "0") if len(own) > 2 else text) for text in lower]
     has_scripts = b"<script" in data.lower()
     return Page(places, hash(tuple(same)), has_scripts and sum(map(len, texts)) < _SHELL, has_scripts)
 
 
+_WITH_DIGIT: Final = re.compile(r"\w*\d\w*")  # times, numbers of requests: other ones on each page
 _SHELL: Final = 200  # characters of text: a page with fewer, and scripts, is filled by these
 
 # --- what curl prints -------------------------------------------------------------------------------------------------

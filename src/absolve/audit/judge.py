@@ -350,9 +350,10 @@ def compare(connection: Any, compared: Compare | None) -> None:
 # --- all --------------------------------------------------------------------------------------------------------------
 
 
-# The verdicts of targets that no file of the new site decides, by what servers answered.
+# The verdicts of targets that no file of the new site decides, by what servers answered; URLs that servers have.
 _ANSWERED: Final = """
-CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN)
+CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN);
+CREATE OR REPLACE TABLE working (url VARCHAR)
 """
 
 
@@ -365,7 +366,7 @@ def judge(
 ) -> maps.Rules:
     """Judge links and URLs by the maps: create `findings` and `judged_urls`. Return all rules, which counted URLs.
 
-    `answered` fills the table of that name with what servers answered, and returns the rules that these answers are.
+    `answered` fills `answered` and `working` with what servers answered, and returns the rules that these answers are.
     """
     run(connection, "15_asked.sql", question)
     run(connection, "12_old_urls.sql", question)

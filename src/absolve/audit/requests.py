@@ -12,6 +12,7 @@ from absolve.audit import answered
 from absolve.audit.judge import each
 from absolve.core.errors import UsageError
 from absolve.run import outputs
+from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,8 +44,8 @@ def _requests(connection: Any) -> Iterator[Request]:
     olds = [Request(one.url, is_old=True, final=one.final) for one in answered.expected(connection)]
     yield from olds
     known = {one.url for one in olds}
-    links = dict.fromkeys(url for _, url, is_inside, _ in each(connection, answered.LINKED) if not is_inside)
-    yield from (Request(url, is_old=False) for url in links if url not in known)
+    found = (without_user(url) for _, url, is_inside, _ in each(connection, answered.LINKED) if not is_inside)
+    yield from (Request(url, is_old=False) for url in dict.fromkeys(found) if url not in known)
 
 
 def _curl(requests: Iterable[Request]) -> str:
@@ -52,6 +53,7 @@ def _curl(requests: Iterable[Request]) -> str:
     lines = [
         "# curl --parallel --config THIS > answers.jsonl; absolve audit ... --answers answers.jsonl",
         *("silent", "no-progress-meter", "head", "location", "max-redirs = 20", "max-time = 30"),
+        *("globoff", 'proto = "=http,https"'),  # [ ] and { } in a URL are no patterns; no redirect to a file
         'write-out = "%{json}\\n"',
     ]
     for one in requests:

@@ -69,6 +69,7 @@ LINK_VERDICTS: Final = (
 )
 URL_VERDICTS: Final = ("kept", "mapped", "moved", "replaced", "gone", "lost")
 DIFFERS: Final = "differs"  # a server does not answer as the maps and files have it
+EXPECTED: Final = "; expected: "  # between what it answered and a URL
 PAGE_VERDICTS: Final = (
     *("noindex", "orphan", "canonical", "hreflang", "sitemap", "duplicate"),
     DIFFERS,

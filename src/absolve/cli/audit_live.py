@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from absolve.audit import answered, answers, live
 from absolve.cli import many
@@ -42,16 +43,32 @@ def given(options: argparse.Namespace, report: Report) -> answered.Answers:
 def _read(name: str, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
     report.read.add(Path(name).absolute())
     try:
-        yield from answers.heard(name, shared.settings(options), notify=report.finding)
+        yield from _heard(name, options, report)
     except DocumentError as error:
         report.failure(error)
+
+
+def _heard(name: str, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
+    """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does."""
+    schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*options.old_urls, options.url] if url}
+    names = {}
+    for host, place in options.resolve:
+        parts = urlsplit(place)
+        names[f"{parts.scheme}://{host}:{parts.port}"] = f"{schemes.get(host, parts.scheme)}://{host}"
+
+    def public(url: str) -> str:
+        origin = answered.site_of(url)
+        return f"{names.get(origin, origin)}{url[len(origin) :]}"
+
+    for one in answers.heard(name, shared.settings(options), notify=report.finding):
+        yield one._replace(url=public(one.url), target=one.target and public(one.target)) if names else one
 
 
 def asked(
     connection: Any, known: answered.Answers, options: argparse.Namespace, report: Report, folder: str
 ) -> Iterator[Answer]:
     """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
-    asking = many.asking_of(options)
+    asking = many.asking_of(options).with_origins([options.url, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
     earlier = list(_fresh(saved, options, report)) if saved is not None and saved.is_file() else []
     known.add(earlier)
@@ -65,7 +82,7 @@ def asked(
 
         writer = Writer(file, compressed=path.suffix == ".gz")
         live.ask(requests, asking, writer.add, _progress(len(requests), quiet=options.quiet))
-    yield from answers.heard(str(path), shared.settings(options), notify=report.finding) if requests else ()
+    yield from _heard(str(path), options, report) if requests else ()
 
 
 @contextmanager
@@ -84,7 +101,7 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
 
 def _fresh(path: Path, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
     """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
-    found = answered.Answers(answers.heard(str(path), shared.settings(options), notify=report.finding))
+    found = answered.Answers(_heard(str(path), options, report))
     now = datetime.now(UTC)
     for one in found:
         word = found.verdict(one.url)

@@ -15,6 +15,7 @@ from absolve.cli.hints import is_url
 from absolve.cli.totals import number
 from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
 from absolve.run import buckets, leftovers, outputs
+from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +50,6 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
 def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Report, *, needs: bool) -> None:
     asking = many.asking_of(options)
     from absolve.run.web import crawl, saving
-    from absolve.run.web.client import without_user
 
     named = set(map(without_user, urls))
     with path.open("wb") as file:

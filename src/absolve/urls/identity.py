@@ -46,6 +46,7 @@ _AUTHORITY: Final = re.compile(rf"{STRICT_SCHEME.pattern}//([^/?#\\]*+)")
 _PARTS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+://[^/?#]*+([^?#]*+)(?:\?([^#]*))?")
 _NAME: Final = r"(?!(?:[^/:]*\.)?xn--)(?>(?:[a-z0-9_-]++\.)*)[a-z][a-z0-9_-]*+"  # of a host that is written in one way
 _PLAIN: Final = re.compile(rf"{_NAME}(?::[1-9][0-9]{{0,3}})?")
+_WITH_USER: Final = re.compile(r"^(https?://)[^/\\?#]*@", re.IGNORECASE)
 _NORMAL: Final = re.compile(rf"https?://{_NAME}(?!.*(?:/\.\.?(?:[/?]|$)|%2[Ee]))/[!$-&(-;=?-\[\]_a-z~]*+")
 _WEB_PORT: Final = re.compile(r":(?:80|443)$")
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
@@ -74,6 +75,11 @@ def normal(url: str) -> str | None:
     """Return a URL as a browser sends it (URL Standard 4.5), without its fragment; None if the parser fails."""
     bare = url.partition("#")[0]
     return bare if _NORMAL.fullmatch(bare) else whatwg.parse(bare)
+
+
+def without_user(url: str) -> str:
+    """Return a URL of http or https without the user and password in it."""
+    return _WITH_USER.sub(r"\1", url)
 
 
 def site(url: str) -> str | None:

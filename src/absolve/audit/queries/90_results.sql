@@ -72,6 +72,7 @@ SELECT cause, verdict, CASE
         WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(origin, example_reference)
         WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(origin, example_reference)
         WHEN 'loop' THEN 'Redirected in a circle: ' || coalesce(origin, example_reference)
+        WHEN 'unsure' THEN 'It is not sure whether this works: ' || coalesce(origin, example_reference)
         WHEN 'chain' THEN 'Redirected more than once: ' || coalesce(origin, example_reference)
         WHEN 'redirected' THEN 'Redirected: ' || coalesce(origin, example_reference)
         WHEN 'case' THEN 'There in other letter case: ' || coalesce(origin, example_reference)

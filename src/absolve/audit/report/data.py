@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.outputs.findings import placed, section_of_path
 from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, QUIET, UNREAD, VERDICTS, WRONG
+from absolve.audit.tables import DIFFERS, EXPECTED, FINE, QUIET, UNREAD, VERDICTS, WRONG
 from absolve.core.printable import MASK, masked, printable
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ MOST_LINES: Final = 1_200_000  # characters of source lines
 LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
 MOST_ROWS: Final = 100  # of a table beside the findings
 MOST_FLOWS: Final = 400  # rows of old and new sections
+_HOW: Final = "replace(regexp_replace(detail, ';.*|(to) http.*', '\\1'), 'leads to', 'leads elsewhere')"  # without URLs
 _UNUSED: Final = "rule"  # the verdict of rules with a finding
 
 
@@ -196,14 +197,17 @@ def _urls(source: Source, causes: Causes) -> None:
 
 
 def _pages(source: Source, causes: Causes) -> None:
-    names = f"coalesce(document, url, '') AS name, detail, {section_of_path('url')} AS section"
-    select = f"SELECT NULL::VARCHAR AS cause, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
+    names = f"coalesce(nullif(document, ''), url, '') AS name, detail, {section_of_path('url')} AS section"
+    cause = f"CASE WHEN verdict = '{DIFFERS}' THEN {_HOW} END AS cause"
+    select = f"SELECT {cause}, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
     last = None
-    for _, verdict, name, detail, section, size in _listed(source, select, "name"):
-        if verdict != last:
-            last = verdict
-            causes.begin(verdict, "pages", words(verdict).meaning, size)
-        causes.add(name, section, 0, 0, reference=detail)
+    for cause, verdict, name, detail, section, size in _listed(source, select, "name"):
+        if (cause, verdict) != last:
+            last = cause, verdict
+            title = words(verdict).meaning
+            causes.begin(verdict, "pages", f"{title.rstrip('.')}: {cause}" if cause else title, size)
+        actual, _, expected = (detail or "").partition(EXPECTED)
+        causes.add(name, section, 0, 0, reference=actual, final=expected and f"expected: {expected}")
 
 
 def _rules(source: Source, causes: Causes) -> None:

@@ -160,12 +160,12 @@ report.Detail = class {
       const parts = [];
       if (data.reference) parts.push(make("code", {text: data.reference}));
       if (data.fix) parts.push(make("span", {class: "fix"}, "Write ", make("code", {text: data.fix})));
-      else if (data.final) parts.push(make("span", {class: "fix"}, "→ ", make("code", {text: data.final})));
+      else if (data.final) parts.push(make("span", {class: "fix"}, kind === "pages" ? "" : "→ ", make("code", {text: data.final})));
       if (data.source) parts.push(make("code", {class: "source", text: data.source}));
       return make("div", {class: "content"}, ...parts);
     };
     const columns = [
-      {title: kind === "old URLs" ? "Old URL" : kind === "map" ? "Rule" : "Page, line, column", field: "document", minWidth: 140, widthGrow: 2, formatter: cell => place(cell.getData())},
+      {title: kind === "old URLs" ? "Old URL" : kind === "map" ? "Rule" : kind === "pages" ? "Page or URL" : "Page, line, column", field: "document", minWidth: 140, widthGrow: 2, formatter: cell => place(cell.getData())},
       {title: kind === "links" ? "Link, repair, source line" : "Detail", field: "reference", minWidth: 160, widthGrow: 3, formatter: cell => content(cell.getData()), variableHeight: true},
     ];
     this.table?.destroy();

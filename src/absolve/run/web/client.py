@@ -29,18 +29,19 @@ from absolve import __version__
 from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, WalkError, in_short
 from absolve.document.settings import Settings
 from absolve.formats.http import responses
+from absolve.urls.identity import without_user
 
 try:
     import anyio
     import httpcore
     from protego import Protego
 
-    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork
+    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork, is_public
 except ImportError as error:
     raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
     from typing import Self
 
 AGENT: Final = f"absolve/{__version__}"
@@ -54,7 +55,6 @@ _LONGEST_WAIT: Final = 60.0  # seconds
 OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
 _OURS: Final = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
 _SCHEMES: Final = frozenset({"http:", "https:"})
-_WITH_USER: Final = re.compile(r"^(https?://)[^/\\?#]*@", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)  # RFC 9110 5.6.2
 _VALUE: Final = re.compile(r"[\t -~]*")
 _ENDS_A_FIELD: Final = re.compile(rb"[\r\n\0]+")
@@ -68,7 +68,9 @@ class Asking(NamedTuple):
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
     "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
     `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
-    `http://127.0.0.1:8080`. `cache`: a folder of responses. Raise UsageError in `Client` for what cannot be used.
+    `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
+    URLs, too: only these get secrets of the user (fields, cookies, netrc). Raise UsageError in `Client` for what
+    cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -81,6 +83,15 @@ class Asking(NamedTuple):
     settings: Settings = Settings()
     resolved: tuple[tuple[str, str], ...] = ()
     cache: str | None = None
+    origins: frozenset[str] | None = None
+
+    def with_origins(self, urls: Iterable[str | None]) -> Self:
+        """Return the same for URLs of documents: the secrets of the user are for the origins of these URLs."""
+        found = set()
+        for url in filter(None, urls):
+            with suppress(ValueError):
+                found.add(ada_url.URL(url).origin)
+        return self._replace(origins=frozenset(found))
 
 
 class Response(NamedTuple):
@@ -179,9 +190,9 @@ class Client:
 
             self._cache = Cache(asking.cache)
         self._resolved = dict(asking.resolved)
-        self._jar = _cookies(asking.cookies)
+        self._jars = {True: _cookies(asking.cookies), False: CookieJar()}  # of origins that the user named, of others
         self._tls = ssl.create_default_context()
-        self._pools: dict[str | None, Any] = {}  # by the URL of the proxy
+        self._pools: dict[str, Any] = {}  # by origin, the one used last at the end: large pools are slow
         self._all = anyio.CapacityLimiter(asking.concurrency[0])
         self._hosts: dict[str, anyio.CapacityLimiter] = {}
         self._robots: dict[str, Protego | _NoAnswer] = {}  # by origin
@@ -203,7 +214,8 @@ class Client:
             named = _parsed(url)
         except _NoAnswer as none:
             return Answer(name, problem=Diagnostic(none.code, none.text, name))
-        course = _Course(named.origin, _credentials(named), [], [], method)
+        credentials = _credentials(named) if self._is_named(named) else None
+        course = _Course(named.origin, credentials, [], [], method)
         named.username = named.password = ""
         body = b""
         problem: tuple[str, str] | None = None
@@ -254,14 +266,27 @@ class Client:
             if len(course.found) > redirects:
                 text = f"more than {redirects} redirects, the last one to {in_short(location or url.href)}"
                 raise _NoAnswer("redirects", text)
-            url = _parsed(location, url, course.moved())
+            before, url = url, _parsed(location, url, course.moved())
+            if self._leads_inside(before, url):
+                text = f"a server may not lead to {url.hostname}, of this network{course.moved()}"
+                raise _NoAnswer("refused-address", text)
+
+    def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
+        """Return whether a URL that only documents name leads to an address of this network, as of metadata."""
+        host = url.hostname
+        if self._asking.origins is None or host == before.hostname or host in self._resolved or self._is_named(url):
+            return False
+        with suppress(ValueError):
+            return not is_public(host.strip("[]"))
+        return host == "localhost" or host.endswith(".localhost")
 
     async def _is_allowed(self, url: ada_url.URL, course: _Course) -> bool:
-        lock = self._locks.setdefault(url.origin, anyio.Lock())
-        async with lock:
-            if url.origin not in self._robots:
-                self._robots[url.origin] = await self._rules(url, course)
-        rules = self._robots[url.origin]
+        origin = url.origin
+        if origin not in self._robots:
+            async with self._locks.setdefault(origin, anyio.Lock()):
+                if origin not in self._robots:
+                    self._robots[origin] = await self._rules(url, course)
+        rules = self._robots[origin]
         if isinstance(rules, _NoAnswer):
             raise _NoAnswer(rules.code, f"{rules.text}{course.moved()}")
         return bool(rules.can_fetch(url.href, "absolve"))
@@ -290,16 +315,18 @@ class Client:
 
     def _fields(self, url: ada_url.URL, course: _Course) -> dict[str, str]:
         """Return the fields of a request; secrets of the user are for the origin of the URL that was named only."""
-        is_own = url.origin == course.origin
+        is_named = self._is_named(url)
+        is_own = is_named and url.origin == course.origin
         found = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": self._encodings}
         for name, value in self._asking.fields:
             if is_own or name.lower() in OPEN_FIELDS:
                 found[name.lower()] = value
         if is_own and course.credentials is not None:
             found.setdefault("authorization", f"Basic {b64encode(':'.join(course.credentials).encode()).decode()}")
-        if "cookie" not in found:
+        jar = self._jars[is_named]
+        if "cookie" not in found and next(iter(jar), None) is not None:
             request = urllib.request.Request(url.href)  # noqa: S310 - not opened: the jar asks it for the URL
-            self._jar.add_cookie_header(request)
+            jar.add_cookie_header(request)
             if (cookie := request.get_header("Cookie")) is not None:
                 found["cookie"] = cookie
         return found
@@ -339,7 +366,8 @@ class Client:
                 began = time.time()
                 request = self._place(url)
                 headers = [(b"host", url.host.encode()), *sent]
-                async with self._pool(url).stream(method, **request, headers=headers) as got:
+                pool = await self._pool(url)
+                async with pool.stream(method, **request, headers=headers) as got:
                     body = bytearray()
                     async for piece in got.aiter_stream():
                         body += piece
@@ -350,7 +378,7 @@ class Client:
         lines = b"".join(b"%b: %b\r\n" % (name, _ENDS_A_FIELD.sub(b" ", value)) for name, value in kept)
         head = b"%b %d %b\r\n%b\r\n" % (version or b"HTTP/1.1", got.status, reason, lines)
         response = Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
-        self._keep_cookies(response)
+        self._keep_cookies(response, is_named=self._is_named(url))
         return response
 
     def _place(self, url: ada_url.URL) -> dict[str, Any]:
@@ -361,15 +389,27 @@ class Client:
     @asynccontextmanager
     async def _slot(self, host: str) -> AsyncIterator[None]:
         """Wait until a host, and then the network, may be asked once more."""
-        of_host = self._hosts.setdefault(host, anyio.CapacityLimiter(self._asking.concurrency[1]))
-        async with of_host, self._all:
+        if host not in self._hosts:
+            self._hosts[host] = anyio.CapacityLimiter(self._asking.concurrency[1])
+        async with _taken(self._hosts[host]), _taken(self._all):
             yield
 
-    def _pool(self, url: ada_url.URL) -> Any:
-        proxy = _proxy(url)
-        if proxy not in self._pools:
-            self._pools[proxy] = self._made(proxy)
-        return self._pools[proxy]
+    async def _pool(self, url: ada_url.URL) -> Any:
+        """Return the connections to an origin; those to the origin that was asked longest ago are closed."""
+        origin = url.origin
+        pool = self._pools.pop(origin, None)
+        if pool is None:
+            if len(self._pools) >= 2 * self._asking.concurrency[0]:
+                await self._close_one()
+            pool = self._pools.pop(origin, None) or self._made(_proxy(url))
+        self._pools[origin] = pool
+        return pool
+
+    async def _close_one(self) -> None:
+        for origin, pool in self._pools.items():
+            if all(one.is_idle() for one in pool.connections):
+                await self._pools.pop(origin).aclose()
+                return
 
     def _made(self, proxy: str | None) -> Any:
         if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
@@ -386,11 +426,29 @@ class Client:
             network_backend=None if self._asking.private else PublicNetwork(),
         )
 
-    def _keep_cookies(self, response: Response) -> None:
-        if len(self._jar) > _MOST_COOKIES:
+    def _is_named(self, url: ada_url.URL) -> bool:
+        """Return whether the user named the origin of a URL."""
+        return self._asking.origins is None or url.origin in self._asking.origins
+
+    def _keep_cookies(self, response: Response, *, is_named: bool) -> None:
+        jar = self._jars[is_named]
+        if b"\nset-cookie:" not in response.head.lower() or len(jar) > _MOST_COOKIES:
             return
         request = urllib.request.Request(response.url)  # noqa: S310 - not opened
-        self._jar.extract_cookies(_Info(response.message), request)  # type: ignore[arg-type]
+        jar.extract_cookies(_Info(response.message), request)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def _taken(limiter: anyio.CapacityLimiter) -> AsyncIterator[None]:
+    """Take a place, at once if there is one: anyio would let other tasks run first."""
+    try:
+        limiter.acquire_nowait()
+    except anyio.WouldBlock:
+        await limiter.acquire()
+    try:
+        yield
+    finally:
+        limiter.release()
 
 
 class _Info(NamedTuple):
@@ -487,11 +545,6 @@ def _proxy(url: ada_url.URL) -> str | None:
     found = urllib.request.getproxies()
     proxy = found.get(url.protocol.removesuffix(":")) or found.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
-
-
-def without_user(url: str) -> str:
-    """Return a URL without the user and password in it."""
-    return _WITH_USER.sub(r"\1", url)
 
 
 def has_proxy(url: str) -> bool:

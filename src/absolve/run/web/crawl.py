@@ -61,6 +61,7 @@ async def _crawl(
 ) -> Crawled:
     if asking.private and not asking.resolved and await _are_public(starts):
         asking = asking._replace(private=False)
+    asking = asking.with_origins(starts)
     async with Client(asking) as client:
         run = _Run(client, {urlsplit(url).hostname for url in starts}, keep, asking, needs=needs)
         level = [Target(url, depth) for url in starts]
