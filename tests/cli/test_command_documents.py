@@ -71,6 +71,8 @@ def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path
         assert rows == [("t", 1, ["=1+1", "a b"], None)]
     elif format_ == "xlsx":
         assert b"xl/worksheets/sheet1.xml" in target.read_bytes()
+    elif format_ == "sitemap":  # of pages with a URL
+        assert b"<urlset" in target.read_bytes()
     elif format_ == "table":  # for people: it has no anchors
         assert target.read_text().splitlines()[1].split()[1:] == ["text/html", "1", "t"]
     else:

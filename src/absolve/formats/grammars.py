@@ -217,7 +217,7 @@ def iri(value: bytes) -> list[Span]:
 
 # RFC 9651 3.3.3: a member of a list, or the value of a key, that is a string. Those with escapes are no URLs.
 _STRING: Final = pattern(
-    rb"[\t\n\r ]*+(?:[a-z*][a-z0-9_.*-]*+=)?+\"([^\"\\]*+)\""
+    rb"[\t\n\r ]*+(?>(?:[a-z*][a-z0-9_.*-]*+=)?)\"([^\"\\]*+)\""
     rb"(?>(?:[^,\"]++|\"(?>(?:[^\"\\]++|\\.)*)\")*)(?:,|\Z)",
     re.DOTALL,
 )
