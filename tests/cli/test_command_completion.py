@@ -11,7 +11,7 @@ from command_runner import Runner
 from absolve.cli.option_table import SHELLS
 from absolve.cli.parsing import parser
 from absolve.inventory.documents import DOCUMENT_COLUMNS
-from absolve.run.links_task import columns_of
+from absolve.run.links_task import every_column
 from absolve.urls import PROFILES
 
 
@@ -85,7 +85,7 @@ def test_the_words_of_an_option_are_in_every_script(absolve: Runner, shell: str)
     """Each command and option with choices has all of them in one line, in the syntax of the shell."""
     lines = absolve("completion", shell).out.decode().replace("'", "").replace(",", "").splitlines()
     some = " ".join(PROFILES), "same-document internal external other", "auto always never"
-    for words in (*some, " ".join(columns_of("links")), " ".join(DOCUMENT_COLUMNS)):
+    for words in (*some, " ".join(every_column("links")), " ".join(DOCUMENT_COLUMNS)):
         assert any(f"({words})" in line or f'"{words}"' in line for line in lines), words
 
 
