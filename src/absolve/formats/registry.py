@@ -196,7 +196,9 @@ _APP: Final = pattern(rb'[^{]*\{(?!.*"manifest_version").*"(?:start_url|display|
 _MAP: Final = pattern(rb'[^{]*\{.*"(?:imports|scopes)"', re.DOTALL)
 _ANY: Final = pattern(rb"")
 # A URL in each line, of which the last may be cut
-_URLS: Final = pattern(rb"(?:\xef\xbb\xbf)?(?:\s*+https?://[^\r\n<>]++(?:[\r\n]|\Z))++\s*+[^\r\n<>]*+\Z", re.IGNORECASE)
+_URLS: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?(?>(?:\s*+https?://[^\r\n<>]++(?:[\r\n]|\Z))+)\s*+[^\r\n<>]*+\Z", re.IGNORECASE
+)
 _TEXT_SITEMAP: Final = pattern(r"(?:.*sitemap.*|urllist)\.txt")
 _OWN_NAMES: Final = {
     "robots.txt": (ROBOTS, _ANY),

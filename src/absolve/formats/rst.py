@@ -43,21 +43,21 @@ _LINE: Final = pattern(rb"([^\r\n]*+)(?:\r\n?|\n|\Z)")
 _BLANKS: Final = b"\t\x0b\x0c\r\n "
 _EXPLICIT: Final = pattern(
     rb"\.\.[\t ]++(?:"
-    rb"(?P<target>__|_(?![\t _])(?:`(?:[^`\\]|\\.)++`|(?:[^:\\`]|\\.|:(?![\t ]|\Z))++)):(?=[\t ]|\Z)"
-    rb"|(?:\|[^|]++\|[\t ]++)?(?P<directive>[A-Za-z0-9][\w.+-]*+(?::[\w.+-]++)*+)[\t ]?::(?=[\t ]|\Z)"
+    rb"(?P<target>__|_(?![\t _])(?:`(?>(?:[^`\\]|\\.)+)`|(?>(?:[^:\\`]|\\.|:(?![\t ]|\Z))+))):(?=[\t ]|\Z)"
+    rb"|(?:\|[^|]++\|[\t ]++)?(?P<directive>[A-Za-z0-9][\w.+-]*+(?>(?::[\w.+-]++)*))[\t ]?::(?=[\t ]|\Z)"
     rb"|(?P<note>\[[^\]\s]++\])(?=[\t ]|\Z))"
     rb"|(?P<anonymous>__)(?=[\t ])|(?P<comment>\.\.)(?=[\t ]|\Z)"
 )
 _OPTION: Final = pattern(rb"[\t ]*+:([\w-]++):(?:[\t ]++([^\r\n]*+))?\Z")
 _LONGEST: Final = 1 << 16  # bytes of an embedded URI
-_MARKER: Final = pattern(rb"[\t ]*+(?:(?:[-*+]|\(?(?:[0-9]{1,9}|[A-Za-z]|#)[.)])[\t ]++)*+")
+_MARKER: Final = pattern(rb"[\t ]*+(?>(?:(?:[-*+]|\(?(?:[0-9]{1,9}|[A-Za-z]|#)[.)])[\t ]++)*)")
 _INLINE: Final = pattern(
-    rb"\\.|(?<![A-Za-z0-9_.,;!?>)\]}`])(?:``(?![\s`])(?:[^`]|`(?!`))*+``"
-    rb"|`(?![\s`])(?P<text>(?:[^`\\]|\\.)*+)`(?P<mark>__?(?![A-Za-z0-9]))?)"
-    rb"|(?<![A-Za-z0-9_/.:@=])(?P<uri>(?:https?|ftp)://(?:[^\x00-\x20<>`\\\x7f]|\\[^\s])++)",
+    rb"\\.|(?<![A-Za-z0-9_.,;!?>)\]}`])(?:``(?![\s`])(?>(?:[^`]|`(?!`))*)``"
+    rb"|`(?![\s`])(?P<text>(?>(?:[^`\\]|\\.)*))`(?P<mark>__?(?![A-Za-z0-9]))?)"
+    rb"|(?<![A-Za-z0-9_/.:@=])(?P<uri>(?:https?|ftp)://(?>(?:[^\x00-\x20<>`\\\x7f]|\\[^\s])+))",
     re.DOTALL | re.IGNORECASE,
 )
-_URI_IN_BRACKETS: Final = pattern(rb"(?:\A|[\t\r\n ])<([^\s<>](?:[^<>\\]|\\.)*+)(?<!\s)>\Z", re.DOTALL)
+_URI_IN_BRACKETS: Final = pattern(rb"(?:\A|[\t\r\n ])<([^\s<>](?>(?:[^<>\\]|\\.)*))(?<!\s)>\Z", re.DOTALL)
 _ALIAS: Final = pattern(rb"(?<!\\)_\Z")
 _MAIL: Final = pattern(rb"(?:mailto:)?[^\s/:@]++@[^\s/:@]++\Z")
 _UNIT: Final = pattern(rb"\\(\s|.)|\s++", re.DOTALL)

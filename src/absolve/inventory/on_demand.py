@@ -33,7 +33,7 @@ _PARAMETERS: Final = 4096  # bytes behind a URL of the field Link that are read
 _PARAMETER: Final = re.compile(
     rb";[\t ]*+(hreflang|media)[\t ]*+=[\t ]*+(?:\"([^\"\r\n]*+)\"|([^\";, \t\r\n]++))|\"[^\"]*+\"", re.IGNORECASE
 )
-_OF_ONE: Final = re.compile(rb">((?:[^\",\r\n]++|\"[^\"\r\n]*+\")*+)")
+_OF_ONE: Final = re.compile(rb">((?>(?:[^\",\r\n]++|\"[^\"\r\n]*+\")*))")
 
 
 class Place:

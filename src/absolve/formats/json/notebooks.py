@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Spans = list[tuple[int, int]]
 
 _STRING: Final = JSONString()
-_PIECE: Final = pattern(rb"((?:[^\"\\]|\\.)*+)(?:\"[\t\n\r ]*+,[\t\n\r ]*+\")?+", 0x10)  # DOTALL
+_PIECE: Final = pattern(rb"((?>(?:[^\"\\]|\\.)*))(?>(?:\"[\t\n\r ]*+,[\t\n\r ]*+\")?)", 0x10)  # DOTALL
 
 
 class Lines:

@@ -64,8 +64,8 @@ _HTML: Final[tuple[tuple[re.Pattern[bytes], re.Pattern[bytes] | None], ...]] = (
         None,
     ),
 )
-_DELIMITERS: Final = pattern(rb"[\t ]*+\|?[\t ]*+:?-++:?[\t ]*+(?:\|[\t ]*+:?-++:?[\t ]*+)*+\|?[\t ]*+\Z")
-_CELL: Final = pattern(rb"(?:\\.|[^|\\])++|\\", re.DOTALL)
+_DELIMITERS: Final = pattern(rb"[\t ]*+\|?[\t ]*+:?-++:?[\t ]*+(?>(?:\|[\t ]*+:?-++:?[\t ]*+)*)\|?[\t ]*+\Z")
+_CELL: Final = pattern(rb"(?>(?:\\.|[^|\\])+)|\\", re.DOTALL)
 _TAB: Final = 0x09
 _ANGLE: Final = b">"
 _DEEPEST: Final = 64  # containers in each other

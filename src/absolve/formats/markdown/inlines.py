@@ -36,10 +36,10 @@ _ENDS: Final = ((b"<!--", b"-->"), (b"<?", b"?>"), (b"<![CDATA[", b"]]>"), (b"<!
 _ANCHOR: Final = pattern(rb"<(/?)[Aa](?=[\t\n\r />])")
 _BLANKS: Final = pattern(rb"[\t\n\r ]*+")
 _SPACES: Final = pattern(rb"[\t ]*+(?=\r|\n|\Z)")
-_IN_ANGLES: Final = pattern(rb"<((?:[^<>\\\r\n]|\\.)*+)>")
+_IN_ANGLES: Final = pattern(rb"<((?>(?:[^<>\\\r\n]|\\.)*))>")
 _PIECE: Final = pattern(rb"[^\x00-\x20\x7f()\\{]++|\\[!-/:-@\[-`{-~]|[\\{]|[()]")
-_TITLE: Final = pattern(rb"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)", 0x10)  # DOTALL
-_LABEL: Final = pattern(rb"\[((?:[^\[\]\\]|\\.){0,999}+)\]", 0x10)
+_TITLE: Final = pattern(rb"\"(?>(?:[^\"\\]|\\.)*)\"|'(?>(?:[^'\\]|\\.)*)'|\((?>(?:[^()\\]|\\.)*)\)", 0x10)  # DOTALL
+_LABEL: Final = pattern(rb"\[((?>(?:[^\[\]\\]|\\.){0,999}))\]", 0x10)
 _DEEPEST: Final = 32  # parentheses in each other in a destination without angle brackets
 _PLACEHOLDERS: Final = {b"{{": b"}}", b"{%": b"%}"}
 
