@@ -1,13 +1,16 @@
 """A mirror as one file: HTML with what it needs as `data:` URLs, MHTML, ZIM; each opens in what people open it with."""
 
 import email
+import re
 import shutil
 import socket
 import subprocess
 import time
 import urllib.request
 import zlib
+from base64 import b64encode
 from contextlib import suppress
+from email.policy import default
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -17,6 +20,7 @@ from PIL import Image
 
 from absolve.cli import main
 from absolve.verifying import chromium
+from tests.shapes import captures
 
 URL = "http://site.example/"
 
@@ -100,6 +104,21 @@ def test_a_page_that_would_grow_without_end_is_an_error(site: Path, capsys: pyte
     assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q", "--from", URL]) == 2
     assert "the page would have more than" in capsys.readouterr().err
     assert not (site / "one.html").exists()
+
+
+@pytest.mark.parametrize("declared", ['image/png";x="', "image/png;base64,AAAA#", "a\tb", "png", "image/png>"])
+def test_a_media_type_of_a_server_is_no_markup_and_no_header(site: Path, declared: str) -> None:
+    """A server may declare any text."""
+    pages = captures.page(URL, b"<title>T\xc3\xa9 \n X</title><img src=i.png>"), captures.page(f"{URL}i.png", png(1), declared)
+    (site / "c.warc").write_bytes(b"".join(pages))
+    for name in ("one.html", "one.mhtml"):
+        assert main(["mirror", "c.warc", "-o", name, "-q"]) == 0
+    text = (site / "one.html").read_text("utf-8")
+    (found,) = re.findall(r'<img src="data:(image/png|application/octet-stream);base64,([^">]*)">', text)
+    assert found[1] == b64encode(png(1)).decode()
+    message = email.message_from_bytes((site / "one.mhtml").read_bytes(), policy=default)
+    assert [part.get_content_type() for part in message.walk()] == ["multipart/related", "text/html", found[0]]
+    assert message["Subject"] == "Té X"
 
 
 # --- in what people open them with ------------------------------------------------------------------------------------

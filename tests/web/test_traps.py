@@ -189,7 +189,7 @@ def test_a_name_that_leads_to_a_private_address_later_is_refused(monkeypatch: py
     ],
 )  # fmt: skip
 def test_an_address_is_public(address: str, *, expected: bool) -> None:
-    from absolve.run.web.addresses import is_public
+    from absolve.urls.public import is_public
 
     assert is_public(address) == expected
 

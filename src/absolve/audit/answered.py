@@ -6,16 +6,15 @@ of the new site answers, and the rows of the result table `answers`. What may wo
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections import Counter
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from absolve.audit.judge import each, insert, locate
 from absolve.audit.tables import DIFFERS, EXPECTED
 from absolve.urls import identity
+from absolve.urls.public import is_public_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,7 +36,7 @@ _CLOSED: Final = frozenset({401, 402, 407, 451})  # the server knows the URL, an
 _REFUSALS: Final = frozenset({"unreachable", "refused-address", "refused-scheme", "robots"})
 _MOST_HOPS: Final = 50
 _SAME_END: Final = 3  # URLs of a host that lead to one page: a sign-in, or a page for all that is gone
-# What a server sends instead of a page: to people who are not known, or where it does not want to say 404.
+# What a server sends instead of a page: to people who are not known, or instead of 404.
 _NO_PAGE: Final = re.compile(
     r"log-?in|log-?on|sign-?(?:in|up)|auth|consent|captcha|challenge|session|\bsid=|cookie|40[34]|not-?found|error|expired"
     r"|blocked|denied|maintenance|unavailable|unsupported|parking|domain",
@@ -228,9 +227,7 @@ def _is_doubtful(url: str, final: str) -> bool:
 def _is_local(url: str) -> bool:
     """Return whether a URL is one of this machine or network."""
     host = urlsplit(url).hostname or ""
-    with suppress(ValueError):
-        return not ipaddress.ip_address(host).is_global
-    return "." not in host or host.endswith((".localhost", ".local", ".internal"))
+    return not is_public_host(host) or not {".", ":"} & set(host)
 
 
 def _is_root(url: str) -> bool:

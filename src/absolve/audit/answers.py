@@ -51,7 +51,7 @@ class Page(NamedTuple):
     """What the body of an answer shows: the places in it, and a number that is equal for pages of the same words.
 
     Its own name and words with digits count as one word: pages for what is not there have them. `is_shell`: scripts
-    fill it, so that its words say nothing. `has_scripts`: they may add places, too.
+    fill it, so that its words mean nothing. `has_scripts`: they may add places, too.
     """
 
     places: frozenset[str]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from absolve.audit import live, servers, tables
+from absolve.audit import answered, live, servers, tables
 from absolve.cli import crawling, failures
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         if urls:
             options.live = options.live or live.INSIDE
             options.answers.append(options.inputs[0])
-            options.url = options.url or f"{'/'.join(urls[0].split('/', 3)[:3])}/"
+            options.url = options.url or f"{answered.site_of(urls[0])}/"
         audit_running.run(options, report, folder, failing, options.inputs[0] if urls else None)
 
 

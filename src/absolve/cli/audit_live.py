@@ -73,16 +73,17 @@ def asked(
     earlier = list(_fresh(saved, options, report)) if saved is not None and saved.is_file() else []
     known.add(earlier)
     requests = live.wanted(connection, options.live, known)
-    left = len(earlier)
-    if left and not options.quiet:
-        report.note("answers", f"{saved}: {number(left, 'answer')} of the last day: not asked for again")
+    if earlier and not options.quiet:
+        report.note("answers", f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again")
+    if not requests:
+        return
     path = saved or Path(folder) / "answers.warc"
     with _writing(path, saved) as file:
         from absolve.run.web.saving import Writer
 
         writer = Writer(file, compressed=path.suffix == ".gz")
         live.ask(requests, asking, writer.add, _progress(len(requests), quiet=options.quiet))
-    yield from _heard(str(path), options, report) if requests else ()
+    yield from _heard(str(path), options, report)
 
 
 @contextmanager

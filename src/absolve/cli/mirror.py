@@ -65,6 +65,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
     if options.output is None and options.zip is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR or --zip FILE")
+    packing.form_of(options.output or "")  # before anything is asked for
     with crawling.captured(options, report, needs=True) as urls:
         if options.depth is not None and start is None and not urls:
             raise UsageError("--depth needs a URL as INPUT, or --from URL")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
+import shutil
 import sqlite3
 import sys
 from base64 import b64encode
@@ -17,6 +19,7 @@ from email.mime.base import MIMEBase
 from email.mime.multipart import MIMEMultipart
 from email.policy import compat32
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote, unquote
@@ -37,6 +40,7 @@ _ROOT: Final = "http://mirror.invalid/"
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
 _MOST: Final = 512 << 20  # bytes of a file: what a page needs many times is in it many times
 _DEEPEST: Final = 8  # style sheets and frames in each other
+_MEDIA_TYPE: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)  # RFC 6838 4.2
 _CHANGED: Final = ("html", "css", "svg", "xml")
 _ICON: Final = bytes.fromhex(  # a PNG of one transparent pixel: an archive must have a picture
     "89504e470d0a1a0a0000000d49484452000000300000003008060000005702f987000000174944415478daedc1010d000000c2a0f74f6d0e37a0000000"
@@ -105,12 +109,17 @@ class Mirror:
 
 
 def _type_of(file: File) -> str:
-    return file.media_type or extensions.by_name(file.path) or "application/octet-stream"
+    """Return the media type of a file, which goes into a URL and a header: what a server declared may be any text."""
+    declared = file.media_type or extensions.by_name(file.path)
+    return declared if _MEDIA_TYPE.fullmatch(declared or "") else "application/octet-stream"
 
 
 def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
-    """Return what writes a file of this name; None for the name of a folder."""
-    return _FORMS.get(posixpath.splitext(name)[1].lower()) if not Path(name).is_dir() else None
+    """Return what writes a file of this name; None for the name of a folder. Raise MissingPackageError."""
+    found = _FORMS.get(posixpath.splitext(name)[1].lower()) if not Path(name).is_dir() else None
+    if found is _zim and find_spec("libzim") is None:
+        raise MissingPackageError("ZIM needs absolve[zim]: pip install 'absolve[zim]'")
+    return found
 
 
 # --- one page ---------------------------------------------------------------------------------------------------------
@@ -188,10 +197,7 @@ def _with_needs(mirror: Mirror, first: File) -> Iterator[tuple[File, bytes]]:
 
 
 def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
-    try:
-        from libzim import writer  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise MissingPackageError("ZIM needs absolve[zim]: pip install 'absolve[zim]'") from error
+    from libzim import writer  # type: ignore[import-untyped]
 
     class Item(writer.Item):  # type: ignore[misc]  # it has no types
         def __init__(self, file: File) -> None:
@@ -215,17 +221,15 @@ def _zim(mirror: Mirror, path: Path, start: str | None) -> None:
 
     entry = File("index.html", "", "text/html", "Index")
     first = mirror.first(start) if start is not None else entry
-    made = path.with_name(f".{path.name}.part.zim")
-    try:
-        with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
-            for name, value in _metadata(first).items():
-                creator.add_metadata(name, value)
-            creator.add_illustration(48, _ICON)
-            for file in (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None)):
-                creator.add_item(Item(file))
-        made.replace(path)
-    finally:
-        made.unlink(missing_ok=True)
+    made = mirror.folder.with_name("made.zim")
+    with _silent(), writer.Creator(made).config_indexing(True, "eng").set_mainpath(first.path) as creator:
+        for name, value in _metadata(first).items():
+            creator.add_metadata(name, value)
+        creator.add_illustration(48, _ICON)
+        for file in (*mirror.files.values(), entry, File(MAP, "", "application/vnd.sqlite3", None)):
+            creator.add_item(Item(file))
+    with made.open("rb") as complete, outputs.writing(path) as out:
+        shutil.copyfileobj(complete, out)
 
 
 @contextmanager

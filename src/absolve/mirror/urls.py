@@ -7,14 +7,14 @@ have been captured, in the order in which they count.
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
 from absolve.urls.identity import decoded, normal, plain
+from absolve.urls.public import is_public_host
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
 UNESCAPED: Final = "unescaped"
 SCHEME: Final = "scheme"
@@ -22,13 +22,6 @@ MORE: Final = ("www", "slash", "query-order", "case")
 NONE: Final = "none"
 
 _UNRESERVED: Final = re.compile(r"[/A-Za-z0-9._~-]*")
-
-# Names that no public DNS answers: RFC 6761 6.3, RFC 6762 3 and G, RFC 8375, and `internal` (ICANN, 2024-07-29).
-_PRIVATE: Final = re.compile(
-    r"(?:.*\.)?(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa)\.?"
-)
-_IN_IPV6: Final = ip_network("64:ff9b::/96")  # RFC 6052 2.1: the last 32 bits are an IPv4 address
-
 
 def wanted(url: str) -> str | None:
     """Return a URL for a crawler, in printable ASCII, without user information and fragment; None if it is not public.
@@ -40,29 +33,9 @@ def wanted(url: str) -> str | None:
     authority, slash, path = rest.partition("/")
     authority = authority.rpartition("@")[2]
     host = authority[1:].partition("]")[0] if authority.startswith("[") else authority.partition(":")[0]
-    if scheme not in {"http", "https"} or _PRIVATE.fullmatch(host) or not _is_public(host):
+    if scheme not in {"http", "https"} or not is_public_host(host):
         return None
     return f"{scheme}{mark}{authority}{slash}{path}"
-
-
-def _is_public(host: str) -> bool:
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return True  # a name
-    return all(
-        one.is_global and not (one.is_multicast or one.is_reserved or getattr(one, "is_site_local", False))
-        for one in _inside(address)
-    )
-
-
-def _inside(address: IPv4Address | IPv6Address) -> Collection[IPv4Address | IPv6Address]:
-    """Return the address, or instead of it the IPv4 addresses that it stands for."""
-    if isinstance(address, IPv4Address):
-        return (address,)
-    carried = IPv4Address(int(address) & 0xFFFFFFFF) if address in _IN_IPV6 else None
-    found = (address.ipv4_mapped, address.sixtofour, carried, *(address.teredo or ()))
-    return [one for one in found if one is not None] or (address,)
 
 
 def path_forms(url: str) -> Iterator[str]:

@@ -92,7 +92,7 @@ VERDICTS: Final = {
         "{url} has changed",
     ),
     "differs": Words(
-        "Differs", "A server answers otherwise than the maps and the files say.", "the server answers {url} otherwise"
+        "Differs", "A server does not answer as the maps and the files have it.", "the server answers {url} otherwise"
     ),
     "unread-rule": Words(
         "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"

@@ -8,7 +8,6 @@ takes a network of ours; httpx, above it, does not. Redirects are followed here,
 from __future__ import annotations
 
 import email.message
-import netrc
 import random
 import re
 import socket
@@ -19,7 +18,7 @@ from base64 import b64encode
 from contextlib import asynccontextmanager, suppress
 from email.utils import mktime_tz, parsedate_tz
 from functools import partial
-from http.cookiejar import CookieJar, LoadError, MozillaCookieJar
+from http.cookiejar import CookieJar
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
@@ -29,14 +28,16 @@ from absolve import __version__
 from absolve.core.errors import CodingError, Diagnostic, MissingPackageError, UsageError, WalkError, in_short
 from absolve.document.settings import Settings
 from absolve.formats.http import responses
+from absolve.run.web import environment
 from absolve.urls.identity import without_user
+from absolve.urls.public import is_public
 
 try:
     import anyio
     import httpcore
     from protego import Protego
 
-    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork, is_public
+    from absolve.run.web.addresses import PrivateAddressError, PublicNetwork
 except ImportError as error:
     raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
 
@@ -183,14 +184,15 @@ class Client:
                 raise UsageError(f"a field of a request is 'Name: value' in ASCII, and {in_short(field[0])!r} is none")
             if field[0].lower() in _OURS:
                 raise UsageError(f"{field[0]} follows from the URL: leave it out")
-        self._encodings = ", ".join(_encodings())
+        self._encodings = ", ".join(environment.encodings())
         self._cache = None
         if asking.cache is not None:
             from absolve.run.web.caching import Cache
 
             self._cache = Cache(asking.cache)
         self._resolved = dict(asking.resolved)
-        self._jars = {True: _cookies(asking.cookies), False: CookieJar()}  # of origins that the user named, of others
+        # Those of origins that the user named, and those of others.
+        self._jars = {True: environment.cookies(asking.cookies), False: CookieJar()}
         self._tls = ssl.create_default_context()
         self._pools: dict[str, Any] = {}  # by origin, the one used last at the end: large pools are slow
         self._all = anyio.CapacityLimiter(asking.concurrency[0])
@@ -214,7 +216,7 @@ class Client:
             named = _parsed(url)
         except _NoAnswer as none:
             return Answer(name, problem=Diagnostic(none.code, none.text, name))
-        credentials = _credentials(named) if self._is_named(named) else None
+        credentials = environment.credentials(named) if self._is_named(named) else None
         course = _Course(named.origin, credentials, [], [], method)
         named.username = named.password = ""
         body = b""
@@ -401,7 +403,7 @@ class Client:
         if pool is None:
             if len(self._pools) >= 2 * self._asking.concurrency[0]:
                 await self._close_one()
-            pool = self._pools.pop(origin, None) or self._made(_proxy(url))
+            pool = self._pools.pop(origin, None) or self._made(environment.proxy_of(url))
         self._pools[origin] = pool
         return pool
 
@@ -513,45 +515,6 @@ def _retry_after(value: str) -> float:
     return max(0.0, mktime_tz(date) - time.time()) if date is not None else 0.0
 
 
-def _cookies(name: str | None) -> CookieJar:
-    if name is None:
-        return CookieJar()
-    jar = MozillaCookieJar(name)
-    try:
-        jar.load(ignore_discard=True, ignore_expires=True)
-    except (LoadError, OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--cookies: {error}") from error
-    for cookie in jar:
-        if cookie.expires == 0:  # of a session, as curl and browsers write it
-            cookie.expires, cookie.discard = None, True
-    jar.clear_expired_cookies()
-    return jar
-
-
-def _credentials(url: ada_url.URL) -> tuple[str, str] | None:
-    """Return the user and password for a URL that the user named: those in it, or those of .netrc for its host."""
-    if url.username or url.password:
-        return unquote(url.username), unquote(url.password)
-    with suppress(OSError, netrc.NetrcParseError):
-        if (found := netrc.netrc().authenticators(url.hostname)) is not None:
-            return found[0], found[2] or ""
-    return None
-
-
-def _proxy(url: ada_url.URL) -> str | None:
-    """Return the proxy that the environment names for a URL; None for none."""
-    if urllib.request.proxy_bypass(url.hostname):
-        return None
-    found = urllib.request.getproxies()
-    proxy = found.get(url.protocol.removesuffix(":")) or found.get("all")
-    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
-
-
-def has_proxy(url: str) -> bool:
-    """Return whether the environment names a proxy for a URL."""
-    return _proxy(ada_url.URL(url)) is not None
-
-
 def _httpcore_proxy(url: str) -> httpcore.Proxy:
     try:
         parsed = ada_url.URL(url)
@@ -559,11 +522,3 @@ def _httpcore_proxy(url: str) -> httpcore.Proxy:
         raise _NoAnswer("unreachable", f"the environment names a proxy that is no URL: {in_short(url)}") from error
     user = (unquote(parsed.username), unquote(parsed.password)) if parsed.username or parsed.password else None
     return httpcore.Proxy(f"{parsed.protocol}//{parsed.host}", auth=user)
-
-
-def _encodings() -> list[str]:
-    """Return the content codings that are read here; br and zstd need packages."""
-    from importlib.util import find_spec
-
-    more = {"br": "brotli", "zstd": "zstandard"}
-    return ["gzip", "deflate", *(name for name, package in more.items() if find_spec(package) is not None)]

@@ -17,9 +17,9 @@ from absolve.core.model import Document
 from absolve.document.response_header import applied
 from absolve.document.walk import walk
 from absolve.inventory.link_rows import rows
-from absolve.run.web.addresses import is_public
 from absolve.run.web.client import Client
 from absolve.urls import identity
+from absolve.urls.public import is_public
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,7 +72,7 @@ async def _crawl(
 
 async def _are_public(urls: Iterable[str]) -> bool:
     """Return whether all hosts are reachable in the whole Internet, without a proxy."""
-    from absolve.run.web.client import has_proxy
+    from absolve.run.web.environment import has_proxy
 
     for url in urls:
         parts = urlsplit(url)
