@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,6 +83,47 @@ def test_links_to_other_sites_are_judged_by_their_servers(tmp_path: Path) -> Non
     assert set(asked) == {*served, "/robots.txt", "/absolve-asks-for-what-is-not-there"}
     assert done.link("http://no-such-host.invalid/")["verdict"] == "unsure"
     assert done.status == 1
+
+
+def answer(url: str, code: int | None, target: str | None = None, **more: Any) -> answers.Answer:
+    return answers.Answer(url, code, target, **more)
+
+
+def test_an_unknown_host_is_gone_only_if_the_network_is_there() -> None:
+    unknown = answer("http://none.example/", None, problem="unknown-host: no host has the name none.example")
+    for others, expected in (((), "unsure"), ((answer(f"{HOST}/", 500),), "gone")):
+        found = answered.Answers([unknown, *others]).verdict("http://none.example/")
+        assert found is not None
+        assert found[0] == expected
+
+
+def test_a_page_to_which_several_urls_lead_is_no_repair() -> None:
+    moves = [answer(f"{HOST}/{name}", 301, f"{HOST}/all") for name in "abc"]
+    for some, expected in ((moves[:2], True), (moves, False)):
+        known = answered.Answers([*some, answer(f"{HOST}/all", 200)])
+        outcome = known.outcome(f"{HOST}/a")
+        assert outcome is not None
+        assert known.is_sure(f"{HOST}/a", outcome) is expected
+
+
+def test_head_takes_nothing_from_what_get_showed() -> None:
+    shown = answers.Page(frozenset({"here"}), 1, is_shell=False, has_scripts=False)
+    for code, expected in ((200, shown), (404, None)):
+        found = answered.Answers([answer(f"{HOST}/", 200, page=shown), answer(f"{HOST}/", code)]).outcome(f"{HOST}/")
+        assert found is not None
+        assert found.page == expected
+
+
+def test_what_was_asked_for_long_ago_is_asked_for_again(tmp_path: Path) -> None:
+    site = {"index.html": links(f"{HOST}/ok")}
+    path = tmp_path / "a.warc"
+    with serving({"/ok": sent(b"x")}) as server:
+        live(tmp_path, server, site, "--live", "external", "--save", path)
+        assert {one.target for one in server.asked} == {"/robots.txt", "/ok", "/absolve-asks-for-what-is-not-there"}
+        path.write_bytes(re.sub(rb"WARC-Date: 20\d\d", b"WARC-Date: 2001", path.read_bytes()))
+        server.asked.clear()
+        live(tmp_path, server, site, "--live", "external", "--save", path)
+        assert "/ok" in {one.target for one in server.asked}
 
 
 def test_a_page_for_everything_is_no_page(tmp_path: Path) -> None:

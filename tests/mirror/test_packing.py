@@ -84,6 +84,8 @@ def test_a_message_has_each_part_once_at_its_url(site: Path) -> None:
     assert len(places) == len(set(places)) == 8 + 1
     first: Any = next(part for part in message.walk() if not part.is_multipart())
     assert f"href={URL}s.css".encode() in first.get_payload(decode=True)
+    frame: Any = next(part for part in message.walk() if part["Content-Location"] == f"{URL}frame.html")
+    assert b'<iframe src="data:,">' in frame.get_payload(decode=True).replace(b"src=data:,>", b'src="data:,">')
 
 
 def test_of_several_pages_one_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

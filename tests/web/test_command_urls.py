@@ -265,8 +265,49 @@ def test_an_audit_of_a_url_finds_its_broken_links(depth: str, site: Server, caps
     assert main(["audit", f"{site.url}/", "--depth", depth, "--retries", "0", "-f", "jsonl"]) == 1
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = {(row["document"].replace(site.url, ""), row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "broken"}
-    assert ("/", "gone") in found
+    assert found == {("/", "gone")}
+    unsure = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "unsure"]
+    assert unsure == ["/f"]  # a form is not sent
     assert all(site.targets.count(target) == 1 for target in site.targets if target not in {"/robots.txt", "/"})
+
+
+def test_other_hosts_and_more_pages_than_a_small_site_has_are_left_out(
+    site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.answers["/"] = [page(f"<a href=http://localhost:{site.port}/elsewhere><a href=/a/><a href=/b><a href=/c>".encode())]
+    monkeypatch.setattr("absolve.run.web.crawl.MOST_PAGES", 3)
+    assert main(["mirror", f"{site.url}/", "-o", "m", "--depth", "5", "--retries", "0"]) == 1
+    assert sorted(site.targets) == ["/", "/a/", "/b", "/robots.txt"]
+    assert "more than 3 pages: " in capsys.readouterr().err
+
+
+def test_a_page_of_the_internet_leads_to_no_private_address(
+    site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def are_public(_: list[str]) -> bool:
+        return True
+
+    monkeypatch.setattr("absolve.run.web.crawl._are_public", are_public)
+    assert main(["mirror", f"{site.url}/", "-o", "m"]) == 2
+    assert "has no public address" in capsys.readouterr().err
+    assert not site.asked
+
+
+def test_the_password_in_a_url_is_nowhere_in_a_mirror_or_an_audit(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    url = site.url.replace("//", "//me:secret@")
+    assert main(["mirror", f"{url}/", "-o", "one.html", "--retries", "0"]) == 0
+    assert main(["audit", f"{url}/", "-o", "a.jsonl", "-o", "a.html", "--retries", "0", "--show-credentials"]) == 1
+    shown = capsys.readouterr()
+    assert "secret" not in shown.out + shown.err
+    assert [name for name in ("one.html", "a.jsonl", "a.html") if b"secret" in Path(name).read_bytes()] == []
+    assert {one.fields.get("authorization") for one in site.asked} == {"Basic bWU6c2VjcmV0"}
+
+
+def test_a_dry_run_keeps_no_cache(site: Server) -> None:
+    assert main(["rewrite", f"{site.url}/a/", "-n", "--cache", "c", "-q"]) == 0
+    assert not Path("c").exists()
+    assert main(["rewrite", f"{site.url}/a/", "-o", "a.html", "--cache", "c", "-q"]) == 0
+    assert Path("c").exists()
 
 
 def test_a_start_that_is_not_there_is_an_error(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
@@ -357,3 +398,15 @@ def test_a_large_archive_is_read_by_ranges(archive: tuple[str, list[tuple[str, s
 def test_an_archive_of_the_web_is_no_output(archive: tuple[str, list[tuple[str, str | None]]], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["links", "served/a.warc", "-o", archive[0], "-q"]) == 2
     assert "archives of the web are read only" in capsys.readouterr().err
+
+
+def test_an_archive_without_ranges_is_asked_for_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serving({"/a.warc": response(captures.page("http://h.example/", b"<a href=x>"))}) as server:
+        assert [row["target"] for row in listed(f"{server.url}/a.warc", "-q", capsys=capsys)] == ["http://h.example/x"]
+
+
+def test_ranges_are_not_asked_of_private_addresses_where_these_are_denied(archive: tuple[str, list[tuple[str, str | None]]]) -> None:
+    url, asked = archive
+    assert main(["links", url, "--deny-private", "-q", "-o", "l.csv"]) == 1
+    assert asked == []

@@ -285,7 +285,7 @@ def test_cookies_go_to_the_host_that_set_them() -> None:
 
 
 def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(tmp_path: Path) -> None:
-    fresh, old = page(LINK, "Cache-Control: max-age=60", "X-Odd: \xe9"), [page(LINK, 'ETag: "1"', "Cache-Control: no-cache"), status(304, 'ETag: "1"')]
+    fresh, old = page(LINK, "Cache-Control: max-age=60", "X-Odd: \xe9"), [page(LINK, 'ETag: "1"', "Cache-Control: no-cache"), status(304, 'ETag: "1"', "Cache-Control: max-age=60")]
     answers: dict[str, Answer | list[Answer]] = {"/fresh": fresh, "/old": [*old], "/never": page(LINK, "Cache-Control: no-store"), "/cut": page(LINK, "Cache-Control: max-age=60")[:-2]}
     asking = ASKING._replace(cache=str(tmp_path / "c" / "d"), robots=False)
     with serving(answers) as server:
@@ -293,6 +293,9 @@ def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(
         server.asked.clear()
         second = asked(server, *answers, asking=asking)
         fields = {one.target: one.fields for one in server.asked}
+        server.asked.clear()
+        asked(server, "/old", asking=asking)
+        assert server.asked == []  # the news was that it is fresh
     assert sorted(fields) == ["/cut", "/never", "/old"]
     assert fields["/old"]["if-none-match"] == '"1"'
     assert [(one.body, one.problem is None) for one in second] == [(LINK, True)] * 3 + [(b"", False)]

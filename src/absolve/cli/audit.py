@@ -13,6 +13,7 @@ from absolve.cli import crawling, failures
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError
 from absolve.run import leftovers
+from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +42,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         if urls:
             options.live = options.live or live.INSIDE
             options.answers.append(options.inputs[0])
-            options.url = options.url or f"{answered.site_of(urls[0])}/"
+            options.url = options.url or f"{answered.site_of(without_user(urls[0]))}/"
+        options.named = urls
         audit_running.run(options, report, folder, failing, options.inputs[0] if urls else None)
 
 

@@ -68,7 +68,7 @@ def asked(
     connection: Any, known: answered.Answers, options: argparse.Namespace, report: Report, folder: str
 ) -> Iterator[Answer]:
     """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
-    asking = many.asking_of(options).with_origins([options.url, *options.old_urls])
+    asking = many.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
     earlier = list(_fresh(saved, options, report)) if saved is not None and saved.is_file() else []
     known.add(earlier)

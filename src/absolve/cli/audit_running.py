@@ -168,7 +168,7 @@ def _heeded(
     """Judge links by what servers answered, ask first if that is wanted; without a map their redirects are one."""
     if options.live is not None:
         heard.add(list(audit_live.asked(connection, heard, options, report, folder)))
-    answered.of_links(connection, heard)
+    answered.of_links(connection, heard, is_whole=not options.named)
     return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
 
 

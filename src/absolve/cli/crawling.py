@@ -44,7 +44,7 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
             with path.open("rb") as made, outputs.writing(Path(options.save)) as file:
                 shutil.copyfileobj(made, file)
         options.inputs = [str(path), *(name for name in options.inputs if name not in urls)]
-        yield list(map(without_user, urls))
+        yield urls
 
 
 def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Report, *, needs: bool) -> None:

@@ -32,6 +32,7 @@ from absolve.run.inputs import is_folder
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
 from absolve.run.sources import STDIN
+from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
     import argparse
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     with crawling.captured(options, report, needs=True) as urls:
         if options.depth is not None and start is None and not urls:
             raise UsageError("--depth needs a URL as INPUT, or --from URL")
-        _run(start, start or next(iter(urls), None), options, report)
+        _run(start, start or next(map(without_user, urls), None), options, report)
 
 
 def _run(start: str | None, first: str | None, options: argparse.Namespace, report: Report) -> None:

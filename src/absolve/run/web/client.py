@@ -42,7 +42,7 @@ except ImportError as error:
     raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Mapping
     from typing import Self
 
 AGENT: Final = f"absolve/{__version__}"
@@ -84,15 +84,16 @@ class Asking(NamedTuple):
     settings: Settings = Settings()
     resolved: tuple[tuple[str, str], ...] = ()
     cache: str | None = None
-    origins: frozenset[str] | None = None
+    origins: Mapping[str, tuple[str, str] | None] | None = None  # with the user and password for each
 
     def with_origins(self, urls: Iterable[str | None]) -> Self:
         """Return the same for URLs of documents: the secrets of the user are for the origins of these URLs."""
-        found = set()
+        found: dict[str, tuple[str, str] | None] = {}
         for url in filter(None, urls):
             with suppress(ValueError):
-                found.add(ada_url.URL(url).origin)
-        return self._replace(origins=frozenset(found))
+                parsed = ada_url.URL(url)
+                found[parsed.origin] = found.get(parsed.origin) or environment.credentials(parsed)
+        return self._replace(origins=found)
 
 
 class Response(NamedTuple):
@@ -216,8 +217,7 @@ class Client:
             named = _parsed(url)
         except _NoAnswer as none:
             return Answer(name, problem=Diagnostic(none.code, none.text, name))
-        credentials = environment.credentials(named) if self._is_named(named) else None
-        course = _Course(named.origin, credentials, [], [], method)
+        course = _Course(named.origin, self._credentials(named), [], [], method)
         named.username = named.password = ""
         body = b""
         problem: tuple[str, str] | None = None
@@ -427,6 +427,12 @@ class Client:
             proxy=_httpcore_proxy(proxy) if proxy is not None else None,
             network_backend=None if self._asking.private else PublicNetwork(),
         )
+
+    def _credentials(self, url: ada_url.URL) -> tuple[str, str] | None:
+        """Return the user and password for a URL: those of a URL that only a document names are of its origin."""
+        if self._asking.origins is None:
+            return environment.credentials(url)
+        return (environment.given(url) or self._asking.origins[url.origin]) if self._is_named(url) else None
 
     def _is_named(self, url: ada_url.URL) -> bool:
         """Return whether the user named the origin of a URL."""

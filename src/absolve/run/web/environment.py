@@ -32,10 +32,15 @@ def cookies(name: str | None) -> CookieJar:
     return jar
 
 
+def given(url: ada_url.URL) -> tuple[str, str] | None:
+    """Return the user and password in a URL."""
+    return (unquote(url.username), unquote(url.password)) if url.username or url.password else None
+
+
 def credentials(url: ada_url.URL) -> tuple[str, str] | None:
     """Return the user and password for a URL that the user named: those in it, or those of .netrc for its host."""
-    if url.username or url.password:
-        return unquote(url.username), unquote(url.password)
+    if (own := given(url)) is not None:
+        return own
     with suppress(OSError, netrc.NetrcParseError):
         if (found := netrc.netrc().authenticators(url.hostname)) is not None:
             return found[0], found[2] or ""
