@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import api_pages
 import reference_pages
 from reference_pages import DOCS, ROOT
 
@@ -31,11 +32,14 @@ release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages"]
 myst_enable_extensions = ["attrs_block", "attrs_inline", "deflist"]
 myst_heading_anchors = 3
+smartquotes = False  # commands are copied
 myst_linkify_fuzzy_links = False
-autodoc_mock_imports = reference_pages.MOCKED
+autodoc_mock_imports = api_pages.MOCKED
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+maximum_signature_line_length = 88  # a parameter a line
+default_role = "py:obj"  # of docstrings: a name leads to what it names
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"absolve {release}"
@@ -103,10 +107,19 @@ def mend(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
     context["furo_navigation_tree"] = tree.replace(' role="heading">', ' role="heading" aria-level="2">')
 
 
+def plain(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Show docstrings literally: a backslash and a star are text in them, and the fields of rows have meanings."""
+    del app, what, obj, options
+    if lines and lines[0].startswith("Alias for field number"):
+        lines[:] = [api_pages.meaning(name), ""]
+    lines[:] = [line.replace("\\", "\\\\").replace("*", "\\*") for line in lines]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages of commands before Sphinx collects the sources."""
     app.connect("config-inited", lambda *_: reference_pages.write_commands())
     app.connect("env-get-outdated", outdated)
     app.connect("source-read", read)
+    app.connect("autodoc-process-docstring", plain)
     app.connect("html-page-context", mend, priority=900)  # after furo
     return {"parallel_read_safe": True}

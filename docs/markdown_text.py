@@ -5,7 +5,8 @@ In: text of any kind. Out: Markdown that shows it literally.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +36,24 @@ def fenced(language: str, text: str) -> str:
     return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
 
 
+_LITERAL: Final = re.compile(
+    r"'[^'\s]+'|(?<![\w-])--?[a-zA-Z][\w-]*|\$[A-Z_]+|\\\d|\b[\w*]+\.(?:toml|csv|html)\b"
+)  # quoted words, options, variables, \1, files
+
+
+def help_text(text: str) -> str:
+    """Return text of a help message as Markdown, with options, quoted words and names of files as code."""
+    parts, end = [], 0
+    for found in _LITERAL.finditer(text):
+        parts += [escaped(text[end : found.start()]), code(found[0])]
+        end = found.end()
+    return "".join([*parts, escaped(text[end:])])
+
+
 def escaped(text: str) -> str:
-    """Return text of a help message as Markdown that shows it literally."""
+    """Return text as Markdown that shows it literally."""
     return "".join(f"\\{character}" if character in "\\`*_{}[]<>#$~|" else character for character in text)
+
+
+def first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.])\s(?=[A-Z`])", text, maxsplit=1)[0]

@@ -6,7 +6,6 @@ for each name of TEXTS, and the pages of the commands. `tests/test_site.py` chec
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import shlex
@@ -17,22 +16,23 @@ import textwrap
 import tomllib
 import warnings
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from markdown_text import code, escaped, fenced, table
+import api_pages
+from markdown_text import code, fenced, first_sentence, help_text, table
 
 import absolve
 from absolve.audit import tables
 from absolve.cli.commands import COMMANDS
-from absolve.cli.parsing import Parser, parser
+from absolve.cli.option_table import ARGUMENTS, HELP
+from absolve.cli.parsing import MOST, Parser, most_used, parser
 from absolve.core.model import Layer
 from absolve.document.settings import CHOICES
 from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import MORE, Row
 from absolve.inventory.documents import DocumentRow
+from absolve.tables import FORMATS, OTHERWISE, Format
 from absolve.urls import PROFILES
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = Path(__file__).parent
 COMMAND_PAGES: Final = DOCS / "reference" / "commands"
-MOCKED: Final = ["pyspark", "py4j"]  # the site is built without them
 
 
 @cache
@@ -67,35 +66,64 @@ def write_commands() -> None:
 
 
 def command_page(name: str) -> str:
-    """Return the page of a command: usage, arguments, a directive for each option, and the text below its help."""
+    """Return the page of a command: usage, examples, options (those that are used most first), notes, help."""
     os.environ["COLUMNS"] = "80"  # argparse wraps the usage to it
     command = parser((name,)).commands[name]
+    examples, notes = _divided(command.epilog or "")
+    arguments, *options, helping = _option_sections(command)
     parts = [
         f"# absolve {name}\n\n{command.description}\n",
-        fenced("text", command.format_usage().removeprefix("usage: ")),
+        f"## Usage\n\n{fenced('text', command.format_usage().removeprefix('usage: '))}",
+        f"## Examples\n\n{fenced('text', examples)}" if examples else "",
+        _LEGEND if any(HARMLESS in section for section in options) else "",
         f"```{{program}} absolve {name}\n```\n",
+        *(arguments, *options),
+        f"## Notes\n\n{fenced('text', notes)}" if notes else "",
+        helping,
     ]
-    for group in command.groups():
-        actions = group._group_actions  # noqa: SLF001 - argparse has no other way
-        if actions:
-            title = group.title or ""
-            parts.append(f"## {title[:1].upper()}{title[1:]}\n")
-            parts += [described(command, action) for action in actions]
-    if command.epilog:
-        parts.append(f"## Examples and notes\n\n{fenced('text', command.epilog)}")
-    return "\n".join(parts)
+    return "\n".join(filter(None, parts))
+
+
+def _option_sections(command: Parser) -> list[str]:
+    """Return the arguments of a command, its options used most, the others by groups, and those of the help."""
+    groups = {group.title: group._group_actions for group in command.groups()}  # noqa: SLF001
+    arguments, helping = groups.pop(ARGUMENTS, []), groups.pop(HELP, [])
+    most = most_used(command) if len(command.all_options()) > MOST else []
+    found = [_section(command, ARGUMENTS, arguments), _section(command, "options used most", most)]
+    for title, actions in groups.items():
+        found.append(_section(command, title or "", [action for action in actions if action not in most]))
+    return [*found, _section(command, HELP, helping)]
+
+
+HARMLESS: Final = "†"
+_LEGEND: Final = f"""\
+{HARMLESS} marks an option that any [configuration file](../../howto/configuration.md) may set. The others count
+only in a file named with `--config`, because a file that absolve finds by itself may have come with a download.
+"""
+
+
+def _divided(notes: str) -> tuple[str, str]:
+    """Return the examples of a command, and the rest of the text below its help."""
+    before, _, found = notes.partition("examples:\n")
+    examples, _, after = found.partition("\n\n")
+    return textwrap.dedent(examples), "\n\n".join(filter(None, (before.strip(), after)))
+
+
+def _section(command: Parser, title: str, actions: Iterable[argparse.Action]) -> str:
+    """Return a section of arguments or options; "" for none."""
+    shown = [described(command, action) for action in actions]
+    return "\n".join([f"## {title[:1].upper()}{title[1:]}\n", *shown]) if shown else ""
 
 
 def described(command: Parser, action: argparse.Action) -> str:
     """Return the description of one argument or option."""
-    text = escaped(_expanded(command, action))
+    text = help_text(_expanded(command, action))
     if not action.option_strings:
         return f"`{action.metavar or action.dest}`\n: {text}\n"
     value = "" if action.nargs == 0 else f" {_value(action)}"
     names = ", ".join(f"{name}{value}" for name in action.option_strings)
-    is_harmless = action in command.rows and command.rows[action].is_harmless
-    found = " A configuration file that is merely found may set it." if is_harmless else ""
-    return f"```{{option}} {names}\n\n{text[:1].upper()}{text[1:]}.{found}\n```\n"
+    mark = f" {HARMLESS}" if action in command.rows and command.rows[action].is_harmless else ""
+    return f"```{{option}} {names}\n\n{text[:1].upper()}{text[1:]}.{mark}\n```\n"
 
 
 def _expanded(command: argparse.ArgumentParser, action: argparse.Action) -> str:
@@ -183,6 +211,29 @@ def problems() -> str:
         known = read("codes.toml")["problem"][name]
         parts.append(f"## {name}\n\n{known['cause']}\n\n{_of_page(name, known)}\n**To do:** {known['do']}\n")
     return "\n".join(parts)
+
+
+def _codes(names: Iterable[str], known: dict[str, Any]) -> str:
+    """Return a table of codes, each with one sentence and a link to its section."""
+    rows = [(f"[`{name}`](#{name})", first_sentence(known[name]["cause"])) for name in names]
+    return table(("code", "meaning"), rows)
+
+
+def problem_codes() -> str:
+    return _codes(PROBLEMS, read("codes.toml")["problem"])
+
+
+def diagnostic_codes() -> str:
+    known = read("codes.toml")["diagnostic"]
+    return _codes(sorted(known), known)
+
+
+def verdict_codes() -> str:
+    """Return a table of the verdicts for each kind of thing that is judged."""
+    known = read("codes.toml")["verdict"]
+    kinds = {"Links": tables.LINK_VERDICTS, "Old URLs": tables.URL_VERDICTS}
+    kinds |= {"Rules": tables.RULE_VERDICTS, "Pages": tables.PAGE_VERDICTS}
+    return "\n".join(f"**{title}**\n\n{_codes(names, known)}" for title, names in kinds.items())
 
 
 def example_row(name: str, known: dict[str, Any]) -> Row:
@@ -305,6 +356,25 @@ def others(group: str) -> str:
 # --- formats, limits, the rest ----------------------------------------------------------------------------------------
 
 
+def table_formats() -> str:
+    """Return the formats of tables, by the registry that writes them."""
+    known = read("columns.toml")["formats"]
+    named = {name: [f"`.{name}`"] if form.has_suffix else [f"`-f {name}`"] for name, form in FORMATS.items()}
+    for suffix, name in OTHERWISE.items():
+        named[name].append(f"`.{suffix}`")
+    rows = [
+        (" ".join(named[name]), known[name]["what"], _writers(form), known[name].get("needs", ""))
+        for name, form in FORMATS.items()
+    ]
+    return table(("suffix", "format", "written by", "needs"), rows)
+
+
+def _writers(form: Format) -> str:
+    if form.of:
+        return "`links`" if form.of == "links" else "`links`, `documents`"
+    return "`links`, `documents`" if not form.has_suffix else "`links`, `documents`, `audit`"
+
+
 def limits() -> str:
     """Return the limits, with the defaults of the code."""
     rows = []
@@ -351,40 +421,6 @@ def races() -> str:
     return section.strip() + "\n"
 
 
-# --- the library ------------------------------------------------------------------------------------------------------
-
-
-def public(module: str = "absolve") -> str:
-    """Return an autodoc directive for each public name of a module."""
-    from sphinx.ext.autodoc.mock import mock  # only a build needs it
-
-    with mock(MOCKED):
-        found = import_module(module)
-        values = {name: getattr(found, name) for name in found.__all__ if not name.startswith("__")}
-    classes = [name for name, value in values.items() if isinstance(value, type)]
-    others = [name for name in values if name not in classes]
-    lines = [_documented(module, name, values[name]) for names in (others, classes) for name in sorted(names)]
-    return fenced("{eval-rst}", "\n".join(filter(None, lines)))
-
-
-def _documented(module: str, name: str, value: Any) -> str:
-    """Return the directive for a public name; "" for a module, which has a section of its own."""
-    if isinstance(value, type):
-        if issubclass(value, Exception):
-            return f".. autoexception:: {module}.{name}\n   :members:\n"
-        return f".. autoclass:: {module}.{name}\n   :members:\n   :undoc-members:\n   :exclude-members: count, index\n"
-    if isinstance(value, ModuleType):
-        if not callable(value):
-            return ""
-        function = import_module(f"{value.__name__}.plan").plan  # of the package, which can be called
-        body = textwrap.indent(inspect.getdoc(function) or "", "   ")
-        return f".. py:function:: {module}.{name}{inspect.signature(function)}\n\n{body}\n"
-    if inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method":
-        return f".. autofunction:: {module}.{name}\n"
-    shown = repr(value).replace("typing.", "")  # an alias of a type, or a number
-    return f".. py:data:: {module}.{name}\n\n   ``{shown}``\n"
-
-
 # --- the build --------------------------------------------------------------------------------------------------------
 
 
@@ -416,6 +452,10 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     "audit-tables": audit_tables,
     "mirror-tables": mirror_tables,
     "problems": problems,
+    "problem-codes": problem_codes,
+    "verdict-codes": verdict_codes,
+    "diagnostic-codes": diagnostic_codes,
+    "table-formats": table_formats,
     "link-verdicts": link_verdicts,
     "url-verdicts": url_verdicts,
     "page-verdicts": page_verdicts,
@@ -430,8 +470,10 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     "races": races,
     "profiles": profiles,
     "divergences": divergences,
-    "api": lambda: public("absolve"),
-    "api-trees": lambda: public("absolve.trees"),
-    "api-arrow": lambda: public("absolve.arrow"),
-    "api-spark": lambda: public("absolve.spark"),
+    "api": api_pages.public,
+    "api-functions": api_pages.functions,
+    "api-options": api_pages.options,
+    "api-trees": lambda: api_pages.public("absolve.trees"),
+    "api-arrow": lambda: api_pages.public("absolve.arrow"),
+    "api-spark": lambda: api_pages.public("absolve.spark"),
 }

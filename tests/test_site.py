@@ -4,11 +4,15 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
+import api_pages
 import pytest
 import reference_pages
+from markdown_text import help_text
 
+import absolve
 from absolve.audit import tables
 from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import parser
@@ -16,6 +20,7 @@ from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import Row
 from absolve.inventory.documents import DocumentRow
 from absolve.mirror import check
+from absolve.tables import FORMATS
 from tests.shown_examples import blocks, run_page
 
 ROOT: Final = Path(__file__).parents[1]
@@ -158,6 +163,30 @@ def test_the_page_of_a_command_has_every_option(name: str) -> None:
     page = reference_pages.command_page(name)
     for option in parser((name,)).commands[name].options():
         assert re.search(rf"^```\{{option\}}.*--{option}\b", page, re.MULTILINE), option
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_of_a_command_has_examples_above_all_options_and_help_at_the_end(name: str) -> None:
+    titles = re.findall(r"^## (.+)$", reference_pages.command_page(name), re.MULTILINE)
+    wanted = [title for title in ("Usage", "Examples", "Arguments", "Options used most") if title in titles]
+    assert titles[: len(wanted)] == wanted
+    assert titles[-1] == "Help"
+
+
+def test_a_page_has_options_and_quoted_words_of_a_help_text_as_code() -> None:
+    assert help_text(r"'*.html' by name; see --same; \1 is a <group>") == r"`'*.html'` by name; see `--same`; `\1` is a \<group\>"
+
+
+def test_every_format_of_a_table_is_described() -> None:
+    assert list(COLUMNS["formats"]) == list(FORMATS)
+
+
+def test_every_type_in_a_signature_is_described() -> None:
+    values = [getattr(absolve, name) for name in absolve.__all__ if name not in {"arrow", "spark", "trees"}]
+    functions = [value for value in values if api_pages._is_function(value) and not isinstance(value, ModuleType)]
+    named = {word for function in functions for word in re.findall(r"\b[A-Z]\w+", api_pages.signature(function))}
+    described = set(absolve.__all__) | set(re.findall(r":: (\w+)", "".join(api_pages._types({}))))
+    assert named - described <= {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "None", "PathLike", "True", "False"}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -272,20 +272,21 @@ _USED: Final = (
 )
 
 
+def most_used(parser: Parser) -> list[argparse.Action]:
+    """Return the options of a command that are used most, at most ten."""
+    known = {name: action for action in parser.all_options() for name in action.option_strings}
+    return [known[name] for name in _USED if name in known][:MOST]
+
+
 def short(parser: Parser) -> str:
     """Return the short help: description, usage, some examples, and at most ten options."""
-    known = {name: action for action in parser.all_options() for name in action.option_strings}
-    used: list[argparse.Action] = []
-    for name in _USED:
-        if name in known and known[name] not in used:
-            used.append(known[name])
     formatter = parser._get_formatter()  # noqa: SLF001 - argparse has no other way
     formatter.add_text(parser.description)
     parser.add_usage_to(formatter)
     examples = _examples(parser.epilog or "")
     formatter.add_text(examples)
     subcommands = [action for action in parser.positionals() if action.nargs == "A..."]
-    for title, actions in (("commands", subcommands), ("options used most", used[:MOST])):
+    for title, actions in (("commands", subcommands), ("options used most", most_used(parser))):
         formatter.start_section(title)
         formatter.add_arguments(actions)
         formatter.end_section()
