@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+import absolve
 from absolve.inventory import PROBLEMS
 
 ROOT: Final = Path(__file__).parents[1]
@@ -107,3 +108,20 @@ def test_pre_commit_uses_the_ruff_version_of_ci() -> None:
 def test_the_problem_codes_in_the_decisions_are_those_of_the_rows() -> None:
     decisions = dict(DECISION.findall(text("docs/decisions.md")))
     assert re.findall(r"`([a-z-]+)`", decisions["I2"])[: len(PROBLEMS)] == list(PROBLEMS)
+
+
+# --- the place of the project -----------------------------------------------------------------------------------------
+
+REPOSITORY: Final = "absolve/absolve"  # until it is published under another name: change it here, and where these tests fail
+TEXTS: Final = [*PAGES, "action.yml", ".pre-commit-hooks.yaml", "pyproject.toml", "Dockerfile",
+                *(str(path.relative_to(ROOT)) for path in (ROOT / ".github").rglob("*.yml"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_every_text_names_the_same_repository_at_the_same_version(page: str) -> None:
+    named = re.findall(r"(?:github\.com/|uses: |--repo )([\w-]+/absolve)\b(?:\.git)?(?:@(\S+))?", text(page))
+    assert {name for name, _ in named} <= {REPOSITORY}
+    revisions = {revision for _, revision in named if revision}
+    revisions |= set(re.findall(rf"{REPOSITORY}\n +rev: (\S+)", text(page)))
+    assert revisions <= {f"v{absolve.__version__}"}
+    assert set(re.findall(r"\babsolve-(\d[\w.]*?)-py3", text(page))) <= {absolve.__version__}
