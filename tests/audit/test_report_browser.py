@@ -1,5 +1,8 @@
 """The report of an audit in a real Chromium: quick, without errors or requests, accessible, and safe from its contents."""
 
+import csv
+import io
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,9 +12,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pytest
-from made_tables import made
+from made_tables import HOSTILE, made
 
 from absolve.audit import outputs
+from absolve.tables.csv import literal
 from absolve.verifying.chromium import Chromium
 from tests import browser_page
 
@@ -20,7 +24,7 @@ READY = """new Promise((done, failed) => {
   const look = () => document.documentElement.dataset.ready ? done(performance.now()) : setTimeout(look, 10);
   look(); setTimeout(() => failed(new Error("not ready")), 20000);
 })"""
-DISPLAY = "getComputedStyle(document.querySelector('{}')).display"
+SUMMARIES = "[...document.querySelectorAll('#list summary')]"
 BUSY = 3  # tries: the machine does other things, too
 
 
@@ -60,14 +64,15 @@ class Page(browser_page.Page):
     def milliseconds(self, change: str) -> float:
         """Return the time until the list shows the result of a change."""
         found = self.value(f"""(async () => {{ const $ = id => document.getElementById(id); const begin = performance.now();
-            {change}; await report.update(); await new Promise(requestAnimationFrame); return performance.now() - begin; }})()""")
+            {change}; report.update(); report.updateUrls(); await new Promise(requestAnimationFrame); return performance.now() - begin; }})()""")
         return float(found)
 
 
 def test_the_report_makes_no_request_and_no_report_on_the_console(chromium: Chromium, reports: Reports) -> None:
     page = Page(chromium, reports.hostile)
-    page.value("document.querySelector('#list .open').click()")
+    page.value(f"{SUMMARIES}.forEach(one => one.click())")
     page.value("new Promise(done => setTimeout(done, 300))")
+    assert page.value("document.querySelectorAll('#list details li').length") > 20
     assert page.requests == [reports.hostile.as_uri()]
     assert page.reports == []
 
@@ -76,14 +81,13 @@ def test_texts_of_pages_do_no_harm(chromium: Chromium, reports: Reports) -> None
     page = Page(chromium, reports.hostile)
     title = page.value("document.title")
     assert title == "Audit of https://docs.example.org/"
-    for number in range(10):
-        page.value(f"document.querySelectorAll('#list .open')[{number}].click()")
-        page.value("new Promise(done => setTimeout(done, 100))")
-        page.value("document.querySelector('#detail').close()")
+    page.value("while (!document.querySelector('#list + .more').hidden) document.querySelector('#list + .more').click()")
+    page.value(f"{SUMMARIES}.forEach(one => one.click())")
+    page.value("new Promise(done => setTimeout(done, 300))")
     assert page.value("document.title") == title
-    assert page.value("document.querySelectorAll('script').length") == 7
+    assert page.value("document.querySelectorAll('script').length") == 4
     assert page.value("document.querySelectorAll('img, iframe, object, base').length") == 0
-    assert "<script>document.title='harmed'</script>" in page.value("[...document.querySelectorAll('#list .open')].map(one => one.textContent)")
+    assert "<script>document.title='harmed'</script>" in page.value("[...document.querySelectorAll('#list b')].map(one => one.textContent)")
     assert page.reports == []
 
 
@@ -95,7 +99,8 @@ def test_100_000_findings_are_usable_in_three_seconds(chromium: Chromium, report
     "change",
     [
         "$('search').value = 'config' + Math.random()", "$('search').value = 'config network'", "$('search').value = ''",
-        "$('verdict').value = 'broken'", "$('section').value = '/docs/'", "$('kind').value = 'map'", "$('sort').value = 'title'",
+        "$('verdict').value = 'broken'", "$('section').value = '/docs/'", "$('kind').value = 'map'", "$('sort').value = 'pages'",
+        "$('url-search').value = 'config'", "$('url-verdict').value = 'lost'",
     ],
 )  # fmt: skip
 def test_a_filter_a_search_and_a_sort_are_answered_in_200_ms(chromium: Chromium, reports: Reports, change: str) -> None:
@@ -104,7 +109,7 @@ def test_a_filter_a_search_and_a_sort_are_answered_in_200_ms(chromium: Chromium,
     assert min(page.milliseconds(change) for _ in range(BUSY)) < 200
 
 
-def test_filters_narrow_the_list_and_say_how_far(chromium: Chromium, reports: Reports) -> None:
+def test_filters_narrow_the_list_and_state_how_far(chromium: Chromium, reports: Reports) -> None:
     page = Page(chromium, reports.large)
     every = page.value("document.getElementById('status').textContent")
     page.milliseconds("$('verdict').value = 'broken'; $('section').value = '/docs/'")
@@ -113,22 +118,63 @@ def test_filters_narrow_the_list_and_say_how_far(chromium: Chromium, reports: Re
     names = page.value("[...document.querySelectorAll('#list .badge')].map(one => one.textContent)")
     assert set(names) == {"Broken"}
     page.value("document.getElementById('reset').click()")
-    page.value("new Promise(done => setTimeout(done, 200))")
     assert page.value("document.getElementById('status').textContent") == every
 
 
-def test_the_rows_of_a_picture_filter_the_list(chromium: Chromium, reports: Reports) -> None:
+@pytest.mark.parametrize(("button", "field"), [("#picture-sections .link", "section"), ("#picture-layers .link", "layer"), (".reasons button", "verdict")])
+def test_a_reason_and_a_row_of_a_picture_filter_the_list(chromium: Chromium, reports: Reports, button: str, field: str) -> None:
     page = Page(chromium, reports.large)
-    page.value("document.querySelector('#figure-treemap button[data-section]').click()")
-    page.value("new Promise(done => setTimeout(done, 300))")
-    assert page.value("document.getElementById('verdict').value && document.getElementById('section').value")
+    every = page.value("document.getElementById('status').textContent")
+    page.value(f"document.querySelector('{button}').click()")
+    assert page.value(f"document.getElementById('{field}').value")
     assert page.value("document.activeElement.id") == "search"
+    assert page.value("document.getElementById('status').textContent") != every
+    assert page.reports == []
 
 
-def test_only_the_rows_in_view_are_in_the_page(chromium: Chromium, reports: Reports) -> None:
+def test_more_rows_are_shown_on_request(chromium: Chromium, reports: Reports) -> None:
     page = Page(chromium, reports.large)
     assert page.value("report.data.count") > 5000
-    assert page.value("document.querySelectorAll('#list .tabulator-row').length") < 200
+    assert page.value("document.querySelectorAll('#list .cause').length") == 25
+    assert page.value("document.querySelector('#list + .more').textContent").startswith("Show 100 of ")
+    page.value("document.querySelector('#list + .more').click()")
+    assert page.value("document.querySelectorAll('#list .cause').length") == 125
+
+
+def test_old_urls_are_saved_as_csv_as_they_are_filtered(chromium: Chromium, reports: Reports, tmp_path: Path) -> None:
+    page = Page(chromium, reports.hostile)
+    page.milliseconds("$('url-verdict').value = 'lost'")
+
+    async def saved() -> None:
+        async with page.page.expect_download() as download:
+            await page.page.click("#save")
+        await (await download.value).save_as(tmp_path / "saved.csv")
+
+    page.do(saved)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "saved.csv").read_bytes().decode(), newline="")))
+    assert len(rows) == page.value("report.urls.rows.length") > 0
+    assert {row["verdict"] for row in rows} == {"lost"}
+    assert all(row["url"].startswith("https://www.example.com/") and row["requests"].isdecimal() for row in rows)
+    assert page.value("document.getElementById('said').textContent") == f"{len(rows)} row{'s' * (len(rows) != 1)} saved as old-urls.csv."
+    assert page.reports == []
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "=1+1", "+1", "-1", "@a", "\t=1", "a;=1", "a\n@b", "\uff1d1", "a=1", "", 'a"b,c', "\r-1"])
+def test_cells_that_are_saved_are_those_of_the_tables(chromium: Chromium, reports: Reports, text: str) -> None:
+    page = Page(chromium, reports.hostile)
+    assert page.value(f"report.literal({json.dumps(text)})") == literal(text)
+    (read,) = csv.reader(io.StringIO(page.value(f"report.csv([[{json.dumps(text)}, 1]])"), newline=""))
+    assert read == [literal(text), "1"]
+
+
+def test_a_rule_is_copied_without_a_permission(chromium: Chromium, reports: Reports) -> None:
+    page = Page(chromium, reports.hostile)
+    page.value("delete Navigator.prototype.clipboard")
+    shown = "document.querySelector('#list .copy').previousElementSibling.textContent"
+    page.do(lambda: page.page.click("#list .copy"))
+    assert page.value("getSelection().toString()") == page.value(shown)
+    assert page.value("document.querySelector('#list .copy').textContent") in {"Copied", "Selected"}
+    assert page.value("document.getElementById('said').textContent")
 
 
 def test_a_cause_opens_and_closes_by_keyboard(chromium: Chromium, reports: Reports) -> None:
@@ -137,56 +183,61 @@ def test_a_cause_opens_and_closes_by_keyboard(chromium: Chromium, reports: Repor
     for _ in range(200):
         page.press("Tab")
         reached.add(page.value("document.activeElement.id || document.activeElement.className || document.activeElement.localName"))
-        if page.value("document.activeElement.className === 'open'"):
+        if page.value("document.activeElement.localName === 'summary'"):
             break
-    assert {"skip", "search", "verdict", "section", "kind", "sort", "open"} <= reached
+    assert {"skip", "search", "verdict", "section", "kind", "sort", "summary"} <= reached
     page.press("Enter")
     page.value("new Promise(done => setTimeout(done, 200))")
-    assert page.value("document.getElementById('detail').open")
-    assert page.value("document.getElementById('detail').contains(document.activeElement)")
-    page.press("Escape")
-    assert not page.value("document.getElementById('detail').open")
-    assert page.value("document.activeElement.className") == "open"
+    assert page.value("document.activeElement.parentNode.querySelectorAll('li').length") > 1
+    page.press("Enter")
+    assert not page.value("document.activeElement.parentNode.open")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("is_open", [False, True], ids=["page", "dialog"])
-def test_axe_finds_no_serious_fault(chromium: Chromium, reports: Reports, scheme: Literal["light", "dark"], *, is_open: bool) -> None:
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_has_no_finding(chromium: Chromium, reports: Reports, width: int, scheme: Literal["light", "dark"]) -> None:
     pytest.importorskip("axe_core_python", reason="the axe engine is not installed")
-    page = Page(chromium, reports.hostile, scheme=scheme)
-    if is_open:
-        page.value("document.querySelector('#list .open').click()")
-        page.value("new Promise(done => setTimeout(done, 300))")
-    else:
-        page.value("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page = Page(chromium, reports.hostile, width=width, scheme=scheme)
+    page.value("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.value("new Promise(done => setTimeout(done, 300))")
     page.value(resources.files("axe_core_python").joinpath("axe.min.js").read_text("utf-8") + ";0")
-    part = "'#detail'" if is_open else "document"  # the page behind a dialog is inert
-    found = page.value(f"axe.run({part}).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))")
-    assert [one for one in found if one[0] in {"serious", "critical"}] == []
-    assert page.value(f"axe.run({part}).then(done => done.passes.length)") > 5
+    found = page.value("axe.run(document).then(done => done.violations.map(one => [one.impact, one.id, one.nodes[0].html]))")
+    assert found == []
+    assert page.value("axe.run(document).then(done => done.passes.length)") > 5
 
 
-@pytest.mark.parametrize("width", [400, 700, 1280])
+@pytest.mark.parametrize("width", [390, 700, 1280])
 def test_nothing_is_wider_than_the_window(chromium: Chromium, reports: Reports, width: int) -> None:
     page = Page(chromium, reports.hostile, width=width)
+    page.value(f"{SUMMARIES}.forEach(one => one.click())")
+    page.value("new Promise(done => setTimeout(done, 300))")
     assert page.value("document.documentElement.scrollWidth") <= width
-    page.value("document.querySelector('#list .open').click()")
-    assert page.value("document.getElementById('detail').scrollWidth <= document.getElementById('detail').clientWidth")
 
 
-def test_without_scripts_the_largest_causes_are_a_table(chromium: Chromium, reports: Reports) -> None:
+def test_without_scripts_the_verdict_and_the_largest_causes_are_shown(chromium: Chromium, reports: Reports) -> None:
     page = Page(chromium, reports.hostile, scripts=False)
-    assert page.value(DISPLAY.format(".static")) == "table"
+    text = page.value("document.body.innerText")
+    assert "Can we switch? No, not yet." in text
+    assert "Findings: 600 of 700 links, " in text
+    assert page.value("document.querySelectorAll('#list .cause').length") == page.value("document.querySelectorAll('#list .repair').length") > 20
     assert not page.value("document.querySelector('.tools').checkVisibility()")
     assert page.reports == []
 
 
-def test_print_shows_the_table_in_place_of_the_list(chromium: Chromium, reports: Reports) -> None:
+def test_the_list_without_scripts_is_the_same(chromium: Chromium, reports: Reports) -> None:
+    texts = "[...document.querySelectorAll('#list > li')].slice(0, 20).map(one => { one.querySelectorAll('.copy, details').forEach(other => other.remove()); return one.textContent.replace(/\\s+/g, ''); })"
+    assert Page(chromium, reports.hostile).value(texts) == Page(chromium, reports.hostile, scripts=False).value(texts)
+
+
+def test_paper_has_the_causes_unrolled(chromium: Chromium, reports: Reports) -> None:
     page = Page(chromium, reports.hostile, scheme="dark")
     page.do(lambda: page.page.emulate_media(media="print"))
-    assert page.value(DISPLAY.format(".static")) == "table"
-    assert page.value(DISPLAY.format("#list")) == "none"
+    page.value("dispatchEvent(new Event('beforeprint'))")
+    assert page.value("document.querySelectorAll('details:not([open])').length") == 0
+    assert not page.value("document.querySelector('.tools').checkVisibility()")
     assert page.value("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    page.value("dispatchEvent(new Event('afterprint'))")
+    assert page.value("document.querySelectorAll('#list details[open]').length") == 0
 
 
 def test_a_hostile_site_has_a_harmless_report(chromium: Chromium, tmp_path: Path) -> None:
@@ -200,10 +251,8 @@ def test_a_hostile_site_has_a_harmless_report(chromium: Chromium, tmp_path: Path
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     page = Page(chromium, tmp_path / "report.html")
-    for number in range(page.value("document.querySelectorAll('#list .open').length")):
-        page.value(f"document.querySelectorAll('#list .open')[{number}].click()")
-        page.value("new Promise(done => setTimeout(done, 100))")
-        page.value("document.querySelector('#detail').close()")
+    page.value(f"{SUMMARIES}.forEach(one => one.click())")
+    page.value("new Promise(done => setTimeout(done, 300))")
     assert page.value("document.title") == "Audit of https://new.example/"
     assert page.reports == []
     assert page.requests == [(tmp_path / "report.html").as_uri()]
@@ -212,17 +261,3 @@ def test_a_hostile_site_has_a_harmless_report(chromium: Chromium, tmp_path: Path
     assert "\u202e" not in text
     assert "secret" not in text
     assert "document.title=" in text
-
-
-@pytest.mark.parametrize(
-    ("picture", "field", "value"), [("layers", "layer", "retrieval"), ("hosts", "search", "host"), ("flows", "section", "/")]
-)
-def test_each_picture_is_a_filter(chromium: Chromium, reports: Reports, picture: str, field: str, value: str) -> None:
-    page = Page(chromium, reports.large)
-    every = page.value("document.getElementById('status').textContent")
-    page.value(f"document.querySelector('#figure-{picture} button[data-{field}]').click()")
-    page.value("new Promise(done => setTimeout(done, 300))")
-    assert page.value(f"document.getElementById('{field}').value").startswith(value)
-    assert page.value("document.getElementById('status').textContent") != every
-    page.value("document.querySelector('#list .open')?.click()")
-    assert page.reports == []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.findings import level
 from absolve.audit.outputs.source import Source
-from absolve.audit.outputs.words import of_rule
+from absolve.audit.outputs.words import counted, of_rule
 from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND
 from absolve.cli.totals import number
 from absolve.core import printable
@@ -191,7 +191,11 @@ SELECT (SELECT coalesce(sum(links), 0)::BIGINT FROM tallies),
 def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: Sequence[Path]) -> str:
     """Return `8 of 30 links and 3 of 6 old URLs have findings; 5 fixes in 4 files written; wrote report.html`."""
     *counts, fixes, ignored, mentions, left_out = connection.execute(_FOUND).fetchall()[0]
-    parts = [_found(*counts, is_whole=not report.failures)]
+    links, of_links, urls, of_urls, *others = counts
+    if of_links + of_urls + sum(others) == 0 and not report.failures:  # only where all was read that was given
+        parts = [f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")]
+    else:
+        parts = [f"findings: {counted(links, of_links, urls, of_urls, *others)}"]
     if options.fix:
         parts.append(_fixed(report, is_diff=options.diff))
     elif fixes:
@@ -210,30 +214,6 @@ def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: 
         names = [printable.message(str(path), credentials=options.show_credentials) for path in wrote]
         parts.append(f"wrote {', '.join(names)}")
     return "; ".join(parts)
-
-
-def _found(
-    links: int,
-    of_links: int,
-    urls: int,
-    of_urls: int,
-    pages: int,
-    differing: int,
-    unread: int,
-    wrong: int,
-    *,
-    is_whole: bool,
-) -> str:
-    """Return the counts of findings; `no findings` only where all was read that was given (`is_whole`)."""
-    found = [f"{of_links:,} of {number(links, 'link')}"]
-    if urls:
-        found.append(f"{of_urls:,} of {number(urls, 'old URL')}")
-    others = ((pages, "page"), (differing, "differing answer"), (unread, "unread rule"), (wrong, "wrong rule"))
-    found += [number(count, noun) for count, noun in others if count]
-    if is_whole and not of_links + of_urls + pages + differing + unread + wrong:
-        return f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")
-    *first, last = found
-    return f"findings: {', '.join(first)} and {last}" if first else f"findings: {last}"
 
 
 def _fixed(report: Report, *, is_diff: bool) -> str:

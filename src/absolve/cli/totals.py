@@ -128,9 +128,7 @@ def _kinds(counts: Counter[str]) -> str:
     return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
 
 
-def number(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 link`, `2,000 links`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+number = printable.number
 
 
 def of_links(totals: Totals) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+from absolve.audit.outputs.words import counted as in_words
 from absolve.audit.outputs.words import of_rule, words
-from absolve.audit.tables import FINE, QUIET, RULES_FOUND
+from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND
 from absolve.core.printable import masked, printable
 
 if TYPE_CHECKING:
@@ -90,6 +91,19 @@ def found(source: Source) -> Iterator[Finding]:
         return
     for is_new in (True, False):
         yield from (one._replace(is_new=is_new) for one in _all(source) if (one.identity in news) is is_new)
+
+
+def counted(source: Source) -> str:
+    """Return the counts of findings as the last line of the command has them: `2 of 30 links and 1 wrong rule`."""
+    rules = RULES_FOUND.format("rules")
+    others = source.rows(
+        f"SELECT (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}),"  # noqa: S608 - names of ours
+        f" (SELECT count(*) FROM pages WHERE verdict <> '{DIFFERS}'),"
+        f" (SELECT count(*) FROM pages WHERE verdict = '{DIFFERS}'),"
+        f" (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({rules}) WHERE problem IS NULL)"
+    )
+    of_urls, *of_others = next(others)
+    return in_words(source.number("links"), source.number("findings"), source.number("urls"), of_urls, *of_others)
 
 
 def news_of(source: Source, most: int) -> Iterator[tuple[str, str, str]]:

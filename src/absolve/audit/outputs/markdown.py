@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from absolve.audit.outputs.findings import news_of
+from absolve.audit.outputs.findings import counted, news_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
+from absolve.core.printable import number
 from absolve.tables.md import cell
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def reasons(source: Source) -> list[tuple[str, str, str]]:
 def _number(verdict: str, count: int) -> str:
     kinds = ((URL_VERDICTS, "old URL"), (PAGE_VERDICTS, "page"), (RULE_VERDICTS, "rule"))
     what = next((name for verdicts, name in kinds if verdict in verdicts), "link")
-    return f"{count:,} {what}{'s' if count > 1 else ''}: {words(verdict).name.lower()}"
+    return f"{number(count, what)}: {words(verdict).name.lower()}"
 
 
 def can_switch(source: Source) -> bool:
@@ -46,8 +47,7 @@ def can_switch(source: Source) -> bool:
 def unlisted(source: Source) -> list[str]:
     """Return sentences about the findings that are in no list."""
     numbers = {"ignored": source.number("ignored"), "left out, of unchanged documents": source.number("left_out")}
-    found = ((number, "is" if number == 1 else "are", what) for what, number in numbers.items() if number)
-    return [f"{number:,} finding{'s' * (number != 1)} {verb} {what}." for number, verb, what in found]
+    return [f"{number(n, 'finding')} {'is' if n == 1 else 'are'} {what}." for what, n in numbers.items() if n]
 
 
 def write(source: Source, file: IO[bytes]) -> None:
@@ -67,13 +67,9 @@ def _lines(source: Source) -> Iterator[str]:
     if news := list(news_of(source, MOST_CAUSES)):
         yield from _table("New since the baseline", news, ("verdict", "place", "what"))
         yield ""
-    parts = [f"**{source.number('findings'):,}** findings in **{source.number('links'):,}** links"]
-    parts.append(f"**{source.number('causes'):,}** causes")
-    if old:
-        parts.append(f"**{source.number('lost'):,}** of {source.number('urls'):,} old URLs lost")
-    yield " ".join([f"{', '.join(parts)}.", *unlisted(source)])
+    yield " ".join([f"Findings: {counted(source)}; {number(source.number('causes'), 'cause')}.", *unlisted(source)])
     yield ""
-    yield from [f"- {number}. {meaning}" for _, number, meaning in reasons(source)]
+    yield from [f"- {count}. {meaning}" for _, count, meaning in reasons(source)]
     yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))
     yield from _table("Largest causes", source.rows(_causes(source)), ("cause", "verdict", "links", "pages", "example"))
     if "baseline" in source.tables:

@@ -4,87 +4,137 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from absolve.core.printable import number
+
 
 class Words(NamedTuple):
-    """`name`: a short title. `meaning`: a sentence for the rule. `message`: a template for one finding."""
+    """`name`: a short title. `meaning`: a sentence for the rule. `message`: a template for one finding.
+
+    `repair`: what to do where no fix and no rule is known. `severity`: SEVERITIES has the words.
+    """
 
     name: str
     meaning: str
     message: str
+    repair: str = ""
+    severity: int = 0
+
+
+SEVERITIES: Final = (
+    "Visitors or search engines meet an error",
+    "Leads by a detour, or elsewhere than before",
+    "To know: no reason to wait",
+)
 
 
 VERDICTS: Final = {
     "ok": Words("Fine", "The target is there.", "{reference}"),
     "same": Words("Same document", "The link leads to its own document.", "{reference}"),
     "external": Words("External", "The link leads to another site, which is not judged, or works.", "{reference}"),
-    "malformed": Words("Malformed", "The reference is no URL.", "{reference} is no URL"),
+    "malformed": Words(
+        "Malformed", "The reference is no URL.", "{reference} is no URL", "Correct the URL.",
+    ),
     "unresolved": Words(
-        "Unresolved", "There is no base URL for a relative reference.", "{reference} has no base URL to resolve it"
+        "Unresolved", "There is no base URL for a relative reference.",
+        "{reference} has no base URL to resolve it", "Give the page a base URL: --url, or a base element.",
     ),
     "placeholder": Words(
-        "Placeholder",
-        "The reference has a mark of a template that no program has filled in.",
-        "{reference} is a placeholder",
+        "Placeholder", "The reference has a mark of a template that no program has filled in.",
+        "{reference} is a placeholder", "Run the program that fills in the template.",
     ),
     "divergent": Words(
-        "Divergent",
-        "The RFCs and browsers disagree where the link leads.",
-        "the RFCs and browsers disagree where {reference} leads",
+        "Divergent", "The RFCs and browsers disagree where the link leads.",
+        "the RFCs and browsers disagree where {reference} leads", "Write the link as an absolute URL.", 1,
     ),
-    "leftover": Words("Leftover", "The link names the old site.", "{reference} names the old site"),
+    "leftover": Words(
+        "Leftover", "The link names the old site.", "{reference} names the old site",
+        "Write the URL on the new site.", 1,
+    ),
     "local": Words(
-        "Local", "The link leads to the machine that the site was made on.", "{reference} leads to the own machine"
+        "Local", "The link leads to the machine that the site was made on.",
+        "{reference} leads to the own machine", "Write the public URL.",
     ),
     "mixed": Words(
-        "Mixed content", "An https page loads this by http: browsers block it.", "{reference} is loaded by http"
+        "Mixed content", "An https page loads this by http: browsers block it.",
+        "{reference} is loaded by http", "Load it by https.",
     ),
-    "insecure": Words("Insecure", "A link to a page of the own host uses http.", "{reference} uses http"),
-    "loop": Words("Redirect loop", "Redirects lead in a circle.", "the redirects of {reference} lead in a circle"),
+    "insecure": Words(
+        "Insecure", "A link to a page of the own host uses http.", "{reference} uses http", "Write https.", 1,
+    ),
+    "loop": Words(
+        "Redirect loop", "Redirects lead in a circle.", "the redirects of {reference} lead in a circle",
+        "Correct the redirects.",
+    ),
     "chain": Words(
-        "Redirect chain", "The target is reached by more than one redirect.", "{reference} takes {hops} redirects"
+        "Redirect chain", "The target is reached by more than one redirect.",
+        "{reference} takes {hops} redirects", "Write the last URL, and join the redirects.", 1,
     ),
-    "redirected": Words("Redirected", "The target is reached by a redirect.", "{reference} is redirected"),
-    "case": Words("Letter case", "The target is there in other letter case.", "{reference} has other letter case"),
+    "redirected": Words(
+        "Redirected", "The target is reached by a redirect.", "{reference} is redirected",
+        "Write the URL that the redirect leads to.", 1,
+    ),
+    "case": Words(
+        "Letter case", "The target is there in other letter case.", "{reference} has other letter case",
+        "Write the name in the letter case of the file.",
+    ),
     "slash": Words(
-        "Slash",
-        "The target is there with or without the slash at its end.",
-        "{reference} differs in the slash at its end",
+        "Slash", "The target is there with or without the slash at its end.",
+        "{reference} differs in the slash at its end", "Write the URL of the page that is there.", 1,
     ),
     "encoding": Words(
-        "Encoding", "The target is there in another Unicode or percent form.", "{reference} is written in another form"
+        "Encoding", "The target is there in another Unicode or percent form.",
+        "{reference} is written in another form", "Write the URL as the file is named.", 1,
     ),
     "fragment": Words(
-        "Missing place",
-        "The document is there, the place in it is not.",
-        "the place that {reference} leads to is not there",
+        "Missing place", "The document is there, the place in it is not.",
+        "the place that {reference} leads to is not there", "Restore the id, or change the fragment.", 1,
     ),
     "unsure": Words(
-        "Unsure", "A server did not answer whether the target is there.", "it is not known whether {reference} works"
+        "Unsure", "A server did not answer whether the target is there.",
+        "it is not known whether {reference} works", "Open the URL in a browser.", 1,
     ),
-    "broken": Words("Broken", "The target is not there.", "the target of {reference} is not there"),
+    "broken": Words(
+        "Broken", "The target is not there.", "the target of {reference} is not there",
+        "Add the page, a rule for its URL, or change the link.",
+    ),
     "kept": Words("Kept", "The old URL is there, with its content.", "{url}"),
     "mapped": Words("Mapped", "A rule leads the old URL to a page that is there.", "{url}"),
     "moved": Words(
-        "Moved", "The content of the old URL is elsewhere, and no rule leads to it.", "{url} has no rule"
+        "Moved", "The content of the old URL is elsewhere, and no rule leads to it.", "{url} has no rule",
+        "Add a rule.",
     ),
-    "replaced": Words("Replaced", "The old URL leads to a page with other content.", "{url} has other content now"),
+    "replaced": Words(
+        "Replaced", "The old URL leads to a page with other content.", "{url} has other content now",
+        "Decide which page the readers of the old URL should get.", 1,
+    ),
     "gone": Words("Gone", "The map states that the old URL is gone.", "{url}"),
-    "lost": Words("Lost", "The old URL leads nowhere.", "{url} leads nowhere"),
-    "noindex": Words(
-        "Not indexed", "Search engines may not index the page.", "search engines may not index {url}"
+    "lost": Words(
+        "Lost", "The old URL leads nowhere.", "{url} leads nowhere",
+        "Add a rule, or state in the map that the page is gone (410).",
     ),
-    "orphan": Words("Orphan", "No link and no sitemap leads to the page.", "nothing leads to {url}"),
+    "noindex": Words(
+        "Not indexed", "Search engines may not index the page.", "search engines may not index {url}",
+        "Remove noindex before the launch, if it is not meant.",
+    ),
+    "orphan": Words(
+        "Orphan", "No link and no sitemap leads to the page.", "nothing leads to {url}",
+        "Link to the page, or remove it.", 1,
+    ),
     "canonical": Words(
-        "Canonical", "The canonical link of the page contradicts.", "the canonical link of {url} contradicts"
+        "Canonical", "The canonical link of the page contradicts.", "the canonical link of {url} contradicts",
+        "Write the page's own new URL.", 1,
     ),
     "hreflang": Words(
-        "Languages", "The links to other languages contradict.", "the links of {url} to other languages contradict"
+        "Languages", "The links to other languages contradict.",
+        "the links of {url} to other languages contradict", "List the same languages on each of the pages.", 1,
     ),
     "sitemap": Words(
-        "Sitemap", "The sitemap lists a URL that it should not list.", "the sitemap should not list {url}"
+        "Sitemap", "The sitemap lists a URL that it should not list.", "the sitemap should not list {url}",
+        "Write the sitemap again, with the final URLs.", 1,
     ),
     "duplicate": Words(
-        "Duplicate", "The same content has two URLs, and no canonical link.", "{url} has the content of another URL"
+        "Duplicate", "The same content has two URLs, and no canonical link.",
+        "{url} has the content of another URL", "Add a canonical link to one of the two, or redirect it.", 1,
     ),
     "changed": Words(
         "Changed",
@@ -92,15 +142,16 @@ VERDICTS: Final = {
         "{url} has changed",
     ),
     "differs": Words(
-        "Differs", "A server does not answer as the maps and the files have it.", "the server answers {url} otherwise"
+        "Differs", "A server does not answer as the maps and the files have it.",
+        "the server answers {url} otherwise", "Correct the configuration of the server, or the map.",
     ),
     "unread-rule": Words(
-        "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}"
+        "Unread rule", "A rule of the map could not be read, and was not used.", "{detail}: {reference}",
+        "Correct the line: no link and no URL was judged by it.",
     ),
     "wrong-rule": Words(
-        "Wrong rule",
-        "A rule of the map never applies, or leads in a circle, to another rule, or to nothing.",
-        "{detail}: {reference}",
+        "Wrong rule", "A rule of the map never applies, or leads in a circle, to another rule, or to nothing.",
+        "{detail}: {reference}", "Correct the line: --write-map joins chains.",
     ),
 }
 
@@ -121,6 +172,26 @@ def of_rule(problem: str | None, finding: str | None) -> str:
     word, _, line = finding.rpartition(" ")
     place = f"line {line}" if line.isdigit() else line
     return _OF_RULES.get(finding) or f"this rule never applies: it {'is ' * word.startswith('shadowed')}{word} {place}"
+
+
+def counted(
+    links: int,
+    of_links: int,
+    urls: int,
+    of_urls: int,
+    pages: int,
+    differing: int,
+    unread: int,
+    wrong: int,
+) -> str:
+    """Return the counts of findings in words: those of links and old URLs, of all of them, and those of others."""
+    found = [f"{of_links:,} of {number(links, 'link')}"]
+    if urls:
+        found.append(f"{of_urls:,} of {number(urls, 'old URL')}")
+    others = ((pages, "page"), (differing, "differing answer"), (unread, "unread rule"), (wrong, "wrong rule"))
+    found += [number(count, noun) for count, noun in others if count]
+    *first, last = found
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def words(verdict: str) -> Words:

@@ -1,4 +1,4 @@
-"""Collect the data of the report, in columns: causes with their findings, and the counts of the pictures.
+"""Collect the data of the report, in columns: causes with their findings, and all old URLs.
 
 In: a `Source`. Out: a JSON value. Findings are sorted by cause, so a cause is a range of them. Findings without a cause
 (on pages, on rules) get one by their verdict.
@@ -10,15 +10,15 @@ import os
 import re
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.findings import placed, section_of_path
-from absolve.audit.outputs.words import words
-from absolve.audit.tables import DIFFERS, EXPECTED, FINE, QUIET, UNREAD, VERDICTS, WRONG
-from absolve.core.printable import MASK, masked, printable
+from absolve.audit.outputs.words import SEVERITIES, of_rule, words
+from absolve.audit.tables import DIFFERS, EXPECTED, FINE, RULES_FOUND, UNREAD, WRONG
+from absolve.core.printable import MASK, masked, number, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from absolve.audit.outputs.source import Source
 
@@ -27,19 +27,20 @@ KINDS: Final = ("links", "old URLs", "pages", "map")
 NUMBERS: Final = frozenset(  # columns of numbers of texts: their differences are small
     ("title", "final", "fix", "suggestion", "rule", "document", "reference", "source")
 )
+URL_NUMBERS: Final = frozenset(("url", "final", "suggestion", "rule"))
 MOST_FINDINGS: Final = 150_000  # of links that are listed, and as many others; the numbers of causes count all
 MOST_LINES: Final = 1_200_000  # characters of source lines
 LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
-MOST_ROWS: Final = 100  # of a table beside the findings
-MOST_FLOWS: Final = 400  # rows of old and new sections
+MOST_URLS: Final = 100_000  # of the old site that are listed: those with findings first
 _HOW: Final = "replace(regexp_replace(detail, ';.*|(to) http.*', '\\1'), 'leads to', 'leads elsewhere')"  # without URLs
-_UNUSED: Final = "rule"  # the verdict of rules with a finding
+_PLACE: Final = re.compile(r"[^\s,]+:\d+")  # FILE:LINE, in place of a rule to add
+_ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", "map": "rule"}
 
 
 class Causes:
-    """The columns of causes, and those of their findings."""
+    """The columns of causes, those of their findings, and those of old URLs. `failing`: verdicts that are errors."""
 
-    def __init__(self, roots: Iterable[Path], *, credentials: bool = False) -> None:
+    def __init__(self, roots: Iterable[Path], failing: Collection[str], *, credentials: bool = False) -> None:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
         self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
@@ -50,15 +51,17 @@ class Causes:
             name: []
             for name in ("document", "section", "layer", "line", "column", "reference", "source", "fix", "final")
         }
+        self.urls: dict[str, list[int]] = {
+            name: [] for name in ("url", "verdict", "final", "suggestion", "rule", "requests")
+        }
+        self._failing = failing
         self._source_lines = SourceLines(roots, credentials=credentials)
         self._seen: set[int] = set()
 
     def begin(self, verdict: str, kind: str, title: str, size: int, **given: str | None) -> None:
         """Begin a cause with so many findings; those that are added to it are listed."""
-        if verdict not in self.verdicts:
-            self.verdicts.append(verdict)
         columns = self.causes
-        columns["verdict"].append(self.verdicts.index(verdict))
+        columns["verdict"].append(self.verdict(verdict))
         columns["kind"].append(KINDS.index(kind))
         columns["title"].append(self.texts.number(title))
         for name in REPAIRS:
@@ -83,6 +86,48 @@ class Causes:
             self._seen.add(number)
             self.causes["pages"][-1] = max(self.causes["pages"][-1], len(self._seen))
 
+    def verdict(self, verdict: str) -> int:
+        """Return the number of a verdict, which is added if it is new."""
+        if verdict not in self.verdicts:
+            self.verdicts.append(verdict)
+        return self.verdicts.index(verdict)
+
+    def add_url(self, url: str, verdict: str, requests: int | None, **given: str | None) -> None:
+        """Add an old URL; `given` are the texts of its other columns."""
+        columns = self.urls
+        columns["url"].append(self.documents.number(url))
+        columns["verdict"].append(self.verdict(verdict))
+        columns["requests"].append(-1 if requests is None else requests)
+        for name in ("final", "suggestion", "rule"):
+            columns[name].append(self.texts.number(given.get(name)))
+
+    def severity(self, verdict: str) -> int:
+        """Return the place in SEVERITIES of a verdict: the last one if it is no reason to fail."""
+        return words(verdict).severity if verdict in self._failing else len(SEVERITIES) - 1
+
+    def first(self, most: int) -> list[dict[str, Any]]:
+        """Return the first causes by severity and reach in words, each with its first finding."""
+        columns, texts, found = self.causes, self.texts.shown(), self.findings
+        documents, lines = self.documents.shown(), self.lines.shown()
+        ranks = [self.severity(verdict) for verdict in self.verdicts]
+        reach = [sum(both) for both in zip(columns["count"], columns["requests"], strict=True)]
+        order = sorted(range(len(reach)), key=lambda at: (ranks[columns["verdict"][at]], -reach[at]))
+        starts = [0, *accumulate(columns["listed"])]
+        rows = []
+        for at in order[:most]:
+            start = starts[at]
+            given = {name: texts[columns[name][at]] for name in ("title", *REPAIRS)}
+            given["source"] = lines[found["source"][start]] or texts[found["reference"][start]]
+            given["leads"] = texts[found["final"][start]] if columns["kind"][at] else ""
+            given["arrow"] = "→ " if KINDS[columns["kind"][at]] == "old URLs" else ""
+            place = documents[found["document"][start]], found["line"][start], found["column"][start]
+            verdict = self._verdict(self.verdicts[columns["verdict"][at]])
+            size = reached(KINDS[columns["kind"][at]], *(columns[name][at] for name in ("count", "pages", "requests")))
+            given["place"], given["reach"] = ":".join(map(str, filter(None, place))), size
+            given["do"] = "See" if _PLACE.fullmatch(given["rule"]) else "Add the rule"
+            rows.append({**given, "verdict": verdict})
+        return rows
+
     def source_line(self, document: str, start: int | None, end: int | None, reference: str) -> str:
         """Return the source line of a finding, as long as there are not too many."""
         if self.causes["listed"][-1] >= LINES_OF_CAUSE or self.lines.size > MOST_LINES or start is None or end is None:
@@ -98,6 +143,8 @@ class Causes:
         return {
             "verdicts": [self._verdict(verdict) for verdict in self.verdicts],
             "kinds": KINDS,
+            "nouns": [_ONE_OF_EACH[kind] for kind in KINDS],
+            "severities": SEVERITIES,
             "texts": self.texts.shown(),
             "documents": self.documents.shown(),
             "sections": self.sections.shown(),
@@ -105,23 +152,32 @@ class Causes:
             "layers": self.layers.shown(),
             "causes": causes,
             "findings": findings,
+            "urls": {name: deltas(values) if name in URL_NUMBERS else values for name, values in self.urls.items()},
             "length": len(self.findings["line"]),
         }
 
-    def _verdict(self, verdict: str) -> dict[str, str]:
-        if verdict == _UNUSED:
-            return {"id": verdict, "name": "Rule of the map", "meaning": "A rule of the map needs a look."}
-        return {"id": verdict, "name": words(verdict).name, "meaning": words(verdict).meaning}
+    def _verdict(self, verdict: str) -> dict[str, Any]:
+        name, meaning, _, repair, _ = words(verdict)
+        return {"id": verdict, "name": name, "meaning": meaning, "repair": repair, "severity": self.severity(verdict)}
 
 
-def collected(source: Source) -> dict[str, Any]:
+def reached(kind: str, count: int, pages: int, requests: int) -> str:
+    """Return the reach of a cause: `2 links on 1 page`, `3 old URLs, 40 requests`."""
+    size = number(count, _ONE_OF_EACH[kind])
+    if kind == "links":
+        return f"{size} on {number(pages, 'page')}"
+    return f"{size}, {number(requests, 'request')}" if requests else size
+
+
+def collected(source: Source) -> Causes:
     """Return the data of the report."""
-    causes = Causes(source.options.roots, credentials=source.options.credentials)
+    causes = Causes(source.options.roots, source.options.fail_on | {UNREAD}, credentials=source.options.credentials)
     _links(source, causes)
     _urls(source, causes)
     _pages(source, causes)
     _rules(source, causes)
-    return {**causes.value(), "pictures": pictures(source)}
+    _all_urls(source, causes)
+    return causes
 
 
 def _cause_rows(source: Source) -> dict[tuple[Any, ...], tuple[Any, ...]]:
@@ -139,7 +195,7 @@ def _listed(source: Source, select: str, order: str, weight: str = "count(*)") -
     rows = source.rows(f"SELECT count(*) FROM ({select}) GROUP BY {group}")  # noqa: S608 - names of ours
     most = most_of_each([size for (size,) in rows], MOST_FINDINGS)
     return source.rows(
-        "SELECT * EXCLUDE (nth, weight) FROM (SELECT *,"  # noqa: S608 - names of ours
+        f"SELECT * EXCLUDE (nth{', weight' * (weight == 'count(*)')}) FROM (SELECT *,"  # noqa: S608 - names of ours
         f" row_number() OVER (PARTITION BY {group} ORDER BY {order}) AS nth,"
         f" {weight} OVER (PARTITION BY {group}) AS weight, count(*) OVER (PARTITION BY {group}) AS size"
         f" FROM ({select})) WHERE nth <= {most}"
@@ -184,16 +240,17 @@ def _urls(source: Source, causes: Causes) -> None:
     last: tuple[Any, ...] | None = None
     order = "requests DESC NULLS LAST, url"
     for row in _listed(source, select, order, "sum(requests)"):
-        key, verdict, url, final, suggestion, rule, score, requests, section, size = row
+        key, verdict, url, final, suggestion, rule, score, requests, section, weight, size = row
         if (key, verdict) != last:
             last = key, verdict
             title, _, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
             causes.begin(verdict, "old URLs", title or url, size, **dict(zip(REPAIRS, rest, strict=True)))
-        text = f"{final or suggestion} (similarity {score:.2f})" if score is not None else final or suggestion
-        asked = f"{requests:,} request{'s' * (requests != 1)}" if requests is not None else ""
-        text = "; ".join(part for part in (text, asked) if part)
-        causes.causes["requests"][-1] += requests or 0
-        causes.add(url, section, 0, 0, reference="" if verdict != "moved" else rule, final=text)
+        causes.causes["requests"][-1] = weight or 0
+        where = f"{final or 'nowhere'}{f', perhaps {suggestion}' if suggestion and suggestion != final else ''}"
+        where = f"{where} (similarity {score:.2f})" if score is not None else where
+        asked = f"; {number(requests, 'request')}" if requests is not None else ""
+        own = rule if verdict == "moved" and rule != (rest[-1] if known.get(last) else None) else ""
+        causes.add(url, section, 0, 0, reference=own, final=where + asked)
 
 
 def _pages(source: Source, causes: Causes) -> None:
@@ -211,97 +268,28 @@ def _pages(source: Source, causes: Causes) -> None:
 
 
 def _rules(source: Source, causes: Causes) -> None:
-    cause = "CASE WHEN problem IS NULL THEN split_part(finding, ' ', 1) ELSE '' END AS cause, '' AS verdict"
-    select = (
-        f"SELECT {cause}, file, line, text, problem, finding FROM ({source.select('rules')})"  # noqa: S608 - names of ours
-        " WHERE problem IS NOT NULL OR finding IS NOT NULL"
-    )
+    hidden = "split_part(finding, ' ', 1) IN ('shadowed', 'contradicts')"  # by or with a rule that differs each time
+    cause = f"CASE WHEN problem IS NULL THEN CASE WHEN {hidden} THEN 'hidden' ELSE finding END END"
+    found = RULES_FOUND.format(f"({source.select('rules')})")
+    select = f"SELECT {cause} AS cause, verdict, file, line, text, problem, finding FROM ({found})"  # noqa: S608 - names of ours
     last = None
-    for cause, _, file, line, text, problem, finding, size in _listed(source, select, "file, line"):
-        if cause != last:
-            last = cause
-            title = f"Rules of the map: {cause}" if cause else words(UNREAD).meaning
-            verdict = _UNUSED if cause in {"unused", "repeats"} else WRONG if cause else UNREAD
+    for cause, verdict, file, line, text, problem, finding, size in _listed(source, select, "file, line"):
+        what = of_rule(problem, finding)
+        if (cause, verdict) != last:
+            last = cause, verdict
+            title = "an earlier rule has its URLs" if cause == "hidden" else what.removeprefix("this rule ")
+            title = words(UNREAD).meaning if verdict == UNREAD else f"A wrong rule of the map: {title}"
             causes.begin(verdict, "map", title, size)
-        causes.add(file, "", line or 0, 0, reference=text, final=problem or finding)
+        said = "" if verdict == WRONG and cause != "hidden" else what  # in the title
+        causes.add(file or "", "", line or 0, 0, reference=text, final=said)
 
 
-class Listing(NamedTuple):
-    """A table that is no finding: its first rows as texts, and the number of all. The names are for narrow windows."""
-
-    name: str
-    title: str
-    note: str
-    columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    number: int
-
-
-def listings(source: Source) -> Iterator[Listing]:
-    """Yield the tables beside the findings that have rows."""
-    for name, (title, note, columns, order) in _LISTINGS.items():
-        count = source.value(f"SELECT count(*) FROM {name}") if name in source.tables else 0  # noqa: S608 - names of ours
-        if count:
-            select = f"SELECT {', '.join(columns.values())} FROM ({source.select(name)})"  # noqa: S608 - names of ours
-            query = f"{select} ORDER BY {order} LIMIT {MOST_ROWS}"
-            rows = [tuple(map(shown, row)) for row in source.rows(query)]
-            yield Listing(name, title, note, tuple(columns), rows, count)
-
-
-# A table -> its title, a note, its columns as SQL by their names, and the order of its rows.
-_LISTINGS: Final = {
-    "mentions": (
-        "Still named outside links",
-        "The old host in scripts, texts, comments, attributes and other files. No rule and no repair changes these.",
-        {
-            "Place": "concat_ws(':', concat_ws(' ', document, nullif(entity, '')), line, \"column\")",
-            "Kind": "kind",
-            "Mention": "mention",
-        },
-        'document, entity, line, "column"',
-    ),
-    "changes": (
-        "What changed on the pages that stayed",
-        "Pages of the old site that are there, or that moved with their content.",
-        {
-            "Page": "url || CASE WHEN final <> url THEN ' → ' || final ELSE '' END",
-            "What": "what",
-            "Before": "old",
-            "Now": "new",
-        },
-        "url, what",
-    ),
-}
-
-
-def pictures(source: Source) -> dict[str, Any]:
-    """Return the counts of the pictures, each as rows: the same that its table has."""
-    rows = {
-        "sections": "SELECT section, verdict, links, pages, urls FROM sections WHERE verdict IS NOT NULL",
-        "flows": f"SELECT old_section, new_section, verdict, urls FROM flows ORDER BY urls DESC LIMIT {MOST_FLOWS}",  # noqa: S608 - names of ours
-        "hosts": f"SELECT host, links FROM ({source.select('hosts')}) ORDER BY links DESC, host LIMIT 25",  # noqa: S608 - names of ours
-        "layers": "SELECT base_layer, links FROM layers ORDER BY links DESC",
-    }
-    if "baseline" in source.tables:
-        rows["baseline"] = "SELECT verdict, change, count(*) FROM baseline GROUP BY ALL ORDER BY ALL"
-    found: dict[str, Any] = {}
-    for name, query in rows.items():
-        found[name] = [[shown(cell) if isinstance(cell, str) else cell for cell in row] for row in source.rows(query)]
-    order = {verdict: at for at, verdict in enumerate(VERDICTS)}
-    found["sections"] = sorted(found["sections"], key=lambda row: (row[0] or "", order.get(row[1], 99)))
-    found["quiet"] = [*QUIET, *FINE]
-    return found
-
-
-def largest(data: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
-    """Yield the first causes in words, for the table that needs no script."""
-    columns, texts = data["causes"], data["texts"]
-    names = ("title", *REPAIRS)
-    numbers = {name: list(accumulate(columns[name][:most])) for name in names}
-    for at, number in enumerate(columns["verdict"][:most]):
-        found = {name: texts[numbers[name][at]] for name in names}
-        counts = {"count": columns["count"][at], "pages": columns["pages"][at]}
-        yield {**found, **counts, "verdict": data["verdicts"][number]}
+def _all_urls(source: Source, causes: Causes) -> None:
+    names = "url, verdict, requests, final, suggestion, rule"
+    order = f"verdict IN {FINE}, requests DESC NULLS LAST, url"
+    select = f"SELECT {names} FROM ({source.select('urls')}) ORDER BY {order} LIMIT {MOST_URLS}"  # noqa: S608 - names of ours
+    for url, verdict, requests, final, suggestion, rule in source.rows(select):
+        causes.add_url(url, verdict, requests, final=final, suggestion=suggestion, rule=rule)
 
 
 MOST_TEXT: Final = 600  # characters of a text that are shown

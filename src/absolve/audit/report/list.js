@@ -1,5 +1,5 @@
 "use strict";
-/* The list of causes and the detail of one: tables that hold only the rows that were scrolled to. */
+/* The list of causes with their findings, and the table of old URLs: each shows more rows when it is asked to. */
 
 report.make = function (name, properties, ...children) {
   const element = document.createElement(name);
@@ -13,163 +13,171 @@ report.make = function (name, properties, ...children) {
   return element;
 };
 
+report.number = count => count.toLocaleString("en");
+report.noun = (count, noun) => `${report.number(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 /* Whether a rule is named by its place, FILE:LINE, and not a rule to add. */
 report.isPlace = rule => /^[^\s,]+:\d+$/.test(rule);
 
-report.PAGE = 40; // rows that a table asks for at once
+/* Whether a text was too long for this page: it is of no use elsewhere. */
+report.isCut = text => text.length >= 600 && text.endsWith("…");
 
-/* A table whose rows come from `rows(page)`: Tabulator asks for more when the last ones come into view. */
-report.table = function (element, columns, rows, options) {
-  const table = new tabulator.Tabulator(element, {
-    columns, layout: "fitColumns", height: options.height, placeholder: options.placeholder, index: "number",
-    ajaxURL: "about:blank", ajaxRequestFunc: (url, config, params) => Promise.resolve(rows(params.page, params.size)),
-    progressiveLoad: "scroll", progressiveLoadScrollMargin: 600, paginationSize: report.PAGE, sortMode: "remote", headerSortClickElement: "header",
-    dataLoader: false, columnDefaults: {headerSort: false}, ...options.more,
-  });
-  table.on("tableBuilt", () => {
-    // Rows are in the group that scrolls: a grid may contain only rows and groups of rows.
-    const holder = table.element.querySelector(".tabulator-tableholder");
-    table.element.removeAttribute("aria-owns");
-    holder.setAttribute("role", "rowgroup");
-    holder.setAttribute("aria-label", options.label);
-    holder.querySelector(".tabulator-table").setAttribute("role", "none");
-  });
-  return table;
+/* A text with a button that selects and copies it, which needs no permission. */
+report.copied = function (text, name) {
+  const code = report.make("code", {text});
+  if (report.isCut(text)) return [code];
+  const button = report.make("button", {type: "button", class: "copy", text: "Copy", "aria-label": `Copy the ${name}: ${text}`, click: () => {
+    getSelection().selectAllChildren(code);
+    const done = document.execCommand("copy");
+    button.textContent = done ? "Copied" : "Selected";
+    document.getElementById("said").textContent = done ? `The ${name} is copied.` : `The ${name} is selected: press Ctrl+C.`;
+  }});
+  return [code, " ", button];
 };
 
-report.page = (numbers, page, size, row) => ({
-  last_page: Math.max(1, Math.ceil(numbers.length / size)),
-  data: Array.from(numbers.slice((page - 1) * size, page * size), row),
-});
+/* Rows of which the first ones are shown, with a button for more. */
+report.Paged = class {
+  constructor(holder, size, row) {
+    Object.assign(this, {holder, size, row, shown: 0, numbers: []});
+    this.button = report.make("button", {type: "button", class: "more", click: () => this.grow(this.size * 4)});
+    (holder.closest("table") || holder).after(this.button);
+  }
 
-report.List = class {
-  constructor(data, index, open) {
-    this.data = data;
-    this.index = index;
-    this.open = open;
-    this.found = {rows: [], counts: null};
-    const {make} = report;
-    const n = cell => make("span", {text: cell.getValue().toLocaleString("en")});
-    const wide = [
-      {title: "Verdict", field: "verdict", width: 166, formatter: cell => this.badge(cell.getValue())},
-      {title: "Cause", field: "title", minWidth: 180, widthGrow: 3, formatter: cell => this.button(cell.getData())},
-      {title: "Findings", field: "count", width: 100, hozAlign: "right", headerHozAlign: "right", formatter: n},
-      {title: "Pages", field: "pages", width: 86, hozAlign: "right", headerHozAlign: "right", formatter: n},
-      {title: "Repair", field: "repair", minWidth: 160, widthGrow: 2, formatter: cell => this.repair(cell.getData())},
-    ];
-    const narrow = [
-      {title: "Cause", field: "title", minWidth: 120, widthGrow: 1, formatter: cell => this.stacked(cell.getData())},
-      {title: "Findings", field: "count", width: 92, hozAlign: "right", headerHozAlign: "right", formatter: n},
-    ];
-    const media = matchMedia("(max-width: 700px)");
-    media.addEventListener("change", () => this.table.setColumns(media.matches ? narrow : wide));
-    this.table = report.table("#list", media.matches ? narrow : wide, (page, size) => report.page(this.found.rows, page, size, number => this.row(number)), {
-      height: "min(72vh, 46rem)", placeholder: "No cause matches these filters.",
-      label: "Causes",
-    });
-    this.ready = new Promise(done => this.table.on("tableBuilt", done));
-    this.table.on("rowClick", (event, row) => { if (!event.target.closest("button")) this.open(row.getData().number); });
+  show(numbers, size = this.size) {
+    this.numbers = numbers;
+    this.shown = 0;
+    this.holder.replaceChildren();
+    this.grow(size);
+  }
+
+  grow(size) {
+    const first = this.shown, rows = Array.from(this.numbers.slice(first, first + size), (number, at) => this.row(number, this.numbers[first + at - 1]));
+    this.holder.append(...rows.flat());
+    this.shown += rows.length;
+    const left = this.numbers.length - this.shown;
+    this.button.hidden = !left;
+    this.button.dataset.left = `${report.number(left)} more`; // on paper
+    this.button.textContent = `Show ${report.number(Math.min(left, this.size * 4))} of ${report.number(left)} more`;
+    if (first && rows.length) (rows[0].at?.(-1) || rows[0]).querySelector("summary, button, a")?.focus();
+  }
+};
+
+/* Make the item of a cause. */
+report.Causes = class {
+  constructor(data, index) {
+    Object.assign(this, {data, index, found: {rows: [], counts: null}, filters: {}, where: ""});
+    this.list = new report.Paged(document.getElementById("list"), 25, (number, before) => this.row(number, before));
+  }
+
+  show(filters) {
+    this.filters = filters;
+    this.found = this.index.find(filters);
+    this.list.show(this.found.rows);
+    return this.found;
+  }
+
+  row(number, before) {
+    const {causes, verdicts, severities} = this.data, {severity} = verdicts[causes.verdict[number]];
+    const isFirst = before === undefined || verdicts[causes.verdict[before]].severity !== severity;
+    if (this.filters.sort !== "first" || !isFirst) return [this.item(number)];
+    return [report.make("li", {class: "group"}, report.make("h3", {text: severities[severity]})), this.item(number)];
+  }
+
+  item(number) {
+    const {make} = report, {causes, texts, verdicts, start} = this.data;
+    const verdict = verdicts[causes.verdict[number]];
+    const kind = this.data.kinds[causes.kind[number]], first = [...this.place(start[number]), ...(kind === "links" ? [] : this.fix(start[number], kind))];
+    const item = make("li", {class: `cause s${verdict.severity}`},
+      make("p", {class: "what"}, make("span", {class: "badge", text: verdict.name}), " ", make("b", {text: texts[causes.title[number]]})),
+      make("p", {class: "reach", text: this.reach(number)}),
+      make("p", {class: "where"}, ...first),
+      make("p", {class: "repair"}, ...this.repair(number, verdict)));
+    if (causes.count[number] > 1) item.append(this.details(number, verdict));
+    return item;
+  }
+
+  reach(number) {
+    const {causes, kinds, nouns} = this.data, kind = causes.kind[number], counts = this.found.counts;
+    const count = causes.count[number], size = report.noun(count, nouns[kind]);
+    const here = counts && counts[number] < count ? `, ${report.number(counts[number])} of them here` : "";
+    if (kinds[kind] === "links") return `${size} on ${report.noun(causes.pages[number], "page")}${here}`;
+    return (causes.requests[number] ? `${size}, ${report.noun(causes.requests[number], "request")}` : size) + here;
+  }
+
+  repair(number, verdict) {
+    const {causes, texts} = this.data, text = name => texts[causes[name][number]];
+    const rule = text("rule"), parts = [];
+    if (text("fix")) parts.push("Write ", ...report.copied(text("fix"), "repair"), " ");
+    if (rule) parts.push(report.isPlace(rule) ? "See " : "Add the rule ", ...report.copied(rule, "rule"), " ");
+    if (text("suggestion") && !parts.length) parts.push("Perhaps ", ...report.copied(text("suggestion"), "suggestion"), " ");
+    return parts.length ? parts : [verdict.repair];
+  }
+
+  details(number, verdict) {
+    const {make} = report, {causes, nouns, start} = this.data;
+    const count = causes.count[number], listed = causes.listed[number], here = this.found.counts?.[number] ?? count, noun = nouns[causes.kind[number]];
+    const list = make("ul"), details = make("details", {}, make("summary", {text: here < count ? `${report.noun(here, noun)} here` : `All ${report.noun(count, noun)}`}),
+      make("p", {class: "soft", text: verdict.meaning + (listed < count ? ` The first ${report.number(listed)} are listed. The other outputs have all of them.` : "")}), list);
+    const paged = new report.Paged(list, 20, at => make("li", {}, ...this.place(at), ...this.fix(at, kind)));
+    paged.button.hidden = true;
+    details.fill = size => {
+      const {section, layer} = this.filters, all = Array.from({length: listed}, (_, at) => start[number] + at);
+      if (!paged.shown) paged.show(section || layer ? all.filter(this.index.within(section, layer)) : all, size);
+    };
+    details.addEventListener("toggle", () => { if (details.open) details.fill(); });
+    return details;
+  }
+
+  /* Where a finding is, and what is there. */
+  place(at) {
+    const {make} = report, {findings, documents, texts, lines} = this.data;
+    const place = [documents[findings.document[at]], findings.line[at], findings.column[at]].filter(Boolean).join(":");
+    const source = lines[findings.source[at]] || texts[findings.reference[at]];
+    return [make("span", {class: "place", text: place}), source ? " " : null, source ? make("code", {text: source}) : null].filter(Boolean);
+  }
+
+  /* What to write, or where it leads. */
+  fix(at, kind) {
+    const {findings, texts} = this.data, fix = texts[findings.fix[at]], final = texts[findings.final[at]];
+    if (!fix) return final ? [`${["links", "old URLs"].includes(kind) ? " → " : " "}${final}`] : [];
+    return [" write ", report.make("code", {text: fix})];
+  }
+};
+
+/* The table of old URLs, and its rows as CSV. */
+report.Urls = class {
+  constructor(data, index) {
+    Object.assign(this, {data, index, rows: []});
+    this.table = new report.Paged(document.querySelector("#urls tbody"), 25, number => this.row(number));
+  }
+
+  show(filters) {
+    this.rows = this.index.findUrls(filters);
+    this.table.show(this.rows);
+    return this.rows;
+  }
+
+  cells(number) {
+    const {urls, documents, texts, verdicts} = this.data;
+    return {verdict: verdicts[urls.verdict[number]], url: documents[urls.url[number]], requests: urls.requests[number],
+      final: texts[urls.final[number]], suggestion: texts[urls.suggestion[number]], rule: texts[urls.rule[number]]};
   }
 
   row(number) {
-    const {causes, texts, verdicts} = this.data;
-    const text = name => texts[causes[name][number]];
-    return {number, verdict: verdicts[causes.verdict[number]], title: text("title"), fix: text("fix"), rule: text("rule"),
-      suggestion: text("suggestion"), count: this.found.counts ? this.found.counts[number] : causes.count[number], pages: causes.pages[number]};
+    const {make} = report, {verdict, url, requests, final, suggestion, rule} = this.cells(number);
+    const isFine = ["kept", "mapped", "gone"].includes(verdict.id);
+    const leads = [final || (verdict.id === "gone" ? "gone (410)" : make("b", {text: "nowhere"}))];
+    if (suggestion && suggestion !== final) leads.push(make("span", {class: "soft", text: ` perhaps ${suggestion}`}));
+    const cells = [["Verdict", make("span", {class: `badge ${isFine ? "fine" : `s${verdict.severity}`}`, text: verdict.name})], ["Old URL", url],
+      ["Leads to", ...leads], ["Rule", rule || "–"]];
+    if (document.querySelector("#urls th.n")) cells.push(["Requests", requests < 0 ? "–" : report.number(requests)]);
+    return make("tr", {}, ...cells.map(([name, ...parts]) => make("td", {"data-name": name, class: name === "Requests" ? "n" : ""}, ...parts)));
   }
 
-  badge(verdict) { return report.make("span", {class: `badge v-${verdict.id}`, text: verdict.name}); }
-
-  button(row) {
-    return report.make("button", {type: "button", class: "open", text: row.title, title: row.title, "aria-haspopup": "dialog", click: () => this.open(row.number)});
-  }
-
-  stacked(row) { return report.make("div", {class: "stacked"}, this.badge(row.verdict), this.button(row), this.repair(row)); }
-
-  repair(row) {
-    const {make} = report;
-    for (const [name, word] of [["fix", "Write "], ["rule", report.isPlace(row.rule) ? "See " : "Add "], ["suggestion", "Perhaps "]]) {
-      if (row[name]) return make("span", {title: row[name]}, word, make("code", {text: row[name]}));
-    }
-    return make("span", {class: "soft", text: "–"});
-  }
-
-  async show(found) {
-    this.found = found;
-    await this.ready;
-    document.getElementById("list").setAttribute("aria-rowcount", String(found.rows.length + 1));
-    return this.table.setData("about:blank");
-  }
-};
-
-report.Detail = class {
-  constructor(data, index) {
-    this.data = data;
-    this.index = index;
-    this.dialog = document.getElementById("detail");
-    this.table = null;
-    this.dialog.addEventListener("close", () => { this.table?.destroy(); this.table = null; });
-    this.dialog.addEventListener("click", event => { if (event.target === this.dialog) this.dialog.close(); });
-  }
-
-  open(number, section, layer) {
-    const {make} = report, {causes, texts, verdicts, start, kinds} = this.data;
-    const text = name => texts[causes[name][number]];
-    const verdict = verdicts[causes.verdict[number]];
-    document.getElementById("detail-title").textContent = text("title");
-    const facts = make("dl", {class: "facts"});
-    const fact = (name, value, copy) => {
-      if (!value) return;
-      const shown = make("dd", {}, make("code", {text: value}));
-      if (copy) shown.append(this.copier(value));
-      facts.append(make("dt", {text: name}), shown);
-    };
-    facts.append(make("dt", {text: "Verdict"}), make("dd", {}, make("span", {class: `badge v-${verdict.id}`, text: verdict.name}), ` ${verdict.meaning}`));
-    const count = causes.count[number].toLocaleString("en"), pages = causes.pages[number].toLocaleString("en");
-    facts.append(make("dt", {text: "Size"}), make("dd", {text: kinds[causes.kind[number]] === "links" ? `${count} links on ${pages} pages` : `${count} findings`}));
-    fact("It should lead to", text("final"));
-    fact("Write", text("fix"), true);
-    fact("Perhaps", text("suggestion"), true);
-    fact(report.isPlace(text("rule")) ? "Rule" : "Rule to add", text("rule"), true);
-    const holder = make("div", {id: "findings"});
-    const body = document.getElementById("detail-body");
-    body.replaceChildren(facts, make("h3", {text: kinds[causes.kind[number]] === "links" ? "Links" : "Findings"}), holder);
-    if (!this.dialog.open) this.dialog.showModal();
-    this.dialog.scrollTop = 0;
-    let numbers = Array.from({length: causes.listed[number]}, (_, at) => start[number] + at);
-    if (causes.listed[number] < causes.count[number]) {
-      const listed = causes.listed[number].toLocaleString("en");
-      holder.before(make("p", {class: "soft", text: `The first ${listed} of ${count} are listed. The other outputs have all of them.`}));
-    }
-    if (section || layer) numbers = numbers.filter(this.index.within(section, layer));
-    this.list(holder, numbers, kinds[causes.kind[number]]);
-  }
-
-  copier(value) {
-    return report.make("button", {type: "button", class: "copy", text: "Copy", click: event => {
-      navigator.clipboard?.writeText(value).then(() => { event.target.textContent = "Copied"; }, () => { event.target.textContent = "Not allowed"; });
-    }});
-  }
-
-  list(holder, numbers, kind) {
-    const {make} = report, {findings, documents, texts, lines} = this.data;
-    const row = at => ({number: at, document: documents[findings.document[at]], line: findings.line[at], column: findings.column[at],
-      reference: texts[findings.reference[at]], source: lines[findings.source[at]], fix: texts[findings.fix[at]], final: texts[findings.final[at]]});
-    const place = data => make("span", {class: "place", title: data.document}, data.document, data.line ? make("b", {text: `:${data.line}${data.column ? `:${data.column}` : ""}`}) : "");
-    const content = data => {
-      const parts = [];
-      if (data.reference) parts.push(make("code", {text: data.reference}));
-      if (data.fix) parts.push(make("span", {class: "fix"}, "Write ", make("code", {text: data.fix})));
-      else if (data.final) parts.push(make("span", {class: "fix"}, kind === "pages" ? "" : "→ ", make("code", {text: data.final})));
-      if (data.source) parts.push(make("code", {class: "source", text: data.source}));
-      return make("div", {class: "content"}, ...parts);
-    };
-    const columns = [
-      {title: kind === "old URLs" ? "Old URL" : kind === "map" ? "Rule" : kind === "pages" ? "Page or URL" : "Page, line, column", field: "document", minWidth: 140, widthGrow: 2, formatter: cell => place(cell.getData())},
-      {title: kind === "links" ? "Link, repair, source line" : "Detail", field: "reference", minWidth: 160, widthGrow: 3, formatter: cell => content(cell.getData()), variableHeight: true},
-    ];
-    this.table?.destroy();
-    const height = numbers.length > 8 ? "min(52vh, 32rem)" : false;
-    this.table = report.table(holder, columns, (page, size) => report.page(numbers, page, size, row), {height, placeholder: "Nothing.", label: "Findings of this cause"});
+  csv() {
+    const names = ["url", "verdict", "final", "suggestion", "rule", "requests"];
+    const rows = this.rows.map(number => { const {verdict, requests, ...texts} = this.cells(number);
+      return names.map(name => ({...texts, verdict: verdict.id, requests: requests < 0 ? "" : requests})[name]); });
+    return report.csv([names, ...rows]);
   }
 };

@@ -8,49 +8,35 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import Counter
 from hashlib import sha256
 from importlib import resources
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import jinja2
 
-from absolve.audit.outputs.findings import news_of
+from absolve.audit.outputs.findings import counted, news_of
 from absolve.audit.outputs.markdown import can_switch, reasons, unlisted
-from absolve.audit.report.data import MOST_FINDINGS, collected, largest, listings, shown
+from absolve.audit.outputs.words import SEVERITIES, words
+from absolve.audit.report.data import KINDS, collected, shown
+from absolve.audit.report.pictures import listings, pictures
+from absolve.core.printable import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator
 
     from absolve.audit.outputs.source import Source
+    from absolve.audit.report.data import Causes
 
-STYLES: Final = ("vendor/tabulator.min.css", "report.css")
-SCRIPTS: Final = ("vendor/echarts.min.js", "vendor/tabulator.min.js", "data.js", "pictures.js", "list.js", "report.js")
-STATIC_CAUSES: Final = 100  # in the table without scripts, and in print
-_SECTIONS: Final = ("Section", "Verdict", "Links", "Pages", "Old URLs")
-
-
-class Number(NamedTuple):
-    """One of the three numbers of the headline."""
-
-    value: int
-    name: str
-    note: str
-
-
-class Picture(NamedTuple):
-    """A picture and its table. `filters`: which filters the values of the columns are for, the first ones in order."""
-
-    name: str
-    title: str
-    note: str
-    columns: Sequence[str]
-    rows: list[list[Any]]
-    filters: tuple[str, ...] = ()
+STYLES: Final = ("report.css",)
+SCRIPTS: Final = ("data.js", "list.js", "report.js")
+STATIC_CAUSES: Final = 100  # in the page without scripts
 
 
 def write(source: Source, file: IO[bytes]) -> None:
     """Write the report, in UTF-8, to an open file."""
-    data = collected(source)
+    causes = collected(source)
+    data = causes.value()
     files = resources.files(__package__)
     styles = [files.joinpath(name).read_text("utf-8").strip() for name in STYLES]
     scripts = [files.joinpath(name).read_text("utf-8").strip() for name in SCRIPTS]
@@ -58,6 +44,7 @@ def write(source: Source, file: IO[bytes]) -> None:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = "{:,}".format
+    environment.filters["noun"] = number
     template = environment.from_string(files.joinpath("report.html.jinja").read_text("utf-8"))
     text: str = template.render(
         policy=policy(styles, scripts),
@@ -70,21 +57,27 @@ def write(source: Source, file: IO[bytes]) -> None:
         made_by=shown(source.summary.get("created_by")),
         headline=headline(source),
         is_fine=can_switch(source),
-        reasons=[dict(zip(("verdict", "what", "meaning"), found, strict=True)) for found in reasons(source)],
-        numbers=list(_numbers(source)),
+        reasons=[(verdict, what) for verdict, what, _ in reasons(source)],
+        fixes=source.number("fixes"),
         baseline=_baseline(source),
         news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
         unlisted=unlisted(source),
-        pictures=list(_pictures(data)),
+        pictures=list(pictures(source, causes.severity)),
         listings=list(listings(source)),
-        causes=list(largest(data, STATIC_CAUSES)),
-        count=len(data["causes"]["verdict"]),
+        causes=causes.first(STATIC_CAUSES),
+        entries=len(data["causes"]["verdict"]),
+        explained=explained(source, causes),
         has_requests=any(data["causes"]["requests"]),
-        is_cut=data["length"] >= MOST_FINDINGS,
-        verdicts=data["verdicts"],
-        kinds=data["kinds"],
+        is_cut=data["length"] < sum(data["causes"]["count"]),
+        verdicts=_verdicts(causes),
+        severities=SEVERITIES,
+        kinds=[kind for at, kind in enumerate(KINDS) if at in data["causes"]["kind"]],
         sections=sorted(filter(None, data["sections"])),
         layers=sorted(filter(None, data["layers"])),
+        urls=source.number("urls"),
+        listed_urls=len(data["urls"]["url"]),
+        has_url_requests=any(number >= 0 for number in data["urls"]["requests"]),
+        url_verdicts=list(_url_verdicts(source)),
     )
     file.write(text.encode())
 
@@ -112,24 +105,38 @@ def packed(data: dict[str, Any]) -> str:
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")
 
 
-def headline(source: Source) -> tuple[str, str]:
-    """Return the question and the answer."""
+def headline(source: Source) -> tuple[str, str, str]:
+    """Return the question, the answer, and the counts of findings."""
     fine = can_switch(source)
     if source.news is not None:
-        return "Is anything new?", "Nothing that matters is new." if fine else "Yes, there are new findings."
+        answer = "Nothing that matters is new." if fine else "Yes, there are new findings."
+        return "Is anything new?", answer, counted(source)
     if source.number("urls"):
-        return "Can we switch?", "Yes, we can switch." if fine else "No, not yet."
-    return "Are the links right?", "Yes, no link needs a change." if fine else "No, some links need a change."
+        return "Can we switch?", "Yes, we can switch." if fine else "No, not yet.", counted(source)
+    answer = "Yes, no link needs a change." if fine else "No, some links need a change."
+    return "Are the links right?", answer, counted(source)
 
 
-def _numbers(source: Source) -> Iterable[Number]:
-    links, urls, lost = source.number("links"), source.number("urls"), source.number("lost")
-    yield Number(source.number("causes"), "causes", "to look at: findings of one origin count once")
-    yield Number(source.number("findings"), "findings", f"in {links:,} links")
-    if urls:
-        yield Number(lost, "old URLs lost", f"of {urls:,} that the old site has")
-    else:
-        yield Number(links, "links", "were judged")
+def explained(source: Source, causes: Causes) -> str:
+    """Return how many causes the findings have: those of links and old URLs, and the groups of the others."""
+    others = sum(KINDS[kind] in {"pages", "map"} for kind in causes.causes["kind"])
+    parts = [f"{number(source.number('causes'), 'cause')} of links and old URLs"]
+    parts += [f"{number(others, 'group')} of findings of pages and rules"] if others else []
+    return " and ".join(parts)
+
+
+def _verdicts(causes: Causes) -> list[tuple[str, str]]:
+    """Return the verdicts of causes, and their names with the number of findings, the most severe first."""
+    counts: Counter[str] = Counter()
+    for at, count in zip(causes.causes["verdict"], causes.causes["count"], strict=True):
+        counts[causes.verdicts[at]] += count
+    ranked = sorted(counts, key=lambda verdict: (causes.severity(verdict), -counts[verdict]))
+    return [(verdict, f"{words(verdict).name} ({counts[verdict]:,})") for verdict in ranked]
+
+
+def _url_verdicts(source: Source) -> Iterator[tuple[str, str]]:
+    for verdict, count in source.rows("SELECT verdict, count(*) FROM urls GROUP BY verdict ORDER BY 2 DESC, 1"):
+        yield verdict, f"{words(verdict).name} ({count:,})"
 
 
 def _baseline(source: Source) -> dict[str, int] | None:
@@ -138,33 +145,3 @@ def _baseline(source: Source) -> dict[str, int] | None:
         return None
     counts: dict[str, int] = dict(source.rows("SELECT change, count(*) FROM baseline GROUP BY change"))
     return {"new": counts.get("new", 0), "healed": counts.get("healed", 0)}
-
-
-def _pictures(data: dict[str, Any]) -> Iterable[Picture]:
-    rows = data["pictures"]
-    findings = [row for row in rows["sections"] if row[1] not in rows["quiet"]]
-    if findings:
-        where = "Area is the number of links, pages or old URLs with that verdict."
-        yield Picture("treemap", "Where the findings are", where, _SECTIONS, _ranked(findings), ("section", "verdict"))
-    if rows.get("baseline"):
-        note = "New findings are on the right, healed ones on the left."
-        columns = ("Verdict", "Change", "Findings")
-        yield Picture("baseline", "Against the baseline", note, columns, rows["baseline"], ("verdict",))
-    if rows["sections"]:
-        note = "All that was judged, also what is fine."
-        yield Picture("bars", "Verdicts by section", note, _SECTIONS, rows["sections"], ("section", "verdict"))
-    if rows["flows"]:
-        moved = [[old, new or "nowhere", verdict, count] for old, new, verdict, count in rows["flows"]]
-        note = "Old sections on the left, new ones on the right; URLs that are lost lead to “nowhere”."
-        names = ("Old section", "New section", "Verdict", "Old URLs")
-        yield Picture("flows", "Where the old URLs lead", note, names, moved, ("section", "", "verdict"))
-    if rows["hosts"]:
-        note = "The hosts of most external links."
-        yield Picture("hosts", "Hosts linked to", note, ("Host", "Links"), rows["hosts"], ("search",))
-    if rows["layers"]:
-        note = "The layer of RFC 1808, section 3, that gave the base URL of the links."
-        yield Picture("layers", "Which base ruled", note, ("Base layer", "Links"), rows["layers"], ("layer",))
-
-
-def _ranked(rows: list[list[Any]]) -> list[list[Any]]:
-    return sorted(rows, key=lambda row: -(row[2] + row[4]))
