@@ -132,6 +132,11 @@ def _choosing(command: str) -> Iterator[Option]:
     yield _harmless("--unique", command, "with --columns: drop rows that repeat an earlier one")
     text = "with --unique: add a column with the number of equal rows, and list the most frequent ones first"
     yield _harmless("--count", command, text)
+    yield _harmless(
+        "--sort COLUMN,...", command, "sort the rows by these columns; COLUMN:desc downwards", words=columns
+    )
+    text = "list only the first N rows; without --sort nothing more is read then"
+    yield _harmless("--limit N", command, text, type=whole(1, 10**15))
 
 
 # Title of a group -> its options, both in the order of the help of every command.
