@@ -16,7 +16,9 @@ _ONE_FILE: Final = "absolve mirror INPUT -o page.html writes a page with all tha
 _BY_URL: Final = "a URL is an input: absolve links URL; mirror URL and audit URL take --depth N"
 _FOLDERS: Final = "leave it out: folders are read with their subfolders"
 _NO_QUESTION: Final = "leave it out: nothing is asked; --in-place, --fix and -o say what is written"
-_SORT: Final = "absolve links --sort COLUMN or COLUMN:desc; --columns NAME,... --unique --count lists frequent values first"
+_SORT: Final = (
+    "absolve links --sort COLUMN or COLUMN:desc; --columns NAME,... --unique --count lists frequent values first"
+)
 _LIMIT: Final = "absolve links --limit N lists the first N rows"
 _SELECT: Final = "--kind, --scope and --problem select links; --where takes SQL, such as \"element = 'img'\""
 

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 50_000  # rows that are sorted in memory,
 TEXT: Final = 64 << 20  # unless they have more characters,
-_BLOCK: Final = 256  # rows that are read at once of each stretch,
-_CHUNK: Final = 10_000  # and that are yielded at once,
-_CHARACTERS: Final = 256  # if they have this number of characters in the mean, else less
+_BLOCK: Final = 256  # rows that are read at once of each stretch, or yielded at once,
+_BLOCK_TEXT: Final = 1 << 16  # unless they have more characters
 _WORDS: Final = {"": False, "asc": False, "desc": True}
 
 
@@ -76,10 +75,10 @@ class Order:
                 self._empty()
 
     def sorted(self) -> Iterator[list[Cells]]:
-        """Yield all rows in their order, in lists of some thousands."""
+        """Yield all rows in their order, in lists."""
         stretches = [self._read(places) for places in self._stretches]
         rows = heapq.merge(*stretches, self._in_order(), key=self._key) if stretches else iter(self._in_order())
-        yield from _blocks(islice(rows, self._limit), _CHUNK)
+        yield from _blocks(islice(rows, self._limit))
 
     def close(self) -> None:
         """Remove the temporary file."""
@@ -106,7 +105,7 @@ class Order:
         file = self._file = self._file or TemporaryFile()  # noqa: SIM115 - it is closed when it is no longer used
         file.seek(0, 2)
         places = []
-        for block in _blocks(self._rows, _BLOCK):
+        for block in _blocks(self._rows):
             places.append(file.tell())
             pickle.dump(block, file)
         self._stretches.append(places)
@@ -120,17 +119,17 @@ class Order:
 
 
 def _weight(row: Cells) -> int:
-    return sum([len(cell) for cell in row if isinstance(cell, str)])
+    return sum([len(cell) for cell in row if cell.__class__ is str])
 
 
-def _blocks(rows: Iterable[Cells], most: int) -> Iterator[list[Cells]]:
+def _blocks(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
     """Yield the rows as lists."""
     block: list[Cells] = []
     text = 0
     for row in rows:
         block.append([*row])
         text += _weight(row)
-        if len(block) == most or text >= most * _CHARACTERS:
+        if len(block) == _BLOCK or text >= _BLOCK_TEXT:
             yield block
             block, text = [], 0
     if block:
