@@ -171,7 +171,6 @@ _COMMAND: Final = "COMMAND"
 _MEANT: Final = {
     "--inplace": "--in-place",
     "-i": "--in-place",
-    "--json": "--format jsonl",
     "--csv": "--format csv",
     "--parallel": "--jobs",
     "--threads": "--jobs",

@@ -72,6 +72,7 @@ _OPTIONS: Final = (
     ("stdin", "- is the standard input"),
     ("stdout", "leave out -o: one result is written to the standard output"),
     ("output-format type-output pretty table", "--format FORMAT, or the suffix of -o FILE"),
+    ("ndjson jsonl json-lines jsonlines", "--format jsonl writes JSON lines; --json writes one array"),
     ("sqlite db database", "-o links.sqlite writes a database"),
     ("anchors hash hashes fragment", "--fragments keep or absolute"),
     ("lazyload lazy-load lazy-loading data-src", "--lazy reads data-src and the like, too"),

@@ -269,6 +269,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "a drawing (text, default), or an array of objects (json)",
             choices=("text", "json"),
             default="text",
+            rivals="form",
         ),
         _harmless(
             "-f --format FORMAT",
@@ -277,6 +278,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
                 f"{', '.join(_formats())} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)"
             ),
             choices=_formats,
+            rivals="form",
         ),
         _harmless(
             "--csv-safe",
@@ -285,7 +287,18 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             " end, at the start of a cell or behind ; or a line break in it, so that no spreadsheet runs it as a"
             " formula",
         ),
-        _harmless("-f --format FORMAT", "audit", "format of all outputs; without -o, of the standard output"),
+        _harmless(
+            "-f --format FORMAT",
+            "audit",
+            "format of all outputs; without -o, of the standard output",
+            rivals="form",
+        ),
+        _harmless("--json", f"{_LISTS} base audit", "print JSON, as --format json", rivals="form"),
+        _harmless("--json", "rewrite", "with --dry-run: print JSON, an object for each input"),
+        _harmless("--json", "mirror", "with --check or --dry-run: print JSON, an object for each fault or URL"),
+        _harmless("--json", "verify", "print the differences as JSON on the standard output"),
+        _harmless("--json", "browser", "with --compare: print JSON; a list is JSON lines"),
+        _harmless("--json", "resolve config", "print JSON"),
         Option("--sql QUERY", "audit", "print the result of a query over the tables of results"),
         Option("--queries DIR", "audit", "a folder with changed copies of queries"),
         _harmless("--why URL", "audit", "print step by step how the verdict of this URL, old or new, came about"),

@@ -7,10 +7,7 @@ DuckDB would sort faster; but a list is sorted without any optional package, and
 
 from __future__ import annotations
 
-import heapq
-import pickle
 from itertools import islice
-from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError, in_short, similar
@@ -76,8 +73,10 @@ class Order:
 
     def sorted(self) -> Iterator[list[Cells]]:
         """Yield all rows in their order, in lists."""
+        from heapq import merge  # as pickle and tempfile: most lists are not sorted
+
         stretches = [self._read(places) for places in self._stretches]
-        rows = heapq.merge(*stretches, self._in_order(), key=self._key) if stretches else iter(self._in_order())
+        rows = merge(*stretches, self._in_order(), key=self._key) if stretches else iter(self._in_order())
         yield from _blocks(islice(rows, self._limit))
 
     def close(self) -> None:
@@ -102,6 +101,9 @@ class Order:
         self._text = sum(map(_weight, self._rows))
         if len(self._rows) * 2 <= AT_ONCE and self._text * 2 <= TEXT:
             return
+        import pickle
+        from tempfile import TemporaryFile
+
         file = self._file = self._file or TemporaryFile()  # noqa: SIM115 - it is closed when it is no longer used
         file.seek(0, 2)
         places = []
@@ -112,6 +114,8 @@ class Order:
         self._rows, self._text = [], 0
 
     def _read(self, places: Sequence[int]) -> Iterator[Cells]:
+        import pickle
+
         for place in places:
             if self._file is not None:
                 self._file.seek(place)
