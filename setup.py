@@ -1,4 +1,6 @@
-"""Compile the modules of `COMPILED` where there is a compiler; all other metadata is in pyproject.toml.
+"""Compile the modules of `COMPILED` where there is a compiler, and make the links of README absolute, for PyPI.
+
+All other metadata is in pyproject.toml.
 
 The sources are plain Python: without Cython or a compiler, and with ABSOLVE_PURE=1, they run interpreted.
 ABSOLVE_SANITIZE=1 compiles them with AddressSanitizer and UndefinedBehaviorSanitizer, for .ci/sanitize.
@@ -6,6 +8,7 @@ ABSOLVE_SANITIZE=1 compiles them with AddressSanitizer and UndefinedBehaviorSani
 
 import hashlib
 import os
+import re
 import sys
 import sysconfig
 from concurrent.futures import BrokenExecutor
@@ -203,8 +206,30 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+# --- the page on PyPI -------------------------------------------------------------------------------------------------
+
+REPOSITORY = "absolve/absolve"
+LINK = re.compile(r"(!?)(\[[^\]]*\])\((?!https?:|mailto:|#)([^)\s]+)\)")
+
+
+def description() -> str:
+    """Return README with absolute links to this version in the repository: relative ones lead nowhere on PyPI."""
+    code = Path("src/absolve/__init__.py").read_text("utf-8")
+    (version,) = re.findall(r'^__version__ = "(.+?)"', code, re.MULTILINE)
+
+    def absolute(link: re.Match[str]) -> str:
+        picture, text, path = link.groups()
+        place = "https://raw.githubusercontent.com/{}/v{}" if picture else "https://github.com/{}/blob/v{}"
+        return f"{picture}{text}({place.format(REPOSITORY, version)}/{path})"
+
+    parts = re.split(r"(^```.*?^```$)", Path("README.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("```") else LINK.sub(absolute, part) for part in parts)
+
+
 if __name__ == "__main__":  # the worker processes of cythonize may import this file
     setup(
+        long_description=description(),
+        long_description_content_type="text/markdown",
         ext_modules=extensions(),
         cmdclass={"build_ext": Build},
         options={"build_ext": {"parallel": str(cores())}},

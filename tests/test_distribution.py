@@ -3,11 +3,14 @@
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from lxml import html
+from packaging.metadata import Metadata
 
 from absolve import __version__
 
@@ -101,6 +104,46 @@ def test_wheels_are_built_for_every_version_and_system_that_is_named() -> None:
     assert {name.partition("-")[0] for name in systems} == {"ubuntu", "macos", "windows"}
     assert {"ubuntu-24.04-arm", "macos-15-intel"} <= {*systems}
     assert "{project}/.ci/smoke.py compiled" in settings["test-command"]
+
+
+# --- the page on PyPI -------------------------------------------------------------------------------------------------
+
+REPOSITORY: Final = "absolve/absolve"
+
+
+@pytest.fixture(scope="module")
+def metadata(tmp_path_factory: pytest.TempPathFactory) -> Metadata:
+    """Return the metadata of a build."""
+    pytest.importorskip("setuptools")
+    folder = tmp_path_factory.mktemp("metadata")
+    argv = [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", str(folder)]
+    subprocess.run(argv, cwd=ROOT, check=True, capture_output=True)
+    return Metadata.from_email((folder / "absolve.egg-info/PKG-INFO").read_bytes())
+
+
+def test_the_metadata_lead_to_one_repository(metadata: Metadata) -> None:
+    urls = metadata.project_urls or {}
+    assert {*urls} == {"Homepage", "Documentation", "Changelog", "Issues"}
+    assert all(f"{url}/".startswith(f"https://github.com/{REPOSITORY}/") for url in urls.values())
+    assert (str(metadata.version), metadata.description_content_type) == (__version__, "text/markdown")
+    assert metadata.summary
+    named = {name for path in (ROOT / "docs").rglob("*.md") for name in re.findall(r"[\w-]+/absolve(?=@v)", path.read_text("utf-8"))}
+    assert named == {REPOSITORY}
+
+
+def test_each_link_of_the_page_on_pypi_leads_to_a_file_of_the_repository(metadata: Metadata) -> None:
+    """Render README as PyPI does."""
+    markdown = pytest.importorskip("readme_renderer.markdown")
+    page = html.fromstring(markdown.render(metadata.description))
+    places = {"a": f"https://github.com/{REPOSITORY}/blob/v{__version__}/", "img": f"https://raw.githubusercontent.com/{REPOSITORY}/v{__version__}/"}
+    found = [(tag, url) for tag, name in (("a", "href"), ("img", "src")) for url in page.xpath(f"//{tag}/@{name}")]
+    ours = [(tag, url) for tag, url in found if REPOSITORY in url]
+    for tag, url in ours:
+        assert url.startswith(places[tag])
+        assert (ROOT / url.removeprefix(places[tag]).partition("#")[0]).is_file(), url
+    assert [url for tag, url in found if (tag, url) not in ours and not url.startswith(("https://", "#user-content-"))] == []
+    relative = [*re.finditer(r"\]\((?!https?:|#)", (ROOT / "README.md").read_text("utf-8"))]
+    assert len(ours) == len(relative) > 20, "README itself has relative links"
 
 
 # --- the image --------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ if __name__ == "__main__":
 
 
 # The line that ends a run of rewrite and links, if its output is complete.
-SUMMARY = re.compile(r"^absolve: (?:[\d,]+ (?:links? in |inputs failed)|no link (?:(?:would )?changed?|restored): )[^\n]*\n\Z", re.MULTILINE)
+SUMMARY = re.compile(r"^absolve: (?:(?:[\d,]+ of )?[\d,]+ (?:links? in |inputs failed)|no link (?:(?:would )?changed?|restored): )[^\n]*\n\Z", re.MULTILINE)
 
 
 class Runner:

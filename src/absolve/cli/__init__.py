@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # DuckDB 2.0 uses nanobind, which reports every object of its own that the collector has not freed at exit as a leak.
 _AUDITED = "_duckdb"
 
+_VERSIONS = (["--version"], ["-V"], ["--version", "--json"], ["--json", "--version"])
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
@@ -29,9 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if alone:
         gc.disable()  # during imports: they leave no garbage, and a collection takes longer than rewriting a page
     try:
-        if arguments in (["--version"], ["-V"]):
+        if arguments in _VERSIONS:
             try:
-                print(version(), flush=True)
+                print(_version_json() if "--json" in arguments else version(), flush=True)
             except OSError:
                 pass  # the run reports it
             else:
@@ -61,6 +63,12 @@ def _import_argparse() -> None:
         import argparse  # noqa: F401 - it keeps the two functions
     finally:
         del sys.modules["gettext"]
+
+
+def _version_json() -> str:
+    import json
+
+    return json.dumps({"version": __version__, "compiled": is_compiled(), "python": sys.version.split()[0]})
 
 
 def version() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from absolve.cli import json_array
 from absolve.cli.commands import COMMANDS
 from absolve.cli.configuration import configure, found_for
 from absolve.cli.option import called
@@ -19,7 +20,11 @@ from absolve.core.errors import UsageError
 if TYPE_CHECKING:
 
     import argparse
+    from collections.abc import Iterable
+    from typing import Any
 
+    from absolve.cli.configuration import Configuration
+    from absolve.cli.parsing import Whole
     from absolve.cli.reporting import Report
 
 
@@ -51,6 +56,9 @@ def config(options: argparse.Namespace, report: Report) -> None:
         if name not in COMMANDS:
             raise UsageError(f"unknown command {name!r}: choose from {', '.join(COMMANDS)}")
     whole = parser(names)
+    if options.json:
+        print(json_array.text_of(_settings(whole, names, found), credentials=options.show_credentials))
+        return
     blocks = ["".join(f"# {path} is ignored: {reason}\n" for path, reason in found.ignored)] if found.ignored else []
     for name in names:
         command = whole.commands[name]
@@ -69,3 +77,17 @@ def config(options: argparse.Namespace, report: Report) -> None:
         if len(lines) > 1:
             blocks.append("".join(f"{line}\n" for line in lines))
     print("\n".join(blocks), end="")
+
+
+def _settings(whole: Whole, names: Iterable[str], found: Configuration) -> dict[str, dict[str, Any]]:
+    """Return the options in effect by command and name, each with its value and the file that set it, or default."""
+    settings: dict[str, dict[str, Any]] = {}
+    for name in names:
+        command = whole.commands[name]
+        configure(command, name, (), found)
+        settings[name] = {
+            option: {"value": value, "set_by": str(command.set_by.get(action.dest, "default"))}
+            for option, (_, action) in sorted(command.options().items())
+            if (value := command.get_default(action.dest)) not in (None, [])
+        }
+    return settings

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace, report: Report) -> None:
     options.old = [name for names in options.old for name in names]
     options.maps = [name for names in options.maps for name in names]
-    if options.format is not None and not options.outputs:
+    if options.format is not None and not options.outputs and not (options.json and options.sql is not None):
         options.outputs = ["-"]
     options.answers = [name for names in options.answers for name in names]
     failing = _failing(options.fail_on)

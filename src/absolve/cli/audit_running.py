@@ -36,7 +36,7 @@ from absolve.audit import (
     why,
 )
 from absolve.audit.outputs import baseline
-from absolve.cli import audit_live, audit_shown, audit_sites, many
+from absolve.cli import audit_live, audit_shown, audit_sites, json_array, many
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal, say, screen
 from absolve.cli.totals import number
@@ -125,7 +125,7 @@ def run(
         if options.write_requests is not None:
             wrote.append(requests.write(Path(options.write_requests), connection))
         if options.sql is not None:
-            _query(connection, options.sql)
+            _query(connection, options)
         fixed = _fix(connection, options, found, folder, report) if options.fix else False
         if options.why is not None:
             _explain(why.Audit(connection, question, rules), options)
@@ -413,22 +413,27 @@ def _names_of_links(found: Sites) -> list[str]:
     return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
 
 
-def _query(connection: Any, query: str) -> None:
-    """Print the result of a query as lines of cells that are separated by tabs. It can only read the tables."""
+def _query(connection: Any, options: argparse.Namespace) -> None:
+    """Print the result of a query: cells separated by tabs, or JSON. It can only read the tables."""
     import duckdb
 
     cursor = connection.cursor()
     try:
-        statements = cursor.extract_statements(query)
+        statements = cursor.extract_statements(options.sql)
         reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
         if len(statements) != 1 or statements[0].type not in reads:
             raise UsageError("--sql takes one query: SELECT, FROM, DESCRIBE, SUMMARIZE or EXPLAIN")
         cursor.execute(statements[0])
         names = [column[0] for column in cursor.description or ()]
-        print("\t".join(map(printable.message, names)))
-        while rows := cursor.fetchmany(_ROWS):
-            for row in rows:
-                print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
+        with json_array.array(options) as add:
+            if add is None:
+                print("\t".join(map(printable.message, names)))
+            while rows := cursor.fetchmany(_ROWS):
+                for row in rows:
+                    if add is not None:
+                        add(dict(zip(names, row, strict=True)))
+                    else:
+                        print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
     except duckdb.Error as error:
         raise UsageError(f"--sql: {str(error).partition(chr(10))[0]}") from error
 

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve import urls
-from absolve.cli import many, terminal
+from absolve.cli import json_array, many, terminal
 from absolve.cli import options as shared
 from absolve.core import printable
 from absolve.core.drawing import folded, padded
@@ -69,30 +69,24 @@ def _as_text(options: argparse.Namespace, how: ReadOptions, report: Report) -> N
 
 
 def _as_json(options: argparse.Namespace, how: ReadOptions, report: Report) -> None:
-    import json
-
-    separator = "[\n"
-    for name in shared.names(options):
-        with report.guard(name):
-            (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
-            for entity in _entities(input_, how, report, inside=options.all):
-                found = _object(entity, credentials=report.credentials)
-                if not options.all and _is_container(entity):
-                    inside = _documents(input_, how, entity)
-                    found["documents"] = [_object(one, credentials=report.credentials) for one in inside]
-                print(separator, json.dumps(found), sep="", end="")
-                separator = ",\n"
-    print("[]" if separator == "[\n" else "\n]")
+    options.json = True
+    with json_array.array(options) as add:
+        for name in shared.names(options):
+            with report.guard(name):
+                (input_,) = many.asked([shared.one_input(name, options)], lambda input_: input_, options)
+                for entity in _entities(input_, how, report, inside=options.all):
+                    found = _object(entity)
+                    if not options.all and _is_container(entity):
+                        found["documents"] = [_object(one) for one in _documents(input_, how, entity)]
+                    if add is not None:
+                        add(found)
 
 
-def _object(entity: Entity, *, credentials: bool) -> dict[str, Any]:
-    """Return a document as an object; texts are exact, but for user information in URLs."""
-
-    def exact(text: str | None) -> str | None:
-        return text if text is None or credentials else printable.masked(text)
+def _object(entity: Entity) -> dict[str, Any]:
+    """Return a document as an object; texts are exact."""
 
     def of(base: BaseURL) -> dict[str, Any]:
-        return {"url": exact(base.url), "layer": base.layer.label, "source": base.source}
+        return {"url": base.url, "layer": base.layer.label, "source": base.source}
 
     base, own = entity.bases.base, entity.bases.own
     claims = [
@@ -100,8 +94,8 @@ def _object(entity: Entity, *, credentials: bool) -> dict[str, Any]:
             "layer": claim.base.layer.label,
             "source": claim.base.source,
             "line": claim.line,
-            "reference": exact(claim.base.reference),
-            "url": exact(claim.url),
+            "reference": claim.base.reference,
+            "url": claim.url,
             "verdict": claim.verdict,
         }
         for claim in base.chain
@@ -109,7 +103,7 @@ def _object(entity: Entity, *, credentials: bool) -> dict[str, Any]:
     return {
         "document": entity.name,
         "entity": entity.path,
-        "base": exact(base.url),
+        "base": base.url,
         "layer": base.layer.label,
         "source": base.source,
         "own": of(own),
@@ -165,10 +159,13 @@ def _with_inner(entity: Entity) -> Iterator[Entity]:
 
 
 def resolve(options: argparse.Namespace, report: Report) -> None:
-    with outputs.stdout() as file:
+    with outputs.stdout() as file, json_array.array(options) as add:
         for reference in options.references:
             target = urls.resolve(options.base, reference, options.profile)
-            file.write(f"{printable.printable(target or '', escape=printable.percent_escaped)}\n".encode())
+            if add is not None:
+                add({"reference": reference, "base": options.base, "target": target})
+            else:
+                file.write(f"{printable.printable(target or '', escape=printable.percent_escaped)}\n".encode())
             if target is None:
                 against = repr(in_short(options.base)) if options.base else "an empty base URL"
                 text = f"{in_short(reference)!r} cannot be resolved against {against}"

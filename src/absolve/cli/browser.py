@@ -6,10 +6,12 @@ Output: JSON lines, one for each page; with --compare a verdict for each page, a
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from absolve.cli import json_array
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
+from absolve.cli.totals import number
 from absolve.core import printable
 from absolve.core.errors import DocumentError
 from absolve.run import load, special_files
@@ -18,7 +20,7 @@ from absolve.verifying import browser as browsing
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from absolve.cli.reporting import Report
     from absolve.document.entity import Entity
@@ -30,8 +32,9 @@ def run(options: argparse.Namespace, report: Report) -> None:
     with browsing.Browser(options.browser, options.timeout) as browser:
         views = _views(names, options, browser, report)
         if options.compare:
-            for entity, view in views:
-                _compare(entity, view, report)
+            with json_array.array(options) as add:
+                for entity, view in views:
+                    _compare(entity, view, report, add)
         else:
             columns = browsing.View._fields
             lines: Iterable[bytes] = (encode(columns, [view]) for _, view in views)
@@ -56,10 +59,15 @@ def _views(
             yield entity, browser.view(document, entity)
 
 
-def _compare(entity: Entity, view: View, report: Report) -> None:
+def _compare(
+    entity: Entity, view: View, report: Report, add: Callable[[dict[str, Any]], None] | None
+) -> None:
     found = browsing.differences(entity, view)
     for difference in found:
         report.failure(DocumentError(difference))
     count = len(view.links)
+    if add is not None:
+        add({"document": entity.name, "equal": not found, "links": count})
+        return
     name = printable.message(entity.name, credentials=report.credentials)
-    print(f"{name}: {'different' if found else 'equal'}, {count} link{'' if count == 1 else 's'}")
+    print(f"{name}: {'different' if found else 'equal'}, {number(count, 'link')}")

@@ -65,6 +65,7 @@ examples:
   absolve links site/ --url http://example.com/ -o links.sqlite
   absolve links site/ --scope external --columns target --unique --format csv
   absolve links site/ --columns target --unique --count --format table
+  absolve links site/ --sort target,line --limit 100 -o links.csv
   absolve links site/ --fail-on unresolved,malformed -q -o links.jsonl
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
   absolve links site/ -o links.csv --resume       continue after an interruption
@@ -86,6 +87,7 @@ examples:
   absolve documents site/ --url http://example.com/ -o documents.csv
   absolve documents crawl.warc.gz --where "status >= 400" --columns url,status
   absolve documents book.epub --columns entity,title,anchors
+  absolve documents site/ --sort size:desc --limit 10      the largest ones
   absolve links crawl.warc.gz -o crawl.sqlite    both tables in one database
 
 columns: document, entity, url, url_source, status, date, media_type, charset,

@@ -14,7 +14,7 @@ from absolve import tables
 from absolve.cli import failures, many, progress, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
-from absolve.cli.totals import of_links
+from absolve.cli.totals import number, of_links
 from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.core.printable import visible_json
 from absolve.run import special_files
@@ -31,18 +31,20 @@ from absolve.run.links_task import (
     listed,
 )
 from absolve.run.load import spread
+from absolve.run.order import Cut, Order, parsed
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.journal import Journal
+    from absolve.run.order import Key
     from absolve.tables import Sink
 
 
@@ -58,13 +60,13 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if _on_spark(options):
         if fatal or how.counts:
             raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")
+        if how.sort or how.limit:
+            raise UsageError("--sort and --limit need --engine local: each task of a cluster writes a file of its own")
         _run_on_spark(options, how._replace(beside=False), found, report)
         return
-    keeps_bytes = tables.FORMATS[how.format].text and how.format != tables.TABLE and not how.unique
+    keeps_bytes = tables.FORMATS[how.format].text and how.format != tables.TABLE and not how.is_plain
     if table != LINKS:
         _list(how, sink, found, options, report, None)
-        if not options.quiet:
-            report.summary("; ".join(report.totals.left_out()), repeats=False)
     else:
         with resuming.list_journal(options, keeps_bytes=keeps_bytes) as journal:
             _list(how, sink, found, options, report, journal)
@@ -91,6 +93,7 @@ def _list(
 
     # With a journal an archive is one task.
     apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.unlisted(found)
+    shown = Shown(how, stops=how.stops and not getattr(options, "fail_on", ()))
     run_ = many.run(
         partial(listed, how),
         apart,
@@ -98,29 +101,80 @@ def _list(
         options,
         report,
         ended,
-        summed=partial(_summed, options) if how.table == LINKS else None,
+        summed=partial(_summed, options, shown) if how.table == LINKS else None,
         counted=journal.count if journal is not None else None,
+        stops=shown.is_full if shown.stops else None,
     )
     stream = tables.FORMATS[how.format].stream
-    with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces:
-        found_rows = Rows(how.table)
-        _write(how, sink, _encoded(how, sink, found_rows.counted(_rows(pieces, journal, report))), out, options)
-    if not found_rows.number and (selecting := shared.selecting(options)):
+    with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces, closing(shown):
+        _write(how, sink, shown.encoded(sink, _rows(pieces, journal, report)), out, options)
+    if not shown.found and (selecting := shared.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
+    if how.table != LINKS and not options.quiet:
+        lines = [shown.ended("document", shown.rows), *report.totals.left_out()]
+        report.summary("; ".join(filter(None, lines)), repeats=False)
 
 
-class Rows:
-    """The number of rows of a table so far."""
+class Shown:
+    """The rows that are listed: without repetitions, in order, the first of them, as the options have it.
 
-    def __init__(self, table: str) -> None:
-        self.table = table
-        self.number = 0
+    `found` is the number of rows that were found so far, `rows` of those that --limit is about. `stops`: nothing more
+    is read when there are more of them than --limit allows.
+    """
 
-    def counted(self, pieces: Iterable[RowChunk]) -> Iterator[RowChunk]:
+    def __init__(self, how: ListOptions, *, stops: bool) -> None:
+        self._how = how
+        self.stops = stops
+        self._columns = (*how.columns, COUNT) if how.counts else how.columns
+        self._cut = Cut(how.limit)
+        self._order = Order(how.sort, self._columns, how.limit)
+        self.found = self.rows = 0
+
+    def close(self) -> None:
+        """Remove what is kept to be sorted."""
+        self._order.close()
+
+    def is_full(self) -> bool:
+        """Return whether there are more rows than --limit lets through."""
+        return self._cut.more
+
+    def encoded(self, sink: Sink, pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
+        """Yield the name of the table of each chunk, and its rows encoded."""
+        how, unique, counted = self._how, Unique(), Counted()
         for piece in pieces:
-            if piece.table == self.table:
-                self.number += piece.number
-            yield piece
+            if piece.table != how.table:
+                yield piece.table, piece.chunk
+                continue
+            self.found += piece.number
+            if how.counts:
+                counted.add(piece.chunk)
+            elif how.is_plain:
+                yield from self._listed(sink, unique.of(piece.chunk) if how.unique else piece.chunk)
+            else:
+                yield piece.table, piece.chunk
+        for rows in counted.in_chunks():
+            yield from self._listed(sink, rows)
+        for rows in self._order.sorted():
+            yield how.table, sink.encode(self._columns, self._cut.of(rows))
+
+    def _listed(self, sink: Sink, rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Any]]:
+        self.rows += len(rows)
+        if self._how.sort:
+            self._order.add(rows)
+        elif kept := self._cut.of(rows):
+            yield self._how.table, sink.encode(self._columns, kept)
+
+    def ended(self, noun: str, things: int, text: str = "") -> str:
+        """Return the line that ends a list of so many things, `text`, with the part of them that --limit left."""
+        if self.rows <= self._cut.number or self._cut.limit is None:
+            return text
+        if self._how.unique:
+            noun, things = "row", -1
+        if self.stops:
+            return f"the first {number(self._cut.number, noun)}; what follows was not read (--limit)"
+        if self.rows == things:
+            return f"{self._cut.number:,} of {text or number(things, noun)}"
+        return f"{self._cut.number:,} of {number(self.rows, 'row')}" + (f"; {text}" if text else "")
 
 
 def _rows(
@@ -151,27 +205,12 @@ def _write(
     sink.write(how.tables, chunks, out)
 
 
-def _summed(options: argparse.Namespace, totals: Totals) -> str:
+def _summed(options: argparse.Namespace, shown: Shown, totals: Totals) -> str:
     """Return the line that ends a list of links, with the problems of --fail-on that it has."""
     fatal = {code: totals.problems[code] for code in sorted(shared.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
-    return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
-
-
-def _encoded(how: ListOptions, sink: Sink, pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
-    """Yield the name of the table of each chunk, and its rows encoded, without repetitions with `unique`."""
-    unique, counted = Unique(), Counted()
-    for piece in pieces:
-        chunk = piece.chunk
-        if how.counts and piece.table == how.table:
-            counted.add(chunk)
-            continue
-        if how.unique and piece.table == how.table:
-            chunk = sink.encode(how.columns, unique.of(chunk))
-        yield piece.table, chunk
-    if how.counts:
-        for rows in counted.in_chunks():
-            yield how.table, sink.encode((*how.columns, COUNT), rows)
+    text = shown.ended("link", totals.links, of_links(totals))
+    return text + (f" (--fail-on: {failing})" if failing else "")
 
 
 def _is_on_terminal(options: argparse.Namespace) -> bool:
@@ -190,10 +229,20 @@ def _made_of(options: argparse.Namespace, format_: str, table: str) -> str:
         raise UsageError(f"{format_} shows links: absolve links --format {format_}")
     if options.columns is not None:
         raise UsageError(f"{format_} has columns of its own: leave out --columns")
+    if options.sort is not None:
+        raise UsageError(f"{format_} has an order of its own: leave out --sort")
     for name in ("kind", "scope", "problem", "fail_on", "resume"):
         if of != LINKS and getattr(options, name, None):
             raise UsageError(f"{format_} lists documents: leave out --{name.replace('_', '-')}")
     return of
+
+
+def _order(options: argparse.Namespace, columns: tuple[str, ...], table: str) -> tuple[Key, ...]:
+    """Return the columns of --sort. Raise UsageError for unknown ones."""
+    if options.sort is None:
+        return ()
+    more = (COUNT,) if options.count else ()
+    return parsed(options.sort, (*columns, *more), (*every_column(table), *more))
 
 
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
@@ -213,9 +262,14 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
     if on_terminal and not form.text:
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     is_links = table == LINKS
+    usual_columns = form.needs or _usual(format_, table)
+    if options.sort is not None and not form.needs:  # what it is sorted by is shown, too
+        names = (word.strip().partition(":")[0] for word in options.sort.split(","))
+        usual_columns += tuple(name for name in names if name in every_column(table) and name not in usual_columns)
+    columns = shared.columns(options, usual_columns, every_column(table))
     how = ListOptions(
         shared.reading(options),
-        shared.columns(options, form.needs or _usual(format_, table), every_column(table)),
+        columns,
         format_,
         shared.selection(options) if is_links else Selection(),
         options.where,
@@ -228,6 +282,8 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         table,
         beside=is_links and not form.stream,
         counts=options.count,
+        sort=_order(options, columns, table),
+        limit=options.limit,
     )
     if how.where is not None:
         from absolve.run import where  # imports DuckDB

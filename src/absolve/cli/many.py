@@ -190,11 +190,13 @@ def run(
     *,
     summed: Callable[[Totals], str] | None = None,
     counted: Callable[[Item, Counts], None] | None = None,
+    stops: Callable[[], bool] | None = None,
 ) -> Generator[tuple[Item, Any]]:
     """Run the task `work` on all items, report diagnostics and failures, and yield the other results, in order.
 
     `ended` is called after the last result of each item, before the report leaves that item. `summed` returns the line
-    with which the run ends; without it only a long run has one. `counted` is called with the counts of each item.
+    with which the run ends; without it only a long run has one. `counted` is called with the counts of each item. The
+    run ends after a result for which `stops` returns true.
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, special_files.STDOUT}
@@ -226,6 +228,8 @@ def run(
                         counted(item, piece)
                 elif not isinstance(piece, End):
                     yield item, piece
+                    if stops is not None and stops():
+                        break
                 else:
                     if piece.lost:
                         report.failure(DocumentError(Diagnostic("lost", piece.lost, report.input)))

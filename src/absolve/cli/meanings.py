@@ -16,7 +16,10 @@ _ONE_FILE: Final = "absolve mirror INPUT -o page.html writes a page with all tha
 _BY_URL: Final = "a URL is an input: absolve links URL; mirror URL and audit URL take --depth N"
 _FOLDERS: Final = "leave it out: folders are read with their subfolders"
 _NO_QUESTION: Final = "leave it out: nothing is asked; --in-place, --fix and -o say what is written"
-_SORT: Final = "-o links.sqlite, or -f csv | sort; --columns NAME,... --unique --count lists frequent values first"
+_SORT: Final = (
+    "absolve links --sort COLUMN or COLUMN:desc; --columns NAME,... --unique --count lists frequent values first"
+)
+_LIMIT: Final = "absolve links --limit N lists the first N rows"
 _SELECT: Final = "--kind, --scope and --problem select links; --where takes SQL, such as \"element = 'img'\""
 
 _OPTIONS: Final = (
@@ -39,7 +42,8 @@ _OPTIONS: Final = (
     ("external external-only externals", "absolve links --scope external lists links to other sites"),
     ("internal internal-only same-site", "absolve links --scope internal lists links to the own site"),
     ("broken dead check-links deadlinks validate-links", _AUDIT),
-    ("sort sort-by order limit max top head count-by group-by", _SORT),
+    ("sort sort-by sortr order order-by count-by group-by", _SORT),
+    ("limit max max-count max-results top head first", _LIMIT),
     ("filter select only tag element attr attribute selector xpath", _SELECT),
     ("glob pattern extension ext match accept", "--include GLOB takes matching files of folders: --include '*.html'"),
     (
@@ -68,6 +72,7 @@ _OPTIONS: Final = (
     ("stdin", "- is the standard input"),
     ("stdout", "leave out -o: one result is written to the standard output"),
     ("output-format type-output pretty table", "--format FORMAT, or the suffix of -o FILE"),
+    ("ndjson jsonl json-lines jsonlines", "--format jsonl writes JSON lines; --json writes one array"),
     ("sqlite db database", "-o links.sqlite writes a database"),
     ("anchors hash hashes fragment", "--fragments keep or absolute"),
     ("lazyload lazy-load lazy-loading data-src", "--lazy reads data-src and the like, too"),

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import crawling, failures, many, mirror_making, totals
+from absolve.cli import crawling, failures, json_array, many, mirror_making, totals
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
@@ -53,6 +53,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         return
     if options.open:
         raise UsageError("--browser needs --check DIR")
+    if options.json and (options.relative_only or not options.dry_run):
+        raise UsageError("--json needs --check DIR, or --dry-run of a new mirror")
     start = _start(options)
     failures.check(options)
     if options.relative_only:
@@ -324,9 +326,13 @@ def _dry(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report
     with closing(maps.Working(Path(":memory:"))) as working:
         working.create({})
         write.planned(working, how, choice, report.finding)
-        for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
-            shown = (printable.message(text, credentials=report.credentials) for text in (url, path))
-            print("\t".join(shown))
+        with json_array.array(options) as add:
+            for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
+                if add is not None:
+                    add({"url": url, "path": path})
+                    continue
+                shown = (printable.message(text, credentials=report.credentials) for text in (url, path))
+                print("\t".join(shown))
         held, others = next(working.rows("SELECT count(path), count(*) - count(path) FROM plan"))
         if not held:
             _finish_run(working, options, report)
@@ -362,17 +368,18 @@ def _check(options: argparse.Namespace, report: Report) -> None:
 
     checker = Checker(folder, shared.settings(options)._replace(profile="whatwg"))
     counts: Counter[str] = Counter()
-    for fault in chain(checker.faults(), _opened(folder, checker) if options.open else ()):
-        counts[fault.code] += 1
-        if not options.quiet or fault.code in WRONG:
-            line = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column).printed(
-                credentials=options.show_credentials
-            )
-            print(line)
+    with json_array.array(options) as add:
+        for fault in chain(checker.faults(), _opened(folder, checker) if options.open else ()):
+            counts[fault.code] += 1
+            found = Diagnostic(fault.code, fault.text, fault.path, fault.line, fault.column)
+            if add is not None:
+                add(json_array.of_diagnostic(found))
+            elif not options.quiet or fault.code in WRONG:
+                print(found.printed(credentials=options.show_credentials))
     if wrong := [code for code in counts if code in WRONG]:
         report.failures.setdefault(options.check, Diagnostic(wrong[0], "see the standard output", options.check))
     if not options.quiet:
-        found = ", ".join(f"{number:,} {code}" for code, number in sorted(counts.items())) or "nothing is wrong"
+        listed = ", ".join(f"{number:,} {code}" for code, number in sorted(counts.items())) or "nothing is wrong"
         name = printable.printable(options.check)
         looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
-        print(f"absolve: {name}: {looked_at}: {found}", file=sys.stderr)
+        print(f"absolve: {name}: {looked_at}: {listed}", file=sys.stderr)

@@ -132,6 +132,11 @@ def _choosing(command: str) -> Iterator[Option]:
     yield _harmless("--unique", command, "with --columns: drop rows that repeat an earlier one")
     text = "with --unique: add a column with the number of equal rows, and list the most frequent ones first"
     yield _harmless("--count", command, text)
+    yield _harmless(
+        "--sort COLUMN,...", command, "sort the rows by these columns; COLUMN:desc downwards", words=columns
+    )
+    text = "list only the first N rows; without --sort nothing more is read then"
+    yield _harmless("--limit N", command, text, type=whole(1, 10**15))
 
 
 # Title of a group -> its options, both in the order of the help of every command.
@@ -264,6 +269,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "a drawing (text, default), or an array of objects (json)",
             choices=("text", "json"),
             default="text",
+            rivals="form",
         ),
         _harmless(
             "-f --format FORMAT",
@@ -272,6 +278,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
                 f"{', '.join(_formats())} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)"
             ),
             choices=_formats,
+            rivals="form",
         ),
         _harmless(
             "--csv-safe",
@@ -280,7 +287,18 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             " end, at the start of a cell or behind ; or a line break in it, so that no spreadsheet runs it as a"
             " formula",
         ),
-        _harmless("-f --format FORMAT", "audit", "format of all outputs; without -o, of the standard output"),
+        _harmless(
+            "-f --format FORMAT",
+            "audit",
+            "format of all outputs; without -o, of the standard output",
+            rivals="form",
+        ),
+        _harmless("--json", f"{_LISTS} base audit", "print JSON, as --format json", rivals="form"),
+        _harmless("--json", "rewrite", "with --dry-run: print JSON, an object for each input"),
+        _harmless("--json", "mirror", "with --check or --dry-run: print JSON, an object for each fault or URL"),
+        _harmless("--json", "verify", "print the differences as JSON on the standard output"),
+        _harmless("--json", "browser", "with --compare: print JSON; a list is JSON lines"),
+        _harmless("--json", "resolve config", "print JSON"),
         Option("--sql QUERY", "audit", "print the result of a query over the tables of results"),
         Option("--queries DIR", "audit", "a folder with changed copies of queries"),
         _harmless("--why URL", "audit", "print step by step how the verdict of this URL, old or new, came about"),

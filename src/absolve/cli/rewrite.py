@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from absolve.cli import failures, many, resuming
+from absolve.cli import failures, json_array, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import Table, of_changes, of_possible_changes, of_undone
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from absolve.core.model import Edit
     from absolve.run.inputs import Input
     from absolve.run.journal import Journal
-    from absolve.run.results import TaskResult
+    from absolve.run.results import Counts, TaskResult
     from absolve.run.safe_cells import Cells
     from absolve.run.undo import Show
 
@@ -125,7 +125,8 @@ def _run(
         report.totals.failed_are = f" (not in {printable.printable(options.output)})"
     with (
         resuming.journal(options, several=_are_several(options)) as journal,
-        closing(published(how, work, jobs, options, report, summed, journal)) as changes,
+        json_array.array(options) as add,
+        closing(published(how, work, jobs, options, report, summed, journal, add)) as changes,
     ):
         if options.log is None:
             for _ in changes:
@@ -144,17 +145,28 @@ def published(
     report: Report,
     summed: Callable[[Totals], str],
     journal: Journal | None = None,
+    add: Callable[[dict[str, Any]], None] | None = None,
 ) -> Generator[Sequence[Sequence[Any]]]:
-    """Publish the files that the task `work` makes, print data for the standard output; yield changes for the log."""
+    """Publish the files that the task `work` makes, print data for the standard output; yield changes for the log.
+
+    `add` gets the counts of each input instead of these data.
+    """
     with Publisher(how.token, journal, how.inside) as publisher:
 
         def ended(job: Job) -> None:
             with report.guard(job.input.name):
                 publisher.ended(job, failed=job.input.name in report.failures)
 
+        def counted(job: Job, piece: Counts) -> None:
+            if add is not None and isinstance(piece, ChangeCounts):
+                add({"document": job.input.name, "links": piece.links, "changed": piece.changed})
+
         jobs = publisher.watched(jobs)
-        with closing(many.run(work, jobs, lambda job: job.input, options, report, ended, summed=summed)) as results:
+        run_ = many.run(work, jobs, lambda job: job.input, options, report, ended, summed=summed, counted=counted)
+        with closing(run_) as results:
             for job, piece in results:
+                if isinstance(piece, StdoutBytes) and add is not None:
+                    continue
                 if isinstance(piece, StdoutBytes):
                     with outputs.stdout() as file:
                         (drawing(file) if options.diff else file).write(piece.data)
@@ -207,6 +219,8 @@ def _check(options: argparse.Namespace) -> None:
     listed = options.from_ is not None
     if options.backup is not None and not options.in_place:
         raise UsageError("--backup needs --in-place")
+    if options.json and not options.dry_run:
+        raise UsageError("--json needs --dry-run", "--log FILE.json lists each change of a rewrite")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
     if options.undo is not None and (options.log is not None or options.resume):
@@ -344,5 +358,10 @@ def verify(options: argparse.Namespace, report: Report) -> None:
         after = sources.read(options.after, max_size=options.max_size)
         entity = walk(before, how.settings)
         date(policy, entity, options.before)
-        for difference in verifying.differences(entity, before, after.data, policy):
-            report.failure(DocumentError(difference))
+        with json_array.array(options) as add:
+            for difference in verifying.differences(entity, before, after.data, policy):
+                if add is None:
+                    report.failure(DocumentError(difference))
+                else:
+                    add(json_array.of_diagnostic(difference))
+                    report.has_findings = True

@@ -108,6 +108,10 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             options, rest = whole.parse_known_args(arguments)
             command.check_all_known(rest)
             terminal.choose(getattr(options, "color", "auto"))
+            if getattr(options, "json", False):
+                from absolve.cli import json_array
+
+                json_array.choose(options)
             report.credentials = command.credentials = getattr(options, "show_credentials", False)
             if any("://" in argument for argument in arguments):
                 from absolve.cli.options import check_stores

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from absolve.inventory.documents import DocumentRow, Documents
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
+    from absolve.run.order import Key
     from absolve.run.results import TaskResult
 
     _Rows = inventory.Columns | list[DocumentRow]
@@ -51,6 +52,7 @@ class ListOptions(NamedTuple):
     `unique`: drop rows equal in all columns to an earlier one of the same input; the parent process drops those equal
     to rows of other inputs (`Unique`). `cells`: changes to the text of rows. `table`: the table that all these options
     are about, "links" or "documents". `beside`: list the table of documents beside that of links, with all columns.
+    `sort` and `limit` are the business of the parent process.
     """
 
     reading: ReadOptions
@@ -63,6 +65,23 @@ class ListOptions(NamedTuple):
     table: str = LINKS
     beside: bool = False
     counts: bool = False
+    sort: tuple[Key, ...] = ()
+    limit: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the parent process needs the values of the rows, and encodes them itself."""
+        return self.unique or bool(self.sort) or self.limit is not None
+
+    @property
+    def stops(self) -> bool:
+        """Whether nothing more is read when there are more rows than the limit."""
+        return self.limit is not None and not (self.sort or self.counts or self.beside)
+
+    @property
+    def at_once(self) -> int:
+        """The rows in a chunk."""
+        return min(AT_ONCE, self.limit + 1) if self.stops and self.limit is not None else AT_ONCE
 
     @property
     def has_documents(self) -> bool:
@@ -156,7 +175,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
     """
     asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
-    waiting = inventory.Columns(AT_ONCE, how.whole if asks else how.columns, link_rows.MOST_TEXT)
+    waiting = inventory.Columns(how.at_once, how.whole if asks else how.columns, link_rows.MOST_TEXT)
     documents: Documents | None = None
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))
@@ -273,6 +292,8 @@ def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], 
     if how.unique:
         cells = unique.of(cells)
         return RowChunk(cells, len(cells), how.table)
+    if how.is_plain:
+        return RowChunk([[*row] for row in cells], len(cells), how.table)
     if isinstance(cells, inventory.Columns) and FORMATS[how.format].columns:
         return RowChunk(cells.taken(), len(cells))  # only the writing process imports the packages of the format
     return RowChunk(by_name(how.format).encode(how.columns, cells), len(cells), how.table)

@@ -1,0 +1,67 @@
+"""`--json`: the answer of a command as one JSON value on the standard output, with the names that columns have.
+
+Input: the options, fields of items as they come. Output: an array of objects in ASCII, an item a line. Tables are
+written by `tables.json`: for them `--json` is `--format json`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from absolve.core import printable
+from absolve.core.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from absolve.core.errors import Diagnostic
+
+
+def choose(options: argparse.Namespace) -> None:
+    """Make `--json` the format of a table. Raise UsageError with -o, whose suffix selects the format."""
+    given = vars(options)
+    if not given.get("json") or "format" not in given:
+        return
+    if given.get("output") is not None or given.get("outputs"):
+        raise UsageError("--json writes to the standard output", "-o NAME.json writes JSON to a file")
+    options.format = "json"
+
+
+@contextmanager
+def array(options: argparse.Namespace) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """Yield the function that writes an item of the array; None without --json."""
+    if not vars(options).get("json"):
+        yield None
+        return
+    before = "[\n"
+
+    def add(item: dict[str, Any]) -> None:
+        nonlocal before
+        print(before, text_of(item, credentials=options.show_credentials), sep="", end="")
+        before = ",\n"
+
+    yield add
+    print("[]" if before == "[\n" else "\n]")
+
+
+def text_of(value: Any, *, credentials: bool = False) -> str:
+    """Return a value as JSON in ASCII, without user information of URLs unless `credentials`."""
+    import json  # a run without --json does not need it
+
+    return json.dumps(value if credentials else _masked(value), default=str)
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable.masked(value)
+    if isinstance(value, dict):
+        return {name: _masked(one) for name, one in value.items()}
+    return [_masked(one) for one in value] if isinstance(value, list) else value
+
+
+def of_diagnostic(found: Diagnostic) -> dict[str, Any]:
+    """Return a diagnostic as an object."""
+    place = {"document": found.name, "line": found.line, "column": found.column}
+    return {**place, "code": found.code, "text": found.text}

@@ -1,0 +1,79 @@
+"""`--json`: each command that answers something has one JSON value on the standard output."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from command_runner import PAGE, Runner
+
+from absolve.cli.parsing import parser
+
+# By command: its arguments, and an item of what it answers.
+ANSWERS: Final[list[tuple[str, list[str], Any]]] = [
+    ("links", ["page.html", "--columns", "line,target"], [{"line": 2, "target": "http://h/d/x.html?a&b"}, {"line": 3, "target": "http://g/"}]),
+    ("documents", ["page.html", "--columns", "document,links"], [{"document": "page.html", "links": 2}]),
+    ("base", ["page.html"], "http://h/d/p.html"),
+    ("rewrite", ["page.html", "site", "--dry-run"], [{"document": "page.html", "links": 2, "changed": 1}, {"document": "site/a.html", "links": 1, "changed": 0}]),
+    ("verify", ["page.html", "site/a.html"], "bytes"),
+    ("mirror", ["page.html", "--dry-run"], [{"url": "http://h/d/p.html", "path": "h/d/p.html"}]),
+    ("mirror", ["--check", "site"], "dead"),
+    ("audit", ["site", "--url", "http://h/"], "broken"),
+    ("audit", ["site", "--url", "http://h/", "--sql", "SELECT verdict, count(*) AS number FROM links GROUP BY ALL"], [{"verdict": "broken", "number": 1}]),
+    ("resolve", ["--profile", "whatwg", "http://a/b", "c", "//[/"], [{"reference": "c", "base": "http://a/b", "target": "http://a/c"}, {"reference": "//[/", "base": "http://a/b", "target": None}]),
+    ("config", ["resolve"], "'set_by': 'default'"),
+]  # fmt: skip
+PLAIN: Final = {"browser", "completion", "help"}  # JSON lines anyway; texts for a shell and for people
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ABSOLVE_CONFIG", raising=False)
+    Path("site").mkdir()
+    Path("page.html").write_bytes(PAGE)
+    Path("site/a.html").write_bytes(b"<a href=gone.html>x</a>")
+
+
+def test_each_command_that_answers_something_is_tried() -> None:
+    assert {command for command, _, _ in ANSWERS} == set(parser().commands) - PLAIN
+
+
+@pytest.mark.parametrize(("command", "arguments", "expected"), ANSWERS, ids=[" ".join([row[0], *row[1][:2]]) for row in ANSWERS])
+def test_an_answer_is_one_value_with_the_names_of_columns(absolve: Runner, command: str, arguments: list[str], expected: Any) -> None:
+    done = absolve(command, *arguments, "--json")
+    found = json.loads(done.out)
+    if isinstance(expected, str):
+        assert expected in str(found), (found, done.err)
+    else:
+        assert found == expected
+
+
+def test_the_version_is_json_too(absolve: Runner) -> None:
+    assert json.loads(absolve("--version", "--json").out).keys() == {"version", "compiled", "python"}
+
+
+def test_an_empty_answer_is_an_empty_array(absolve: Runner) -> None:
+    absolve("rewrite", "page.html", "-o", "new.html")
+    done = absolve("verify", "page.html", "new.html", "--json")
+    assert (done.status, json.loads(done.out)) == (0, [])
+
+
+def test_no_answer_has_a_password_unless_it_is_asked_for(absolve: Runner) -> None:
+    arguments = ("resolve", "http://a/b", "http://u:secret@h/", "--json")
+    assert json.loads(absolve(*arguments).out)[0]["target"] == "http://***@h/"
+    assert json.loads(absolve(*arguments, "--show-credentials").out)[0]["target"] == "http://u:secret@h/"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["links", "page.html", "--json", "-o", "x.csv"], "-o NAME.json"),
+        (["links", "page.html", "--json", "-f", "csv"], "exclude each other"),
+        (["rewrite", "page.html", "--json"], "--log FILE.json"),
+        (["mirror", "page.html", "--json", "-o", "m"], "--check DIR"),
+    ],
+)
+def test_json_that_nothing_would_be_written_to_is_refused(absolve: Runner, arguments: list[str], hint: str) -> None:
+    done = absolve(*arguments)
+    assert (done.status, hint in done.err) == (2, True), done.err
