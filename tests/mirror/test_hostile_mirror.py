@@ -88,4 +88,6 @@ def test_titles_and_urls_are_text_in_the_entry_page_and_on_the_terminal(
     main(["mirror", "--check", str(tmp_path / "m")])
     shown = capsys.readouterr()
     assert "\x1b" not in shown.out + shown.err
-    assert b"<script" not in (tmp_path / "m" / "index.html").read_bytes()
+    entry = (tmp_path / "m" / "index.html").read_bytes()
+    assert entry.count(b"<script") == 2  # its own
+    assert b"alert(1)&lt;/script&gt;" in entry

@@ -1,5 +1,6 @@
 """The entry page of a mirror."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 from test_map import finished, row
 
-from absolve.mirror import index
+from absolve.encodings.charsets import lookup
+from absolve.mirror import index, texts, tree
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
 from absolve.mirror.paths import Placed, folder_of
@@ -21,13 +23,22 @@ def working() -> Iterator[Working]:
     made.close()
 
 
-def shown(working: Working, *every: Finished) -> str:
-    rows = [row(one.url)._replace(folder=folder_of(Placed(one.url, ""), "host")) for one in every]
-    working.plan(rows, [], ["c"], "host")
+def shown(working: Working, *every: Finished, start: str | None = None) -> str:
+    rows = [row(one.url, n)._replace(folder=folder_of(Placed(one.url, ""), "host")) for n, one in enumerate(every)]
+    rows.append(row("http://h/moved", 99, "http://h/b", is_held=False))
+    working.plan(rows, [], ["far/c.warc"], "host", labels=["c.warc"])
     paths = dict(working.rows("SELECT url, path FROM plan"))
     for one in every:
         working.finish(one._replace(path=paths[one.url]))
-    return page(working).decode()
+    return page(working, start).decode()
+
+
+def links(html: str) -> list[str]:
+    return re.findall(r'<li><a href="([^"]*)">', html.partition('id="pages"')[2].partition("</div>")[0])
+
+
+def started(html: str) -> list[str]:
+    return re.findall(r'<p class="start">Start: <a href="([^"]*)"', html)
 
 
 def test_it_has_each_page_by_host_with_a_link_that_works_from_a_file(working: Working) -> None:
@@ -37,77 +48,156 @@ def test_it_has_each_page_by_host_with_a_link_that_works_from_a_file(working: Wo
         finished("http://i/100%25%23a", "i/100%#a.html", title="Other"),
     )
     assert MARK.decode() in html
-    assert re.findall("<h1>(.*)</h1>|<h2>(.*)</h2>", html) == [("Mirror of 2 hosts", ""), ("", "h"), ("", "i")]
-    assert 'href="h/b.html"><bdi>Title</bdi>' in html
-    assert 'href="i/100%25%23a.html"><bdi>Other</bdi></a>' in html
-    assert "<small><bdi>http://i/100%25%23a</bdi></small></td><td>1</td>" in html
-    assert not re.findall('(?:href|src)="(?:/|[a-z]+:)', html)
+    assert re.findall("<h1>(.*)</h1>", html) == ["Mirror of 2 hosts"]
+    assert re.findall("<summary>(.) <span>(.*)</span>", html) == [("h", "1 page"), ("i", "1 page")]
+    assert '<a href="h/b.html">Title</a><small>b</small>' in html
+    assert '<a href="i/100%25%23a.html">Other</a><small>100%#a</small>' in html
+    assert not re.findall('(?:href|src|action)="(?!data:,)(?:/|[a-z]+:)', html)
 
 
-def test_the_start_page_is_first_and_then_the_pages_to_which_most_link(working: Working) -> None:
-    html = shown(
-        working,
-        finished("http://h/a", "h/a.html", title="Few"),
-        finished("http://h/b", "h/b.html", title="Many", linked=("h/c.html",)),
-        finished("http://h/c", "h/c.html", title="More"),
-        finished("http://h/", "h/index.html", title="Start"),
-    )
-    assert re.findall(r"<bdi>(Few|Many|More|Start)</bdi>", html) == ["Start", "More", "Few", "Many"]
+def test_pages_are_a_tree_by_path_with_the_index_of_a_folder_first(working: Working) -> None:
+    urls = ["http://h/docs/a/b/2", "http://h/docs/a/b/1", "http://h/docs/a/b/", "http://h/x?q=1", "http://h/docs/%C3%A9/z"]
+    html = shown(working, *(finished(url, "", title=url[-1]) for url in urls))
+    assert re.findall("<summary>(.*?) <span>(.*?)</span>", html) == [
+        ("h", "5 pages"), ("docs", "4 pages"), ("a/b", "3 pages"), ("é", "1 page"),
+    ]  # fmt: skip
+    assert re.findall("<small>(.*?)</small></li>", html) == ["x?q=1", "1", "2", "z"]
+    assert [link.rpartition("/")[2] for link in links(html)][1:4] == ["index.html", "1.html", "2.html"]
+
+
+def test_a_path_of_a_thousand_folders_is_no_deep_tree(working: Working) -> None:
+    html = shown(working, *(finished(f"http://h/{'a/' * depth}{depth}", "") for depth in range(400)))
+    assert max(html[:at].count("<details") - html[:at].count("</details") for at in range(0, len(html), 99)) < 12
+    assert len(links(html)) == 400
+
+
+@pytest.mark.parametrize(
+    ("urls", "start", "expected"),
+    [
+        (["http://h/a", "http://h/b", "http://h/"], None, "h/index.html"),
+        (["http://h/docs/", "http://h/a", "http://i/"], None, "h/docs/index.html"),  # a crawl begins with its first page
+        (["http://h/a", "http://h/b", "http://h/"], "HTTP://h/b#x", "h/b.html"),
+        (["http://h/a", "http://h/b", "http://h/"], "http://h/moved", "h/b.html"),
+        (["http://h/a", "http://h/"], "http://elsewhere/", "h/index.html"),
+    ],
+)
+def test_the_page_to_begin_with(working: Working, urls: list[str], start: str | None, expected: str) -> None:
+    html = shown(working, *(finished(url, "") for url in urls), start=start)
+    assert started(html) == [expected]
+
+
+def test_in_a_folder_the_uppermost_index_is_the_page_to_begin_with(working: Working) -> None:
+    urls = ["package:///_/a/a.html", "package:///_/a/index.html", "package:///_/a/b/index.html"]
+    working.add_places({(0, url[12:].encode()): (number, url) for number, url in enumerate(urls)})
+    assert started(shown(working, *(finished(url, "") for url in urls))) == ["_/a/index.html"]
+
+
+def test_it_states_when_and_from_what_it_was_captured(working: Working) -> None:
+    html = shown(working, finished("http://h/", ""))
+    assert "<p>Captured <time>2024-05-01</time>. Made from <b>c.warc</b>.</p>" in html
+    assert "far/" not in html
 
 
 def test_what_a_document_says_is_text_and_cut(working: Working) -> None:
-    html = shown(working, finished("http://h/", "h/index.html", title="<script>\u202e" + "x" * 500))
-    assert "<script" not in html
-    assert f"<bdi>&lt;script&gt;\u202e{'x' * 191}...</bdi>" in html
+    html = shown(working, finished("http://h/", "h/index.html", title="<script>\u202e" + "x" * 500, text="</script><img src=x>"))
+    assert html.count("<script") == html.count("</script>") == 2  # the texts, and the search
+    assert f">&lt;script&gt;\ufffd{'x' * 191}...</a>" in html
+    assert "<img" not in html
 
 
 def test_no_control_character_of_a_document_is_in_the_page(working: Working) -> None:
     html = shown(working, finished("http://h/", "h/index.html", title="a\x1b[2J\0\x9b"), finished("http://h%1b/", "i/index.html"))
     assert re.findall(r"[\0-\x09\x0b-\x1f\x7f-\x9f]", html) == []
-    assert "<bdi>a\ufffd[2J\ufffd\ufffd</bdi>" in html
+    assert ">a\ufffd[2J\ufffd\ufffd</a>" in html
 
 
-def test_a_page_without_a_title_is_shown_by_its_url(working: Working) -> None:
-    assert '"><bdi>http://h/</bdi></a>' in shown(working, finished("http://h/", "h/index.html", title=""))
+def test_a_page_without_a_title_is_shown_by_its_name_or_its_url(working: Working) -> None:
+    html = shown(working, finished("http://h/", "h/index.html", title=" "), finished("http://h/b", "h/b.html", title=""))
+    assert re.findall(r"<li><a [^>]*>([^<]*)</a></li>", html) == ["http://h/", "b"]
 
 
 def test_what_is_no_page_is_counted_and_not_listed(working: Working) -> None:
     html = shown(working, finished("http://h/i", "h/i.png", title=None), finished("http://h/", "h/index.html"))
-    assert "2 documents, 0 URLs missing" in html
+    assert "<li>1 page</li><li>1 other file</li><li>nothing missing</li>" in html
     assert "h/i.png" not in html
     assert "<h1>Mirror of h</h1>" in html
 
 
-def test_what_is_missing_is_listed_by_the_number_of_pages(working: Working) -> None:
-    one, two = ("http://x/1", "image"), ("http://x/2", "script")
+def test_files_that_are_missing_are_apart_from_links_to_other_sites(working: Working) -> None:
+    needed, own = ("http://x/1", "image"), ("http://www.h/gone", "navigation")
     html = shown(
         working,
-        finished("http://h/a", "h/a.html", missing=(one, two)),
-        finished("http://h/b", "h/b.html", missing=(two,)),
+        finished("http://h/a", "h/a.html", missing=(needed, ("http://y/2", "navigation"))),
+        finished("http://h/b", "h/b.html", missing=(own, needed, ("http://y/3", "navigation"), ("http://x/1", "navigation"))),
     )
-    rows = re.findall(r"<bdi>(http://x/.)</bdi></td><td>(\w+)</td><td>(\d)</td>", html)
-    assert rows == [("http://x/2", "script", "2"), ("http://x/1", "image", "1")]
-    assert "2 URLs missing" in html
+    missing, _, elsewhere = html.partition('id="missing">')[2].partition('<h2 id="elsewhere">')
+    assert re.findall("<bdi>(.*?)</bdi><br><small>(.*?),? first", missing) == [
+        ("http://x/1", "picture and page or file, for 2 files"), ("http://www.h/gone", "page or file, for 1 file"),
+    ]  # fmt: skip
+    assert missing.startswith("2 files missing</h2>")
+    assert elsewhere.startswith("2 links to other sites</h2>")
+    assert re.findall("<summary>(.*) <span>(.*)</span>|<bdi>(.*)</bdi>", elsewhere)[:3] == [
+        ("y", "2 links", ""), ("", "", "http://y/2"), ("", "", "http://y/3"),
+    ]  # fmt: skip
+
+
+def test_what_does_not_work_from_a_disk_is_in_words(working: Working) -> None:
+    notes = ((3, 7, "form", "it is sent to http://h/<q>"), (1, 1, "base", "emptied"))
+    html = shown(working, finished("http://h/", "h/index.html", notes=notes))
+    limits, _, changes = html.partition("<h2>What does not work from a disk</h2>")[2].partition("<h2>What was changed")
+    assert '<h3 id="form">1 form needs the web</h3>' in limits
+    assert '<a href="h/index.html">h/index.html</a>, line 3: <bdi>it is sent to http://h/&lt;q&gt;</bdi>' in limits
+    assert '<h3 id="base">1 base URL emptied</h3>' in changes
+
+
+def test_the_texts_are_in_the_order_of_the_links(working: Working) -> None:
+    html = shown(working, *(finished(f"http://h/{name}", "", text=name) for name in ("c", "a", "b/", "b")))
+    found = json.loads(re.findall(r'id="texts">(.*?)</script>', html)[0])
+    assert found == ["a", "b", "c", "b/"]
+    assert [link[2:].rstrip(".html") for link in links(html)][::2] == ["a", "c"]
+
+
+def test_a_reader_learns_what_the_search_does_not_reach(working: Working) -> None:
+    assert "Of 1 page only the beginning" in shown(working, finished("http://h/", "", text="a …"), finished("http://h/b", "", text="a"))
 
 
 def test_long_lists_are_cut_and_say_so(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_PAGES", "_HOSTS", "_MISSING"):
+    monkeypatch.setattr(tree, "MOST", 1)
+    for name in ("_ABSENT", "_EXAMPLES"):
         monkeypatch.setattr(index, name, 1)
     html = shown(
         working,
-        finished("http://h/a", "h/a.html", missing=(("http://x/1", "image"), ("http://x/2", "image"))),
-        finished("http://h/b", "h/b.html"),
-        finished("http://i/", "i/index.html"),
+        finished("http://h/a", "h/a.html", missing=tuple((f"http://x/{n}", "image") for n in range(3)), notes=((1, 1, "csp", ""),) * 2),
+        finished("http://h/b", "h/b.html", missing=(("http://y/1", "navigation"), ("http://y/2", "navigation"))),
     )
-    assert "<p>1 more pages.</p>" in html
-    assert "<p>1 more hosts.</p>" in html
-    assert "<p>1 more.</p>" in html
+    for text in ("1 more page.", "2 more files.", "1 more link."):
+        assert f"<p>{text}</p>" in html
+    assert "<summary>The first 1 places</summary>" in html
 
 
 def test_a_mirror_without_pages_has_an_entry_page_too(working: Working) -> None:
-    assert "0 documents, 0 URLs missing" in shown(working)
+    html = shown(working)
+    assert "This copy has no pages." in html
+    assert "<script" not in html
 
 
-def test_a_host_with_special_characters_lists_its_own_pages_only(working: Working) -> None:
-    html = shown(working, finished("http://[::1]/", "h/index.html", title="Six"), finished("http://a/", "h/b.html"))
-    assert html.count("<bdi>Six</bdi>") == 1
+@pytest.mark.parametrize(
+    ("page_", "charset", "expected"),
+    [
+        (b"<title>T</title><script>no</script><body><p>A &amp;  <b>b</b><!-- no > no --><style>no</style>", "utf-8", "A & b"),
+        ("<body><p>灯台".encode("utf-16-le"), "utf-16le", "灯台"),
+        ("<p>灯台".encode("iso-2022-jp"), "iso-2022-jp", "灯台"),
+        (b"<p>a<script>never ends", "utf-8", "a"),
+        (b"<p>" + b"x" * 50, "utf-8", "x" * 12 + texts.CUT),
+        (b"", "utf-8", ""),
+    ],
+)
+def test_the_text_of_a_page(page_: bytes, charset: str, expected: str) -> None:
+    found = lookup(charset)
+    assert found is not None
+    assert texts.text_of(page_, found, 12) == expected
+
+
+def test_many_pages_have_shares_of_the_text() -> None:
+    assert texts.share_of(1) == texts.share_of(2000) == 8000
+    assert texts.share_of(50_000) * 50_000 <= 16 << 20

@@ -108,7 +108,7 @@ def test_what_is_not_written_yet_remains_in_the_order_of_its_places(working: Wor
     planned(working, rows)
     assert [where.offset for where, *_ in working.remaining()] == list(range(801, 2001))
     working.finish(finished("http://h/1199", "h/1199.html"))
-    assert next(working.remaining()) == (Where(0, 802, 0), "http://h/1198", "h/1198.html", 10, "")
+    assert next(working.remaining()) == (Where(0, 802, 0), "http://h/1198", "h/1198.html", 10, "", "2024-05-01T12:30:59Z")
     assert working.documents() == (1200, 12_000)
 
 

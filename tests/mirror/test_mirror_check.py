@@ -54,7 +54,7 @@ def test_a_link_that_differs_by_case_names_the_file(tmp_path: Path, capsys: pyte
     out = capsys.readouterr()
     assert "a.html:2:" in out.out
     assert "'b.html' differs from it by case only" in out.out
-    assert "2 files, 1 link: 1 dead" in out.err
+    assert "2 files, 1 link: 1 link to a missing file, " in out.err
 
 
 def test_fragments_in_a_page_of_another_charset_are_found(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, cap
     for source in (folder, tmp_path / "in.zip"):
         out = tmp_path / f"out of {source.stem} {source.is_file()}"
         assert main(["mirror", str(source), "-o", str(out)]) == 0
-        assert ", 2 URLs missing" in capsys.readouterr().err
+        assert ", 2 files missing" in capsys.readouterr().err
         assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.html", "gone.png"]
         assert main(["mirror", "--check", str(out)]) == 1
         assert capsys.readouterr().out.count(": dead: ") == 3

@@ -20,9 +20,9 @@ from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import map as maps
-from absolve.mirror import packing, write
+from absolve.mirror import packing, words, write
 from absolve.mirror.capture import latest_of
-from absolve.mirror.paths import MAP
+from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
@@ -120,6 +120,7 @@ def _make(
         options.for_ == "server",
         leftovers.token(),
         lazy=options.lazy,
+        start=first,
     )
     if start is not None:
         choice = choice._replace(only=_reached(how, choice, start, options.depth))
@@ -208,7 +209,8 @@ def _into(
         mirror_making.make(working, how, put, options, report)
         is_empty = not working.documents()[0]
         if not is_empty:
-            _finish(working, folder, choice, options, report, has_failed=has_failed or working.is_unread())
+            has_failed = has_failed or working.is_unread()
+            _finish(working, folder, how, choice, options, report, has_failed=has_failed)
         _finish_run(working, options, report)
     if not (is_empty and was_killed):  # its working copy has what the killed run made
         maps.removed(Path(folder.path))
@@ -217,6 +219,7 @@ def _into(
 def _finish(
     working: maps.Working,
     folder: OutputFolder,
+    how: MirrorOptions,
     choice: Choice,
     options: argparse.Namespace,
     report: Report,
@@ -228,7 +231,8 @@ def _finish(
     if options.prune and has_failed:
         why = "nothing is removed in a run in which an input failed"
     prunes = options.prune and not has_failed
-    for path in write.finish(working, folder, choice.layout, report.aside, prunes=prunes):
+    stays = write.finish(working, folder, choice.layout, report.aside, prunes=prunes, start=how.start)
+    for path in stays:
         text = f"not part of this mirror; it stays ({why})"
         report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
     report.rest()
@@ -282,7 +286,7 @@ def _finish_run(working: maps.Working, options: argparse.Namespace, report: Repo
     """Write the list of what is missing, and print the counts; without a document report that."""
     number = working.documents()[0]
     if number:
-        _summary(working, number, _missing(working, options), options, report)
+        _summary(working, _missing(working, options), options, report)
     else:
         name = options.output or options.zip or next(iter(options.inputs), STDIN)
         text = "the capture holds no document: nothing is written"
@@ -301,21 +305,18 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> int:
     return listed.count(None)
 
 
-def _summary(
-    working: maps.Working, number: int, left_out: int, options: argparse.Namespace, report: Report
-) -> None:
+def _summary(working: maps.Working, left_out: int, options: argparse.Namespace, report: Report) -> None:
     if options.quiet:
         return
     report.totals.unread_are = "held unchanged"
-    missing = next(working.rows("SELECT count(*) FROM missing"))[0]
-    notes = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code ORDER BY code"))
-    aside = f" ({left_out:,} not listed: no public address)" if left_out else ""
-    words = [totals.number(number, "document"), f"{totals.number(missing, 'URL')} missing{aside}"]
-    words += [f"{count:,} {code}" for code, count in notes.items()]
+    aside = [f"{left_out:,} not in {options.missing}: no public address"] if left_out else []
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
-    beside = "" if options.zip is None and packing.form_of(given) is not None else f" ({MAP})"
-    print("; ".join([f"absolve: {name}: {', '.join(words)}{beside}", *report.totals.left_out()]), file=sys.stderr)
+    is_folder_ = options.zip is None and not buckets.is_bucket(given) and packing.form_of(given) is None
+    opened = [f"open {Path(name) / index_name(options.by)}"] if is_folder_ else []
+    found = ", ".join(words.summary(working))
+    parts = [f"absolve: {name}: {found}", *aside, *report.totals.left_out(), *opened]
+    print("; ".join(parts), file=sys.stderr)
 
 
 # --- without writing --------------------------------------------------------------------------------------------------
@@ -379,7 +380,7 @@ def _check(options: argparse.Namespace, report: Report) -> None:
     if wrong := [code for code in counts if code in WRONG]:
         report.failures.setdefault(options.check, Diagnostic(wrong[0], "see the standard output", options.check))
     if not options.quiet:
-        listed = ", ".join(f"{number:,} {code}" for code, number in sorted(counts.items())) or "nothing is wrong"
+        listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"
         name = printable.printable(options.check)
         looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
         print(f"absolve: {name}: {looked_at}: {listed}", file=sys.stderr)

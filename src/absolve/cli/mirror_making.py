@@ -215,7 +215,7 @@ def into_zip(
                 _add(package, piece.path, piece.data)
 
         make(working, how, put, options, report)
-        _add(package, index_name(choice.layout), index.page(working))
+        _add(package, index_name(choice.layout), index.page(working, how.start))
         final = working.path.with_name(MAP)
         working.write(final)
         with final.open("rb") as one, package.open(_entry(MAP), "w", force_zip64=True) as other:

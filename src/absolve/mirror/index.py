@@ -1,129 +1,252 @@
-"""The entry page of a mirror: its pages by host and title, and what is missing. It opens from file://.
+"""The entry page of a mirror: where to start, its pages, what is missing, and what does not work. It opens from file://.
 
-In: the working copy of a map. Out: the bytes of an HTML page, the same for the same map.
+In: the working copy of a map. Out: the bytes of an HTML page, the same for the same map. The page asks for nothing: its
+style, its script and the texts for its search are in it.
 """
 
 from __future__ import annotations
 
+import base64
 import html
-import re
-from collections import Counter
+import json
+from collections import Counter, defaultdict
+from hashlib import sha256
+from importlib import resources
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, unquote
 
 from absolve.core.model import PACKAGE_ROOT
-from absolve.core.printable import printable
+from absolve.mirror import absent, texts, tree, words
+from absolve.mirror.tree import Page, shown
+from absolve.mirror.words import ELSEWHERE, LINKS, MISSING, NOTES, PAGES
+from absolve.urls.identity import normal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from absolve.mirror.absent import Absent, Lacking
     from absolve.mirror.map import Working
 
 MARK: Final = b'<meta name="generator" content="absolve mirror">'
-_PAGES: Final = 500  # entry pages of a host that are listed
-_HOSTS: Final = 200
-_MISSING: Final = 500
-_LONGEST: Final = 200  # characters of a title or a URL
-_CONTROL: Final = re.compile(r"[\0-\x1f\x7f-\x9f]")
-_FOLDER: Final = "/_"  # of files without a URL
-_SAFE: Final = "/!$&*+,;=@-._~"
+_ABSENT: Final = 500  # URLs of each sort that are listed
+_EXAMPLES: Final = 20  # places of a sort of notes that are listed
+_SOURCES: Final = 5
+_KINDS: Final = {
+    "image": "picture",
+    "media": "sound or video",
+    "stylesheet": "style sheet",
+    "script": "script",
+    "font": "font",
+    "frame": "frame",
+    "navigation": "page or file",
+    "metadata": "page or file",
+}
 
 _HEAD: Final = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
-%s
-<meta name="viewport" content="width=device-width"><title>%s</title>
-<style>
-:root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --line: #d5dae0; --link: #0550ae; --page: #fff }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e6e9ec; --soft: #9aa4af; --line: #3a424b; --link: #7ab7ff; --page: #15191d }
-}
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }
-body { color: var(--text); background: var(--page) } small { color: var(--soft) } a { color: var(--link) }
-h1 { font-size: 1.6em } h2 { font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid var(--line) }
-table { border-collapse: collapse; width: 100%% } td { overflow-wrap: anywhere }
-td, th { padding: .2em .6em .2em 0; text-align: left; vertical-align: top }
-td:last-child, th:last-child { text-align: right; white-space: nowrap; color: var(--soft) }
-</style></head><body>
+{mark}
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,"><title>{title}</title>
+<style>{style}</style></head><body>
+<header><h1>{title}</h1>
+"""
+_SEARCH: Final = """\
+<form role="search" hidden><label for="search">Search titles and text</label>
+<input id="search" type="search" autocomplete="off" spellcheck="false" aria-describedby="reach">
+<p id="reach" class="soft">{reach}</p><p id="found" role="status"></p></form>
+<ol id="results"></ol>
 """
 
 
-def page(working: Working) -> bytes:
-    """Return the entry page."""
-    documents, hosts = _count(working)
-    missing = next(working.rows("SELECT count(*) FROM missing"))[0]
-    title = f"Mirror of {_named(hosts[0][0])}" if len(hosts) == 1 else f"Mirror of {len(hosts)} hosts"
-    out = [_HEAD % (MARK.decode(), html.escape(title)), f"<h1>{html.escape(title)}</h1>\n"]
-    text = f"{documents:,} document{'s'[: documents != 1]}, {missing:,} URL{'s'[: missing != 1]} missing"
-    out.append(f'<p>{text}. The map is <a href="mirror.sqlite">mirror.sqlite</a>.</p>\n')
-    for host, number in hosts[:_HOSTS]:
-        out += _host(working, host, number)
-    if len(hosts) > _HOSTS:
-        out.append(f"<p>{len(hosts) - _HOSTS:,} more hosts.</p>\n")
-    out += _missing(working, missing)
-    out.append("</body></html>\n")
-    return "".join(out).encode("utf-8", "replace")
+def page(working: Working, start: str | None = None) -> bytes:
+    """Return the entry page. `start` is the URL of the page to begin with; by default it is the most likely one."""
+    pages = _pages(working)
+    lacking = absent.of(working, _ABSENT)
+    order: list[Page] = []
+    lines = list(tree.lines(pages[: tree.MOST], order))
+    out = [_head(pages), _first(working, pages, start), *_origin(working, len(pages), lacking), "</header><main>\n"]
+    if pages:
+        out += ["<h2>Pages</h2>\n", *_search(working, order), '<div id="pages">\n', *lines, "</div>\n"]
+        out += _more(len(pages) - len(order), PAGES)
+    out += [*_missing(lacking), *_notes(working, "What does not work from a disk", words.LIMITS)]
+    out += [*_notes(working, "What was changed so that it works from a disk", words.CHANGES), _FOOT]
+    return "".join([*out, *_script(working, order), "</body></html>\n"]).encode("utf-8", "replace")
 
 
-def _count(working: Working) -> tuple[int, list[tuple[str, int]]]:
-    """Return the number of documents, and each host with its number of pages, most pages first."""
-    documents = next(working.rows("SELECT count(*) FROM resources WHERE path IS NOT NULL"))[0]
-    query = "SELECT url FROM resources JOIN pages USING (path) WHERE title IS NOT NULL"
-    hosts = Counter(_host_of(url) for (url,) in working.rows(query))
-    return documents, sorted(hosts.items(), key=lambda entry: (-entry[1], entry[0]))
+_FOOT: Final = (
+    '</main><footer class="soft"><p>Made by absolve. <code>absolve mirror --check FOLDER</code> tests this copy; '
+    "for programs, <code>mirror.sqlite</code> has all of this.</p></footer>\n"
+)
 
 
-def _host_of(url: str) -> str:
-    """Return the host of a URL; of a page without one the name of the message or package that it is in, and a slash."""
-    host, _, path = url.partition("://")[2].partition("/")
-    return host or f"/{path.partition('/')[0]}"
+def _pages(working: Working) -> list[Page]:
+    query = "SELECT url, path, title, linked FROM resources JOIN pages USING (path) WHERE title IS NOT NULL"
+    return [Page(*row) for row in working.rows(f"{query} ORDER BY url")]
 
 
-def _host(working: Working, host: str, number: int) -> list[str]:
-    """Return the section of one host: its start page, then the pages to which most pages link."""
-    query = """\
-SELECT url, path, title, linked FROM resources JOIN pages USING (path)
-WHERE title IS NOT NULL AND (url GLOB ? OR url GLOB ?)
-ORDER BY url NOT IN (?, ?), linked DESC, title, url LIMIT ?"""
-    schemes = ("package", "file") if host.startswith("/") else ("http", "https")
-    prefixes = [f"{scheme}://{_glob(host)}/*" for scheme in schemes]
-    rows = list(working.rows(query, *prefixes, f"http://{host}/", f"https://{host}/", _PAGES))
-    out = [f"<h2>{html.escape(_named(host))}</h2>\n<table><tr><th>Page</th><th>Linked from</th></tr>\n"]
-    for url, path, title, linked in rows:
-        shown_url = path if host.startswith("/") else url
-        name = _shown(title or shown_url)
-        shown = f'<a href="{quote(path, safe=_SAFE)}">{name}</a><br><small>{_shown(shown_url)}</small>'
-        out.append(f"<tr><td>{shown}</td><td>{linked:,}</td></tr>\n")
-    out.append("</table>\n")
-    if number > len(rows):
-        out.append(f"<p>{number - len(rows):,} more pages.</p>\n")
-    return out
+def _head(pages: Iterable[Page]) -> str:
+    hosts = set(map(tree.host, pages))
+    title = f"Mirror of {shown(next(iter(hosts)))}" if len(hosts) == 1 else f"Mirror of {len(hosts):,} hosts"
+    style, script = _file("index.css"), _file("index.js")
+    policy = f"default-src 'none'; img-src data:; style-src {_source(style)}; script-src {_source(script)}"
+    policy += "; base-uri 'none'; form-action 'none'"
+    return _HEAD.format(mark=MARK.decode(), policy=policy, title=title, style=style)
 
 
-def _named(host: str) -> str:
-    """Return a host for people; pages of a folder have none."""
-    return host if not host.startswith("/") else printable(unquote(host[1:])) if host != _FOLDER else "files"
+def _file(name: str) -> str:
+    return resources.files("absolve.mirror").joinpath(name).read_text("utf-8")
 
 
-def _shown(text: str) -> str:
-    """Return a title or a URL as HTML, cut to a readable length; what changes the direction of text ends with it.
+def _source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode('ascii')}'"
 
-    Control characters, which a terminal would obey, are replaced.
+
+# --- the front door ---------------------------------------------------------------------------------------------------
+
+
+def _first(working: Working, pages: list[Page], start: str | None) -> str:
+    found = _start(working, pages, start)
+    if found is None:
+        return "<p>This copy has no pages.</p>\n"
+    where = found.url if absent.host_of(found.url) else found.path
+    return f'<p class="start">Start: {tree.link(found)}<small>{shown(where)}</small></p>\n'
+
+
+def _start(working: Working, pages: list[Page], start: str | None) -> Page | None:
+    """Return the page to begin with: the one that is named, the home page of the largest host, or the first one.
+
+    In a folder that is the uppermost one, in a capture the first record.
     """
-    text = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-    return f"<bdi>{html.escape(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}...')}</bdi>"
+    hosts = Counter(absent.host_of(one.url) for one in pages)
+    largest = max(hosts, key=lambda host: (hosts[host], host), default="")
+    query = """\
+SELECT url, plan.source, plan."offset", number, place IS NOT NULL FROM plan
+LEFT JOIN places USING (source, "offset", url) WHERE path IS NOT NULL"""
+    captured = {url: (bool(is_file), *place) for url, *place, is_file in working.rows(query)}
+    named = _end(working, start)
+
+    def rank(one: Page) -> tuple[object, ...]:
+        is_file, *place = captured.get(one.url, (False, 0, 0, 0))
+        is_home = one.url.partition("://")[2].partition("/")[2] == "" and absent.host_of(one.url) == largest
+        depth = (one.path.count("/"), "/index." not in f"/{one.path}", -one.linked) if is_file else (0, False, 0)
+        return one.url != named, not is_home, *depth, *place
+
+    return min(pages, key=rank, default=None)
 
 
-def _glob(text: str) -> str:
-    return "".join(f"[{character}]" if character in "*?[" else character for character in text)
+def _end(working: Working, start: str | None) -> str | None:
+    """Return the URL to which a URL of the user leads, after a redirect."""
+    url = (normal(start) or start).partition("#")[0] if start is not None else None
+    redirect = next(working.rows("SELECT redirect FROM resources WHERE url = ?", url), (None,))[0]
+    return redirect.partition("#")[0] if redirect else url
 
 
-def _missing(working: Working, number: int) -> list[str]:
-    if not number:
-        return []
-    query = "SELECT url, kind, count FROM missing ORDER BY count DESC, url, kind LIMIT ?"
-    out = ["<h2>Missing</h2>\n<table><tr><th>URL</th><th>Kind</th><th>Pages</th></tr>\n"]
-    for url, kind, count in working.rows(query, _MISSING):
-        out.append(f"<tr><td>{_shown(url.removeprefix(PACKAGE_ROOT))}</td><td>{kind}</td><td>{count:,}</td></tr>\n")
-    out.append("</table>\n")
-    if number > _MISSING:
-        out.append(f"<p>{number - _MISSING:,} more.</p>\n")
-    return out
+def _origin(working: Working, pages: int, lacking: Lacking) -> Iterator[str]:
+    """Yield where the mirror is from, and when, and its numbers."""
+    query = """\
+SELECT label, min(date), max(date), max(name <> '') FROM plan JOIN sources ON sources.number = source
+WHERE path IS NOT NULL GROUP BY label ORDER BY min(sources.number)"""
+    rows = list(working.rows(query))
+    days = sorted(date[:10] for row in rows for date in row[1:3] if date)
+    when = " to ".join(f"<time>{shown(day)}</time>" for day in dict.fromkeys((days[0], days[-1]))) if days else ""
+    is_captured = any(row[3] for row in rows)
+    names = [f"<b>{shown(label)}</b>" for label, *_ in rows]
+    more = f" and {len(names) - _SOURCES:,} more" if len(names) > _SOURCES else ""
+    sentences = [f"{'Captured' if is_captured else 'Files of'} {when}."] if when else []
+    sentences += [f"Made from {', '.join(names[:_SOURCES])}{more}."] if names else []
+    yield f"<p>{' '.join(sentences)}</p>\n"
+    yield f'<ul class="counts">{"".join(f"<li>{one}</li>" for one in _numbers(working, pages, lacking))}</ul>\n'
+
+
+def _numbers(working: Working, pages: int, lacking: Lacking) -> Iterator[str]:
+    """Yield the counts that matter to a reader, each with a link to its section."""
+    yield PAGES.counted(pages)
+    yield words.OTHERS.counted(working.documents()[0] - pages)
+    if lacking.missing:
+        yield f'<a href="#missing">{MISSING.counted(lacking.missing)}</a>'
+    else:
+        yield words.NOTHING
+    if lacking.elsewhere:
+        yield f'<a href="#elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</a>'
+    noted = _noted(working)
+    yield from (f'<a href="#{code}">{words.of_note(code, noted[code])}</a>' for code in words.LIMITS if code in noted)
+
+
+def _noted(working: Working) -> dict[str, int]:
+    return dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))
+
+
+# --- search -----------------------------------------------------------------------------------------------------------
+
+
+def _search(working: Working, order: list[Page]) -> Iterator[str]:
+    cut = next(working.rows("SELECT count(*) FROM texts WHERE text LIKE ?", f"%{texts.CUT}"))[0]
+    reach = f"Of {PAGES.counted(cut)} only the beginning of the text is searched." if cut else "All text is searched."
+    yield _SEARCH.format(reach=reach if order else "")
+
+
+def _script(working: Working, order: list[Page]) -> Iterator[str]:
+    """Yield the texts of the pages in the order of their links, and the script."""
+    if not order:
+        return
+    found = dict(working.rows("SELECT path, text FROM texts"))
+    data = json.dumps([found.get(one.path, "") for one in order], ensure_ascii=False, separators=(",", ":"))
+    yield f'<script type="application/json" id="texts">{data.replace("<", chr(92) + "u003c")}</script>\n'
+    yield f"<script>{_file('index.js')}</script>\n"
+
+
+# --- what is missing, and what does not work --------------------------------------------------------------------------
+
+
+def _missing(lacking: Lacking) -> Iterator[str]:
+    if lacking.missing:
+        yield f'<h2 id="missing">{MISSING.counted(lacking.missing)}</h2>\n<p>{MISSING.why}</p>\n'
+        yield "<details><summary>The list</summary><ul>\n"
+        for one in lacking.files:
+            kinds = " and ".join(dict.fromkeys(_KINDS.get(kind, kind) for kind in one.kinds))
+            url = shown(one.url.removeprefix(PACKAGE_ROOT))
+            where = f', first in <a href="{tree.href(one.first)}">{shown(one.first)}</a>' if one.first else ""
+            yield f"<li><bdi>{url}</bdi><br><small>{kinds}, for {words.FILES.counted(one.number)}{where}</small></li>\n"
+        yield "</ul></details>\n"
+        yield from _more(lacking.missing - _ABSENT, words.FILES)
+    if lacking.elsewhere:
+        yield f'<h2 id="elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</h2>\n<p>{ELSEWHERE.why}</p>\n'
+        hosts: dict[str, list[Absent]] = defaultdict(list)
+        for one in lacking.links:
+            hosts[absent.host_of(one.url)].append(one)
+        for host, every in sorted(hosts.items(), key=lambda item: (-len(item[1]), item[0])):
+            yield f"<details><summary>{shown(host)} <span>{LINKS.counted(len(every))}</span></summary><ul>\n"
+            yield from (f"<li><bdi>{shown(one.url)}</bdi></li>\n" for one in every)
+            yield "</ul></details>\n"
+        yield from _more(lacking.elsewhere - _ABSENT, LINKS)
+
+
+def _notes(working: Working, heading: str, codes: Iterable[str]) -> Iterator[str]:
+    counts = _noted(working)
+    if not any(code in counts for code in codes):
+        return
+    yield f"<h2>{heading}</h2>\n"
+    for code in codes:
+        if code in counts:
+            yield f'<h3 id="{code}">{words.of_note(code, counts[code])}</h3>\n<p>{_with_code(NOTES[code].why)}</p>\n'
+            yield from _examples(working, code, counts[code])
+
+
+def _examples(working: Working, code: str, number: int) -> Iterator[str]:
+    query = 'SELECT path, line, text FROM notes WHERE code = ? ORDER BY path, line, "column", text LIMIT ?'
+    yield f"<details><summary>{'Where' if number <= _EXAMPLES else f'The first {_EXAMPLES} places'}</summary><ul>\n"
+    for path, line, text in working.rows(query, code, _EXAMPLES):
+        place = f'<a href="{tree.href(path)}">{shown(path)}</a>{f", line {line:,}" if line else ""}: ' if path else ""
+        yield f"<li>{place}<bdi>{shown(text)}</bdi></li>\n"
+    yield "</ul></details>\n"
+
+
+def _with_code(text: str) -> str:
+    """Return text in HTML, in which backquotes mark a command."""
+    return "".join(f"<code>{part}</code>" if odd % 2 else part for odd, part in enumerate(html.escape(text).split("`")))
+
+
+def _more(number: int, noun: words.Words) -> Iterator[str]:
+    if number > 0:
+        yield f"<p>{number:,} more {noun.one if number == 1 else noun.many}.</p>\n"

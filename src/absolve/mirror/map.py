@@ -44,18 +44,19 @@ CREATE TABLE plan (url TEXT PRIMARY KEY, path TEXT, status INTEGER, media_type T
   source INTEGER, redirect TEXT, "offset" INTEGER, number INTEGER, size INTEGER, folder TEXT, shown TEXT, looks TEXT,
   fields TEXT) WITHOUT ROWID;
 CREATE VIEW resources AS SELECT url, path, redirect, media_type, fields FROM plan;
-CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT, label TEXT);
 CREATE TABLE ours (path TEXT, digest TEXT, PRIMARY KEY (path, digest)) WITHOUT ROWID;
 CREATE TABLE forms (form TEXT PRIMARY KEY, url TEXT) WITHOUT ROWID;
 CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE foreign_files (path TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE places (source INTEGER, place BLOB, "offset" INTEGER, url TEXT, form BLOB, PRIMARY KEY (source, place))
   WITHOUT ROWID;
+CREATE TABLE texts (path TEXT PRIMARY KEY, text TEXT);
 CREATE TABLE parts (url TEXT, part INTEGER, source INTEGER, "offset" INTEGER, number INTEGER, start INTEGER,
   size INTEGER, PRIMARY KEY (url, part)) WITHOUT ROWID;
 """
 _STATEMENTS: Final = frozenset(f"{_TABLES}{_PLAN}".rstrip(";\n").split(";\n"))
-_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "places", "parts")
+_PLAN_TABLES: Final = ("plan", "sources", "ours", "forms", "state", "foreign_files", "places", "texts", "parts")
 _INDEXES: Final = """\
 CREATE UNIQUE INDEX by_path ON plan (path) WHERE path IS NOT NULL;
 CREATE INDEX by_place ON plan (source, "offset", number, url) WHERE path IS NOT NULL;
@@ -68,6 +69,7 @@ _INSERT: Final = {
     "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?)",
     "same": "INSERT OR IGNORE INTO same VALUES (?, ?, ?)",
     "pages": "INSERT INTO pages VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET title = excluded.title",
+    "texts": "INSERT OR REPLACE INTO texts VALUES (?, ?)",
     "linked": "INSERT INTO pages VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET linked = linked + excluded.linked",
 }
 _RESOURCES: Final = """\
@@ -94,7 +96,8 @@ class Row(NamedTuple):
 class Finished(NamedTuple):
     """The result for one document: all facts of the map about it.
 
-    `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked` paths.
+    `notes` are line, column, code and text; `missing` URL and kind; `same` URL, held URL and rule; `linked`
+    paths. `text` is what the search of the entry page finds.
     """
 
     url: str
@@ -105,6 +108,7 @@ class Finished(NamedTuple):
     missing: tuple[tuple[str, str], ...]
     same: tuple[tuple[str, str, str], ...]
     linked: tuple[str, ...]
+    text: str = ""
 
 
 class Working:
@@ -155,12 +159,14 @@ class Working:
         sources: Sequence[str],
         layout: str,
         places: Mapping[str, str] | None = None,
+        labels: Sequence[str] | None = None,
     ) -> None:
         """Write a row for every URL of the capture, the forms under which URLs are found, and the paths.
 
-        `places` has the path of each URL where files stay where they are.
+        `places` has the path of each URL where files stay where they are. `labels` are the names of sources for people.
         """
-        self._db.executemany("INSERT INTO sources VALUES (?, ?)", enumerate(map(shown, sources)))
+        names = zip(map(shown, sources), map(shown, sources if labels is None else labels), strict=True)
+        self._db.executemany("INSERT INTO sources VALUES (?, ?, ?)", ((i, *name) for i, name in enumerate(names)))
         self._db.executemany(_INSERT["plan"], map(_values, rows))
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?)", forms)
         self._db.execute("CREATE INDEX by_folder ON plan (folder)")
@@ -198,10 +204,10 @@ class Working:
         number, size = next(self.rows("SELECT count(*), coalesce(sum(size), 0) FROM plan WHERE path IS NOT NULL"))
         return number, size
 
-    def remaining(self) -> Iterator[tuple[Where, str, str, int, str]]:
-        """Yield place, URL, path, size and fields of each document not written yet, in the order of the places."""
+    def remaining(self) -> Iterator[tuple[Where, str, str, int, str, str]]:
+        """Yield place, URL, path, size, fields and date of each document to be written, in the order of the places."""
         query = """\
-SELECT source, "offset", number, url, path, size, coalesce(fields, '') FROM plan
+SELECT source, "offset", number, url, path, size, coalesce(fields, ''), coalesce(date, '') FROM plan
 WHERE path IS NOT NULL AND digest IS NULL AND (source, "offset", number, url) > (?, ?, ?, ?)
 ORDER BY source, "offset", number, url LIMIT 500"""
         after: tuple[Any, ...] = (-1, -1, -1, "")
@@ -270,6 +276,8 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         db.execute("UPDATE plan SET digest = ? WHERE url = ?", (one.digest, one.url))
         if one.title is not None:
             db.execute(_INSERT["pages"], (one.path, one.title))
+        if one.text:
+            db.execute(_INSERT["texts"], (one.path, one.text))
         self._linked.update(one.linked)
         self._missing.update(one.missing)
         for missing in one.missing:
@@ -367,6 +375,12 @@ def parts_of(db: sqlite3.Connection, url: str) -> list[Part]:
 def foreign(db: sqlite3.Connection) -> frozenset[str]:
     """Return the paths that a working copy notes as taken by files of others."""
     return frozenset(path for (path,) in db.execute("SELECT path FROM foreign_files"))
+
+
+def pages_of(db: sqlite3.Connection) -> int:
+    """Return how many documents a working copy plans as pages."""
+    query = "SELECT count(*) FROM plan WHERE path IS NOT NULL AND shown IN ('text/html', 'application/xhtml+xml')"
+    return int(db.execute(query).fetchone()[0])
 
 
 def working_copy(path: Path) -> Working | None:

@@ -286,6 +286,8 @@ class MirrorPolicy:
         if not target.startswith(_HELD):
             return None
         if is_identity(resolved):
+            if resolved.kind == "form":
+                self.note(resolved, "form", f"it is sent to {target[:200]}")
             return absolute_of(reference, context)
         url, crosshatch, fragment = target.partition("#")
         named = self._file(resolved, url)

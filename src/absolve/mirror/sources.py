@@ -5,6 +5,7 @@ In: the inputs of a run. Out: `Source`s, which can be passed to other processes,
 
 from __future__ import annotations
 
+import os
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from absolve.run.load import ReadOptions
 
 FILES: Final = "files"
+_NAMED: Final = 5  # files of a source whose names are shown
 
 
 class Source(NamedTuple):
@@ -38,6 +40,18 @@ class Source(NamedTuple):
         if self.kind == FILES:
             return ""
         return f"{self.inputs[0].name}!{self.member}" if self.member else self.inputs[0].name
+
+    @property
+    def label(self) -> str:
+        """The name for people: that of the file, or of the folder in which files were found, without the way to it."""
+        names = list(dict.fromkeys(map(_label, self.inputs)))
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        return f"{', '.join(names[:_NAMED])}{more}"
+
+
+def _label(input_: Input) -> str:
+    name = input_.root or input_.name
+    return name if "://" in name else os.path.basename(os.path.abspath(name))  # noqa: PTH100, PTH119 - any text
 
 
 def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diagnostic], None]) -> list[Source]:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, fault
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
-from absolve.mirror import browsers, edits, paths, security_policy
+from absolve.mirror import browsers, edits, paths, security_policy, texts
 from absolve.mirror.lookup import Lookup
-from absolve.mirror.map import Finished, foreign, opened, parts_of
+from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
 from absolve.mirror.policy import MirrorPolicy, Relatives, Target, is_identity
 from absolve.mirror.sources import reader_of
@@ -50,12 +50,13 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """One document to make: the place of its payload, its URL, its path, and the fields that limit it."""
+    """One document to make: the place of its payload, its URL, its path, the fields that limit it, its date (ISO)."""
 
     where: Where
     url: str
     path: str
     fields: str = ""
+    date: str = ""
 
 
 class Batch(NamedTuple):
@@ -71,7 +72,8 @@ class MirrorOptions(NamedTuple):
 
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
     but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
-    `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `show` returns the lines that show
+    `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `start` is the URL of the page that
+    the entry page names first. `show` returns the lines that show
     the edits of a file: with `counts_only`, in place of its counts.
     """
 
@@ -86,6 +88,7 @@ class MirrorOptions(NamedTuple):
     links_only: bool = False
     counts_only: bool = False
     lazy: bool = False
+    start: str | None = None
     show: Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]] | None = None
 
 
@@ -99,7 +102,7 @@ class Made(NamedTuple):
 class Kept:
     """What a process keeps between batches: the lookup in the map, relative references, and the reader of a source.
 
-    `foreign` are the paths of files that are in the way.
+    `foreign` are the paths of files that are in the way. `share` are the bytes of text of each page for the search.
     """
 
     def __init__(self, how: MirrorOptions) -> None:
@@ -107,6 +110,7 @@ class Kept:
         map_ = opened(Path(how.map))
         self._map = map_
         self.foreign = foreign(map_)
+        self.share = texts.share_of(pages_of(map_))
         self.lookup = Lookup(map_, how.same, is_normal=is_normal, reader=lru_cache(1)(self._fresh))
         self.relatives = Relatives()
         self._how = how
@@ -187,7 +191,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
     """Yield the results for one document: its file, and the facts of the map about it."""
     policy = policy_of(how, kept, item, payload)
     kept.lookup.used.clear()
-    data, title = payload.data, payload.title
+    data, title, text = payload.data, payload.title, ""
     notes: list[tuple[int, int, str, str]] = []
     try:
         entity = entity_of(payload, item.url, how.reading.settings)
@@ -196,6 +200,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
             facts = entity.facts
             if facts is not None and entity.media_type == registry.HTML:
                 title = facts.title or title or ""
+                text = texts.text_of(entity.data, entity.charset, kept.share) if not how.links_only else ""
             yield from found
         else:
             data, notes = _declared(payload)
@@ -219,6 +224,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         tuple(seen.missing),
         tuple(kept.lookup.used.values()),
         tuple(sorted(seen.reached - {item.path})),
+        text,
     )
 
 

@@ -75,7 +75,8 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
         working.mark_unread()
     working.add_parts(survey.parts)
     working.add_places(survey.places)
-    working.plan(survey.rows(), survey.store.forms(), [source.name for source in how.sources], choice.layout)
+    names, labels = [source.name for source in how.sources], [source.label for source in how.sources]
+    working.plan(survey.rows(), survey.store.forms(), names, choice.layout, labels=labels)
     working.add_notes(notes)
 
 
@@ -84,12 +85,12 @@ def batches(working: maps.Working, sources: Sequence[Source]) -> Iterator[Batch]
     items: list[Item] = []
     size = 0
     at = -1
-    for where, url, path, bytes_, fields in working.remaining():
+    for where, url, path, bytes_, fields, date in working.remaining():
         if items and (where.source != at or size >= _BATCH or len(items) >= _MANY):
             yield Batch(sources[at].inputs[0], at, tuple(items))
             items, size = [], 0
         at = where.source
-        items.append(Item(where, url, path, fields))
+        items.append(Item(where, url, path, fields, date))
         size += bytes_
     if items:
         yield Batch(sources[at].inputs[0], at, tuple(items))
@@ -132,14 +133,14 @@ def check_folder(folder: Path) -> None:
 
 
 def finish(
-    working: maps.Working, root: OutputFolder, layout: str, notify: Notify, *, prunes: bool
+    working: maps.Working, root: OutputFolder, layout: str, notify: Notify, *, prunes: bool, start: str | None = None
 ) -> list[str]:
-    """Write the map and the entry page, and remove what no longer belongs, if asked.
+    """Write the map and the entry page, which names `start` first, and remove what no longer belongs, if asked.
 
     Return the paths of the files that stay and are not part of the mirror.
     """
     working.commit()
-    entry = index.page(working)
+    entry = index.page(working, start)
     _put(root, index_name(layout), entry, notify, is_ours=working.has_before())
     folder = Path(root.path)
     own = {MAP, index_name(layout), *(f"{maps.WORKING}{suffix}" for suffix in maps.BESIDE)}

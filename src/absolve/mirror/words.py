@@ -1,0 +1,154 @@
+"""The words of a mirror for people: one place for the last line of a run, a check, and the entry page.
+
+In: a code of a note or of a fault, and a number. Out: text such as `2 forms need the web`, and the reason.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from absolve.mirror import absent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from absolve.mirror.map import Working
+
+
+class Words(NamedTuple):
+    """How one and several are called, and why it is so."""
+
+    one: str
+    many: str
+    why: str = ""
+
+    def counted(self, number: int) -> str:
+        """Return a number with its words: `1 page`, `2,000 pages`."""
+        return f"{number:,} {self.one if number == 1 else self.many}"
+
+
+DOCUMENTS: Final = Words("document", "documents")
+PAGES: Final = Words("page", "pages")
+FILES: Final = Words("file", "files")
+LINKS: Final = Words("link", "links")
+OTHERS: Final = Words("other file", "other files")
+NOTHING: Final = "nothing missing"
+MISSING: Final = Words(
+    "file missing",
+    "files missing",
+    "Pages need these files, or link to them on their own site, and the capture does not have them.",
+)
+ELSEWHERE: Final = Words(
+    "link to another site",
+    "links to other sites",
+    "These sites were not captured: such links lead to the web, as they did.",
+)
+
+CHANGED: Final = Words("change so that it works", "changes so that it works")
+
+# Notes on what does not work from a disk,
+_LIMITS: Final = {
+    "needs-server": Words(
+        "place needs a server",
+        "places need a server",
+        "From a disk browsers run no module scripts, answer no fetch, and show no parts of another SVG file."
+        " `absolve mirror --serve FOLDER` shows this copy from a server on your machine, where they work.",
+    ),
+    "form": Words(
+        "form needs the web",
+        "forms need the web",
+        "A search, a login or any other form (GET or POST) is answered by the server of the site. A copy has none, so"
+        " the form is sent to the site.",
+    ),
+    "refused": Words(
+        "script or frame left out",
+        "scripts or frames left out",
+        "Browsers did not run these on the web either: their type, a header or a policy of the page forbids it.",
+    ),
+    "severed": Words(
+        "request to the web cut off",
+        "requests to the web cut off",
+        "Pages would ask the web for these, which the capture does not have. `--absent sever` cut them off.",
+    ),
+    "partial": Words(
+        "incomplete document left out",
+        "incomplete documents left out",
+        "The capture has only a part of these, or nothing: they count as missing.",
+    ),
+    "truncated": Words(
+        "document cut off",
+        "documents cut off",
+        "The capture has only the beginning of these.",
+    ),
+}
+# and on what was changed so that it works.
+_CHANGES: Final = {
+    "base": Words(
+        "base URL emptied", "base URLs emptied", "A base element would lead all links of its page to the web."
+    ),
+    "charset": Words(
+        "charset declared",
+        "charsets declared",
+        "Only the header of the server stated the character set, and a disk has no headers.",
+    ),
+    "crossorigin": Words(
+        "crossorigin attribute renamed",
+        "crossorigin attributes renamed",
+        "Browsers load no file from a disk for an element with crossorigin: it is data-crossorigin here.",
+    ),
+    "integrity": Words(
+        "integrity attribute renamed",
+        "integrity attributes renamed",
+        "Browsers check integrity for no file from a disk, and refuse the file: it is data-integrity here.",
+    ),
+    "csp": Words(
+        "security policy adapted",
+        "security policies adapted",
+        "The Content-Security-Policy of the page holds here, too; it allows the files of this copy.",
+    ),
+    "inert": Words(
+        "name made harmless",
+        "names made harmless",
+        "A browser or a shell would run a file of this name, and it was no such file: its name has another ending.",
+    ),
+}
+NOTES: Final = _LIMITS | _CHANGES
+LIMITS: Final = tuple(_LIMITS)
+CHANGES: Final = tuple(_CHANGES)
+
+_FAULTS: Final = {
+    "dead": Words("link to a missing file", "links to missing files"),
+    "fragment": Words("link to a missing place in a file", "links to missing places in files"),
+    "web": Words("link to the web where a file is here", "links to the web where a file is here"),
+    "changed": Words("file changed or lost", "files changed or lost"),
+    "missing": Words("file missing, as a browser finds", "files missing, as a browser finds"),
+    "blocked": Words("request blocked by the browser", "requests blocked by the browser"),
+    "asked": Words("request to the web", "requests to the web"),
+    "unreached": Words("file without a link to it", "files without a link to them"),
+    "name": Words("name that other systems refuse", "names that other systems refuse"),
+    "case": Words("name that differs by case only", "names that differ by case only"),
+    "unreadable": Words("unreadable file", "unreadable files"),
+}
+
+
+def of_note(code: str, number: int) -> str:
+    """Return how many notes of a code there are; a code that is not known is its own word."""
+    return NOTES.get(code, Words(code, code)).counted(number)
+
+
+def of_fault(code: str, number: int) -> str:
+    """Return how many faults of a code a check found."""
+    return _FAULTS.get(code, Words(code, code)).counted(number)
+
+
+def summary(working: Working) -> Iterator[str]:
+    """Yield the counts of a mirror in words, for the last line of a run."""
+    yield DOCUMENTS.counted(working.documents()[0])
+    counts = absent.of(working)
+    yield MISSING.counted(counts.missing) if counts.missing else NOTHING
+    if counts.elsewhere:
+        yield ELSEWHERE.counted(counts.elsewhere)
+    noted = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))
+    yield from (of_note(code, noted[code]) for code in LIMITS if code in noted)
+    if changed := sum(noted.get(code, 0) for code in CHANGES):
+        yield CHANGED.counted(changed)
