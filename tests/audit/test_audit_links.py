@@ -148,15 +148,21 @@ def test_http_in_an_https_site(tmp_path: Path, body: str, wanted: tuple[str, str
     assert (row["verdict"], row["fix"]) == wanted
 
 
-LOCAL = {"http://localhost:4000/a", "http://127.0.0.1/", "blob:http://localhost:3000/1-2", "file:///a", "C:\\a"}
-PRIVATE = {"http://a.local/x", "https://a.b.test:8080", "http://192.168.1.20:3000/", "http://10.1.2.3/", "http://172.31.0.1/", "http://host.docker.internal/"}
-PUBLIC = {"http://local.example/", "http://mylocal/", "http://test.example/a.local", "http://172.32.0.1/", "http://110.1.2.3/", "http://1.10.2.3/"}
+LOCAL = {
+    *("http://localhost:4000/a", "http://127.0.0.1/", "blob:http://localhost:3000/1-2", "file:///a", "C:\\a"),
+    *("http://169.254.169.254/latest/", "http://0.1.2.3/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:a9fe:a9fe]/", "http://[fe80::1]/"),
+}  # fmt: skip
+PRIVATE = {"http://a.local/x", "https://a.b.test:8080", "http://192.168.1.20:3000/", "http://10.1.2.3/", "http://172.31.0.1/", "http://host.docker.internal/"} | {
+    *("http://100.64.0.1/", "http://198.18.0.1/", "http://[fd00::1]:80/", "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/", "http://b.lan/"),
+}  # fmt: skip
+PUBLIC = {"http://100.128.0.1/", "http://169.253.0.1/", "http://[2606:4700::1]/", "http://198.20.0.1/","http://local.example/", "http://mylocal/", "http://test.example/a.local", "http://172.32.0.1/", "http://110.1.2.3/", "http://1.10.2.3/"}
 
 
 @pytest.mark.parametrize(("url", "wanted"), [(NEW, LOCAL | PRIVATE), ("http://site.local/", LOCAL)])
 def test_a_host_that_no_visitor_reaches_is_local(tmp_path: Path, url: str, wanted: set[str]) -> None:
-    done = audited(tmp_path, {"index.html": links(*LOCAL, *PRIVATE, *PUBLIC)}, url=url)
+    done = audited(tmp_path, {"index.html": links(*LOCAL, *PRIVATE, *PUBLIC)}, "--write-requests", tmp_path / "r.txt", url=url)
     assert done.found == dict.fromkeys(wanted, "local")
+    assert len((tmp_path / "r.txt").read_text().splitlines()) == len(LOCAL | PRIVATE | PUBLIC) - len(wanted)
 
 
 @pytest.mark.parametrize(

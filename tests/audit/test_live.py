@@ -54,6 +54,7 @@ FOUND: dict[str, tuple[Answer | list[Answer], str, str]] = {  # the answer for a
     "/nothing": (status(404), "broken", "gone"),
     "/to-a-file": (moved("file:///etc/passwd", 301), "unsure", "refused"),
     "/to-metadata": (moved("http://169.254.169.254/latest/", 301), "unsure", "refused"),
+    "/to-localhost": (moved("http://localhost.:1/", 301), "unsure", "refused"),
     "/to-this-machine": (moved("http://[::1]:1/", 301), "unsure", "refused"),
     "/cut": (sent(b"x" * 9)[:-3], "external", "works"),  # HEAD has no body
 }
@@ -266,6 +267,15 @@ def test_a_bomb_among_answers_ends_within_the_limits(tmp_path: Path) -> None:
     (tmp_path / "a.warc").write_bytes(record + head + body + b"\r\n\r\n")
     (found,) = answers.heard(str(tmp_path / "a.warc"), Settings())
     assert (found.status, found.page) == (200, None)
+
+
+def test_a_link_with_the_port_of_the_server_has_its_own_answer(tmp_path: Path) -> None:
+    """What is redirected there counts for the site without the port, and what is asked for there for itself."""
+    with serving({"/here": sent(b"x"), "/moved": moved("there", 301), "/there": sent(b"y")}) as server:
+        server.answers["/moved"] = [moved(f"{HOST}:{server.port}/there", 301)]
+        site = {"index.html": links(f"{HOST}:{server.port}/gone", f"{HOST}/moved", f"{HOST}/here")}
+        done = live(tmp_path, server, site, "--live", "external")
+    assert [row["verdict"] for row in done.tables["links"]] == ["broken", "redirected", "external"]
 
 
 # --- what documents name is no reason to trust it ---------------------------------------------------------------------

@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+import re
 import socket
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -410,3 +411,65 @@ def test_ranges_are_not_asked_of_private_addresses_where_these_are_denied(archiv
     url, asked = archive
     assert main(["links", url, "--deny-private", "-q", "-o", "l.csv"]) == 1
     assert asked == []
+
+
+def _cut(head: bytes, _: bytes) -> bytes:
+    return re.sub(rb"Content-Length: [0-9]+", b"Content-Length: 0", head)
+
+
+LIES: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "nothing is sent": _cut,
+    "more is sent": lambda head, body: head.replace(b"Content-Length", b"X") + body + b" " * len(body),
+    "another range": lambda head, body: re.sub(rb"bytes [0-9]+", b"bytes 7", head) + body,
+    "the whole file": lambda head, body: re.sub(rb" 206 .*|Content-Range.*\r\n", b" 200 OK", head) + body,
+    "no range is left": lambda head, body: _cut(head.replace(b" 206 ", b" 416 "), body),
+    "it has another tag": lambda head, body: head.replace(b'"1"', b'"2"') + body,
+    "it has another size": lambda head, body: re.sub(rb"/[0-9]+", b"/12000000", head) + body,
+    "it is compressed": lambda head, body: head.replace(b"ETag", b"Content-Encoding: br\r\nETag") + body,
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_server_that_sends_no_such_range_is_an_error(
+    lie: str, archive: tuple[str, list[tuple[str, str | None]]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second range of 8 MiB ends with a record, so that without a check its lack is the end of the archive."""
+    size = 8_000_000
+    more = (8 << 20) - len(captures.page("http://h.example/", b" " * size))
+    first = captures.page("http://h.example/", b" " * (size + more))
+    Path("served/a.warc").write_bytes(first + captures.page("http://h.example/", b"<a href=x>"))
+    answer = Ranges.answer
+
+    def lying(self: Ranges, *, whole: bool) -> None:
+        out, self.wfile = self.wfile, io.BytesIO()
+        answer(self, whole=whole)
+        head, end, body = self.wfile.getvalue().partition(b"\r\n\r\n")
+        head = head.replace(b"Accept-Ranges", b'ETag: "1"\r\nAccept-Ranges')
+        starts_later = not (self.headers.get("Range") or "bytes=0-").startswith("bytes=0-")
+        out.write(LIES[lie](head + end, body) if starts_later else head + end + body)
+
+    monkeypatch.setattr(Ranges, "answer", lying)
+    assert main(["links", archive[0], "-q", "-j", "1", "-o", "l.csv"]) == 1
+    assert capsys.readouterr().err.count("unreadable") == 1
+
+
+def test_no_password_is_sent_for_a_range(archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default of .netrc is for any host, and so for one to which a server leads."""
+    Path(".netrc").write_text("machine 127.0.0.1 login me password pw\ndefault login me password pw\n")
+    Path(".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(Path.cwd()))
+    answer = Ranges.answer
+    found: list[tuple[str, str | None]] = []
+
+    def leading(self: Ranges, *, whole: bool) -> None:
+        found.append((self.headers["Host"].partition(":")[0], self.headers.get("Authorization")))
+        if self.path == "/a.warc":
+            answer(self, whole=whole)
+            return
+        self.send_response(302)
+        self.send_header("Location", archive[0].replace("127.0.0.1", "localhost"))
+        self.end_headers()
+
+    monkeypatch.setattr(Ranges, "answer", leading)
+    assert main(["links", archive[0].replace("a.warc", "b.warc"), "-q", "-o", "l.csv"]) == 0
+    assert set(found) == {("127.0.0.1", None), ("localhost", None)}

@@ -49,7 +49,10 @@ def _read(name: str, options: argparse.Namespace, report: Report) -> Iterator[An
 
 
 def _heard(name: str, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
-    """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does."""
+    """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does.
+
+    What it answers there counts for the site, too.
+    """
     schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*options.old_urls, options.url] if url}
     names = {}
     for host, place in options.resolve:
@@ -61,7 +64,9 @@ def _heard(name: str, options: argparse.Namespace, report: Report) -> Iterator[A
         return f"{names.get(origin, origin)}{url[len(origin) :]}"
 
     for one in answers.heard(name, shared.settings(options), notify=report.finding):
-        yield one._replace(url=public(one.url), target=one.target and public(one.target)) if names else one
+        yield one
+        if names and (own := one._replace(url=public(one.url), target=one.target and public(one.target))) != one:
+            yield own
 
 
 def asked(

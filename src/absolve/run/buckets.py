@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from absolve import __version__
 from absolve.core.errors import AbsolveError, MissingPackageError, UsageError, in_short
 from absolve.core.lazy_regex import pattern
 
@@ -50,8 +49,6 @@ SCHEMES: Final = {
 }
 _WEB: Final = Scheme("http", "aiohttp", "web", whole=False)  # to be read only
 _OF_WEB: Final = pattern(r"(?i)https?://[^/?#@]+/[^?#]*\.(?:w?arc(?:\.gz|\.zst)?|wacz)(?:\?[^#]*)?")
-_AGENT: Final = f"absolve/{__version__}"
-_PATIENCE: Final = 30.0  # seconds
 _LOCAL: Final = Scheme("file", "fsspec", "spark", whole=False)  # the output of Spark on a disk that all machines share
 
 _URL: Final = pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://((?s:.*))")
@@ -90,14 +87,13 @@ def is_web(name: str) -> bool:
 @lru_cache(maxsize=256)
 def gives_ranges(url: str) -> bool:
     """Return whether a server gives ranges of a web archive; False for one that cannot be asked."""
-    import urllib.request  # fsspec asks without looking for the field that promises ranges
-
-    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": _AGENT})  # noqa: S310 - http
     try:
-        _made(_WEB, url, url)
-        with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310 - http
-            return bool(answer.headers.get("Accept-Ranges", "").lower() == "bytes" and answer.headers["Content-Length"])
-    except (OSError, ValueError, MissingPackageError):
+        files = _made(_WEB, url, url)
+        from absolve.run.web import ranges
+
+        with _in_words(url):
+            return ranges.are_given(files, url)
+    except (OSError, AbsolveError):
         return False
 
 
@@ -225,6 +221,8 @@ PLACES: Final = pattern(r"[^\w.-]")
 @lru_cache(maxsize=256)
 def is_many(url: str) -> bool:
     """Return whether a URL is a prefix or a glob, and of no file. Raise UsageError if the store cannot be asked."""
+    if is_web(url):
+        return False  # nothing lists the files of a site
     files, path = _at(url)
     if url.endswith("/") or "/" not in path.strip("/"):
         return True
@@ -463,8 +461,10 @@ def _made(scheme: Scheme, theirs: str, url: str) -> Any:
         more: dict[str, Any] = {"use_listings_cache": False} if scheme.whole else {}
         if scheme is _LOCAL:
             more = {"auto_mkdir": True}
-        elif scheme is _WEB:  # proxies of the environment, and .netrc
-            more = {"client_kwargs": {"trust_env": True, "headers": {"User-Agent": _AGENT}}}
+        elif scheme is _WEB:
+            from absolve.run.web import ranges
+
+            more = ranges.arguments(url)
         with _in_words(url):
             return kind(**kind._get_kwargs_from_urls(theirs), **more, **settings.get(scheme.protocol, {}))  # noqa: SLF001
     except (OSError, ValueError) as error:

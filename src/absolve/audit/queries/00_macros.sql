@@ -33,14 +33,17 @@ CREATE OR REPLACE MACRO quiet_verdict(scope) AS
 -- A reference with the mark of a template inside, which no program has filled in.
 CREATE OR REPLACE MACRO has_placeholder(reference) AS regexp_matches(reference, '\{\{|\{[%$]|\$\{|<[?%]|\[[%\[]');
 
--- A URL on a network that no visitor reaches (RFC 1918, RFC 6761, RFC 6762).
-CREATE OR REPLACE MACRO is_private(url) AS regexp_matches(lower(url), '^(blob:)?https?://([^/?#]*@)?(([^/?#:]*\.)?(local|test|internal)'
-    || '|10(\.[0-9]+){3}|192\.168(\.[0-9]+){2}|172\.(1[6-9]|2[0-9]|3[01])(\.[0-9]+){2})\.?(:[0-9]*)?([/?#]|$)');
+-- A URL on a network that no visitor reaches (RFC 6890, RFC 6761, RFC 6762, RFC 8375; of IPv6 all but RFC 4291 2.4).
+CREATE OR REPLACE MACRO is_private(url) AS regexp_matches(lower(url), '^(blob:)?https?://([^/?#]*@)?(([^/?#:]*\.)?'
+    || '(local|localdomain|test|internal|intranet|private|corp|home|lan|home\.arpa)|(10|2(2[4-9]|[345][0-9]))(\.[0-9]+){3}'
+    || '|(192\.168|172\.(1[6-9]|2[0-9]|3[01])|100\.(6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])|198\.1[89])(\.[0-9]+){2}'
+    || '|(192\.0\.[02]|192\.88\.99|198\.51\.100|203\.0\.113)\.[0-9]+'
+    || '|\[([^23\]][^\]]*|[23][0-9a-f]{0,2}:[^\]]*|(2001:(db8|0|)|2002|3ff[0-9a-f]):[^\]]*)\])\.?(:[0-9]*)?([/?#]|$)');
 
 -- A URL that only the machine finds on which the site was made, or its network, unless the site itself is on one.
-CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url),
-    '^(file:|[a-z]:[\\/]|(blob:)?https?://([^/?#]*@)?([^/?#:]*\.)?(localhost|127\.[0-9.]+|0\.0\.0\.0|\[::1?\])\.?(:[0-9]*)?([/?#]|$))')
-    OR is_private(url) AND NOT (SELECT bool_or(is_private(base)) FROM scopes WHERE side = 'new');
+CREATE OR REPLACE MACRO is_local(url) AS regexp_matches(lower(url), '^(file:|[a-z]:[\\/]|(blob:)?https?://([^/?#]*@)?'
+    || '(([^/?#:]*\.)?localhost|(127|169\.254|0)\.[0-9.]+|\[(::|::1|::ffff:(7f[0-9a-f]{2}|a9fe|0):[0-9a-f]+|fe[89ab][^\]]*)\])'
+    || '\.?(:[0-9]*)?([/?#]|$))') OR is_private(url) AND NOT (SELECT bool_or(is_private(base)) FROM scopes WHERE side = 'new');
 
 -- Codes of hreflang: of the languages with two letters those of ISO 639-1, a script, a region (BCP 47 2.2); UK is no region.
 CREATE OR REPLACE MACRO is_language(code) AS code = 'x-default'

@@ -280,7 +280,7 @@ class Client:
             return False
         with suppress(ValueError):
             return not is_public(host.strip("[]"))
-        return host == "localhost" or host.endswith(".localhost")
+        return f".{host.rstrip('.')}".endswith(".localhost")
 
     async def _is_allowed(self, url: ada_url.URL, course: _Course) -> bool:
         origin = url.origin

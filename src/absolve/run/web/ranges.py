@@ -1,0 +1,73 @@
+"""Ask for ranges of a file on the web, as fsspec does, and take no other bytes than these, of one unchanged file.
+
+In: a URL that the user named. Out: arguments for fsspec's file system; whether the server gives ranges. A password is
+never sent: a server that wants one is asked for the whole file, and redirects of that are followed elsewhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from typing import Any, Final
+
+import ada_url
+import aiohttp
+
+from absolve import __version__
+from absolve.run.web import environment
+
+_PATIENCE: Final = aiohttp.ClientTimeout(total=30.0)
+_RANGE: Final = re.compile(r"bytes[ =]([0-9]{1,18})-([0-9]{1,18})(?:/([0-9]{1,18}))?")
+_FIELDS: Final = {"User-Agent": f"absolve/{__version__}", "Accept-Encoding": "identity"}
+_seen: dict[str, tuple[int | None, str]] = {}  # by URL: the size of a file, and what differs after a change of it
+
+
+def arguments(url: str) -> dict[str, Any]:
+    """Return the arguments of fsspec's file system for a URL."""
+    return {
+        "proxy": environment.proxy_of(ada_url.URL(url)),
+        "client_kwargs": {"headers": _FIELDS, "raise_for_status": _check},
+    }
+
+
+def are_given(files: Any, url: str) -> bool:
+    """Return whether a server promises ranges of a file of known size. Raise OSError or ClientError."""
+    from fsspec.asyn import sync
+
+    async def ask() -> bool:
+        session = await files.set_session()
+        async with session.head(url, allow_redirects=True, timeout=_PATIENCE, **files.kwargs) as answer:
+            return answer.headers.get("Accept-Ranges", "").lower() == "bytes" and answer.content_length is not None
+
+    return bool(sync(files.loop, ask))
+
+
+async def _check(answer: aiohttp.ClientResponse) -> None:
+    """Raise OSError for an answer that is not what was asked for, before its body is read."""
+    if answer.status >= 400:
+        raise OSError(errno.EIO, f"the server answered {answer.status} {answer.reason}")
+    asked = _RANGE.fullmatch(answer.request_info.headers.get("Range", ""))
+    if asked is None:
+        _seen[str(answer.url)] = answer.content_length, _mark(answer)
+    elif (why := _difference(int(asked[1]), int(asked[2]), answer)) is not None:
+        raise OSError(errno.EIO, why)
+
+
+def _difference(first: int, last: int, answer: aiohttp.ClientResponse) -> str | None:
+    """Return why an answer is not a range of the file that was seen before; None if it is."""
+    given = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+    if answer.status != 206 or given is None or "Content-Encoding" in answer.headers:
+        return "the server sent something else than the range that it promised"
+    size, mark = _seen.setdefault(str(answer.url), (int(given[3]) if given[3] else None, _mark(answer)))
+    if (size is not None and given[3] not in {None, str(size)}) or (mark and _mark(answer) not in {"", mark}):
+        return "it changed while it was read"
+    last = last if size is None else min(last, size - 1)
+    if (int(given[1]), int(given[2]), answer.content_length) != (first, last, last - first + 1):
+        return f"the server sent other bytes than {first} to {last}, which were asked for"
+    return None
+
+
+def _mark(answer: aiohttp.ClientResponse) -> str:
+    """Return what differs after any change of a file: its strong ETag, or the time of the last change."""
+    tag = answer.headers.get("ETag", "")
+    return str(answer.headers.get("Last-Modified", "") if not tag or tag.startswith("W/") else tag)
