@@ -71,9 +71,7 @@ MISSING = {
     "import absolve.arrow": ("pyarrow", "absolve[parquet]"),
     "import absolve.spark": ("pyspark", "absolve[spark]"),
     "from absolve.tables import parquet": ("pyarrow", "absolve[parquet]"),
-    "from absolve.tables import duckdb": ("duckdb", "absolve[duckdb]"),
     "from absolve.tables import xlsx": ("openpyxl", "absolve[xlsx]"),
-    "from absolve.run import where": ("duckdb", "absolve[duckdb]"),
     "from absolve.core.patterns import matcher; matcher('a')": ("re2", "absolve[regex]"),
     "from absolve.run import buckets; buckets.state('s3://b/x')": ("s3fs", "absolve[s3]"),
 }

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from absolve import api
-from absolve.inventory.arrow_batches import MOST_BYTES, batch, schema
+from absolve.inventory.arrow_batches import batch, schema
+from absolve.inventory.batches import MOST_BYTES
 from absolve.inventory.columns import COLUMNS, Columns
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ def ordered(path: Path) -> pa.Table:
 
 
 def plain(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if kind == arrow_batches.WORD else kind
+    return pa.string() if kind == arrow_batches.DICTIONARY else kind
 
 
 def test_documents_are_the_rows_of_the_command(session: Any) -> None:

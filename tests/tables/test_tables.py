@@ -20,8 +20,9 @@ from pyarrow import parquet
 
 import absolve
 from absolve import api, arrow
-from absolve.inventory import arrow_batches
-from absolve.inventory.arrow_batches import batch, gathered, schema, typed
+from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
+from absolve.inventory import arrow_batches, batches
+from absolve.inventory.arrow_batches import batch, gathered, schema
 from absolve.inventory.columns import COLUMNS, Row
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.tables import FORMATS, by_name
@@ -129,9 +130,9 @@ def test_batches_of_many_documents_have_their_rows_in_order() -> None:
     documents = [absolve.Document(PAGE, name=name) for name in ("é.html", "b.html", "c.html")]
     rows = [row for document in documents for row in absolve.links(document, profile="whatwg")]
     for most in (1, 4, len(rows), 1000):
-        batches = list(arrow.batches(documents, rows=most, profile="whatwg"))
-        assert [tuple(row.values()) for batch in batches for row in batch.to_pylist()] == [tuple(row) for row in rows]
-        assert {batch.num_rows for batch in batches[:-1]} <= {most}
+        made = list(arrow.batches(documents, rows=most, profile="whatwg"))
+        assert [tuple(row.values()) for batch in made for row in batch.to_pylist()] == [tuple(row) for row in rows]
+        assert {batch.num_rows for batch in made[:-1]} <= {most}
     assert list(arrow.batches([])) == []
 
 
@@ -146,8 +147,8 @@ def test_small_batches_are_joined() -> None:
 
 @pytest.mark.parametrize(("few", "little"), [(4096, 1 << 20), (20, 1 << 20), (4096, 3000), (1, 1)])
 def test_columns_of_small_documents_are_joined(monkeypatch: pytest.MonkeyPatch, few: int, little: int) -> None:
-    monkeypatch.setattr(arrow_batches, "_FEW", few)
-    monkeypatch.setattr(arrow_batches, "_LITTLE", little)
+    monkeypatch.setattr(batches, "_FEW", few)
+    monkeypatch.setattr(batches, "_LITTLE", little)
     names = ("document", "target", "line", "problems", "kind")
     places = [COLUMNS.index(name) for name in names]
     columns = [api.columns(f"<a href=x{number}><img src=''>" * (number % 7), name=f"{number}") for number in range(50)]
@@ -187,10 +188,11 @@ def test_rows_of_other_types_are_as_pyarrow_makes_them() -> None:
         "int64": [1, None, -1] * 7,
         "string": ["", None, "\u00e9"] * 7,
     }
-    made = {name: pa.array(cells, name) for name, cells in columns.items()}
-    found = typed(pa.schema([(name, array.type) for name, array in made.items()]), zip(*columns.values(), strict=True))
+    fields = [Field(name, kind) for name, kind in zip(columns, (BOOL, DOUBLE, NUMBER, TEXT), strict=True)]
+    found = pa.table(batches.stream([batches.typed(fields, zip(*columns.values(), strict=True))]))
     found.validate(full=True)
-    assert found.to_pydict() == {name: array.to_pylist() for name, array in made.items()} == columns
+    assert found.schema == pa.schema([(name, pa.array(cells, name).type) for name, cells in columns.items()])
+    assert found.to_pydict() == columns
 
 
 def test_nothing_imports_pandas(tmp_path: Path) -> None:
@@ -208,9 +210,9 @@ def test_tables_of_large_rows_are_limited_by_memory(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(module, "MOST_BYTES", 10_000)
     document = absolve.Document(b"".join(b"<a href='%d%s'>" % (number, b"x" * 1000) for number in range(40)), name="a")
     rows = [list(row) for row in absolve.links(document)]
-    batches = list(arrow.batches([document]))
-    assert [batch.num_rows for batch in batches] == [10] * 4
-    assert [[*row.values()] for batch in batches for row in batch.to_pylist()] == rows
+    found = list(arrow.batches([document]))
+    assert [batch.num_rows for batch in found] == [10] * 4
+    assert [[*row.values()] for batch in found for row in batch.to_pylist()] == rows
     columns = [arrow.batch(("reference",), [[row[COLUMNS.index("reference")]]]) for row in rows]
     tables = list(gathered(columns, arrow.schema(["reference"]), 1000))
     assert [table.num_rows for table in tables] == [10] * 4
@@ -307,12 +309,12 @@ def test_duckdb_has_the_rows_and_views_for_common_questions(tmp_path: Path) -> N
         assert database.execute("SELECT * FROM by_base_layer").fetchall() == LAYERS
 
 
-@pytest.mark.parametrize(("format_", "package"), [("parquet", "pyarrow"), ("duckdb", "duckdb")])
+@pytest.mark.parametrize(("format_", "package"), [("parquet", "pyarrow"), ("xlsx", "openpyxl")])
 def test_a_missing_package_is_an_error_that_names_the_extra_to_install(
     monkeypatch: pytest.MonkeyPatch, format_: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    for name in ("inventory.arrow_batches", "tables.parquet", "tables.duckdb"):
+    for name in ("inventory.arrow_batches", "tables.parquet", "tables.xlsx"):
         monkeypatch.delitem(sys.modules, f"absolve.{name}", raising=False)
     with pytest.raises(absolve.UsageError, match=rf"pip install 'absolve\[{format_}\]'"):
         by_name(format_)

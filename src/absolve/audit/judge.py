@@ -12,11 +12,15 @@ from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from duckdb import Error
+
 from absolve.audit import maps
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
+from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
-from absolve.inventory import arrow_batches
+from absolve.inventory import batches
+from absolve.tables import duckdb
 from absolve.urls import identity
 from absolve.urls.relative_path import in_form
 
@@ -38,6 +42,7 @@ _SLASHES: Final = re.compile("/{2,}")
 _LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
 _FETCHED: Final = 10_000  # rows at once
 _COMPARED: Final = 1000  # rules of a table whose direction is in question
+_KINDS: Final = {"BIGINT": NUMBER, "DOUBLE": DOUBLE, "BOOLEAN": BOOL, "VARCHAR": TEXT}  # of columns of tables of ours
 HTML: Final = ("text/html", "application/xhtml+xml")
 
 
@@ -61,8 +66,6 @@ class Question(NamedTuple):
 
 def run(connection: Any, name: str, question: Question) -> None:
     """Run one file of queries. Raise UsageError if the user's copy of it is wrong."""
-    import duckdb
-
     text = text_of(name, question.queries)
     theirs = question.queries / name if question.queries is not None and (question.queries / name).is_file() else None
     try:
@@ -70,7 +73,7 @@ def run(connection: Any, name: str, question: Question) -> None:
             words = "a query may only create, fill and change tables, views and macros"
             raise UsageError(f"{theirs}: {words}")
         connection.execute(text)
-    except duckdb.Error as error:
+    except Error as error:
         if theirs is None:
             raise
         raise UsageError(f"{theirs}: {str(error).partition(chr(10))[0]}") from error
@@ -424,15 +427,9 @@ def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tu
 
 def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows into a table, by way of Arrow."""
-    import pyarrow as pa
-
-    kinds = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "VARCHAR": pa.string()}
-    columns = connection.execute(f"DESCRIBE {table}").fetchall()
-    schema = pa.schema([(column[0], kinds[column[1]]) for column in columns])
+    fields = [Field(name, _KINDS[kind]) for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()]
     for some in batched(rows, _FETCHED):
-        connection.register("more_rows", pa.Table.from_batches([arrow_batches.typed(schema, some)]))
-        connection.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - the name of a table of ours
-        connection.unregister("more_rows")
+        duckdb.insert(connection, table, batches.stream([batches.typed(fields, some)]))
 
 
 def batched(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:

@@ -15,29 +15,25 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import duckdb
+
 from absolve.audit import logs
-from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError, in_short
+from absolve.core.arrow_stream import LISTS, NUMBER, TEXT, Field
+from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.formats import registry
+from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.inputs import escaped
 from absolve.tables import Table
 from absolve.tables.columns import is_url
+from absolve.tables.duckdb import CLOSED, add_tables
 from absolve.tables.inventory import typed_table
-
-try:
-    import duckdb
-    import pyarrow as pa
-
-    from absolve.inventory import arrow_batches
-    from absolve.tables.duckdb import CLOSED, add_tables
-except (ImportError, UsageError) as error:
-    raise MissingPackageError("an audit needs more packages: pip install 'absolve[audit]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_REQUESTS: Final = pa.schema([("url", pa.string()), ("number", pa.int64())])
+_REQUESTS: Final = (Field("url", TEXT), Field("number", NUMBER))
 NEW: Final = "new"
 OLD: Final = "old"
 SIDES: Final = (NEW, OLD)
@@ -45,7 +41,7 @@ TABLES: Final = {"links": COLUMNS, "documents": DOCUMENT_COLUMNS}
 _TABLES: Final = [
     *(typed_table(name, columns) for name, columns in TABLES.items()),
     # How often lists count that a URL was asked for.
-    Table("requests", {"url": "VARCHAR", "number": "BIGINT"}, schema=_REQUESTS),
+    Table("requests", {"url": "VARCHAR", "number": "BIGINT"}),
 ]
 _OPTIONAL: Final = {"alternates": "[]"}  # columns that inventories of earlier versions lack
 _GLOB: Final = re.compile(r"[*?\[]")
@@ -246,7 +242,7 @@ def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) ->
 
 def counted(rows: Sequence[tuple[str, int]]) -> Any:
     """Return rows of the table of requests."""
-    return pa.record_batch([[url for url, _ in rows], [number for _, number in rows]], schema=_REQUESTS)
+    return batches.typed(_REQUESTS, rows)
 
 
 def is_utf8(data: bytes) -> bool:
@@ -265,7 +261,7 @@ def add_inventory(connection: Any, side: str, name: str, kind: str) -> set[str]:
     add = {"sqlite": _add_sqlite, "parquet": _add_parquet, "duckdb": _add_duckdb}[kind]
     try:
         return add(connection, side, name)
-    except (duckdb.Error, sqlite3.Error, OSError, TypeError, ValueError, OverflowError) as error:  # Arrow raises these
+    except (duckdb.Error, sqlite3.Error, OSError, TypeError, ValueError, OverflowError) as error:  # of cells
         raise DocumentError(_unreadable(name, error)) from error
 
 
@@ -362,13 +358,13 @@ def _add_sqlite(connection: Any, side: str, name: str) -> set[str]:
 
 
 def _chunks(cursor: sqlite3.Cursor, table: str, columns: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    lists = [place for place, column in enumerate(columns) if arrow_batches.TYPES.get(column) == arrow_batches.LISTS]
+    lists = [place for place, column in enumerate(columns) if batches.KINDS.get(column) == LISTS]
     while rows := cursor.fetchmany(_ROWS):
         changed = [list(row) for row in rows]
         for row in changed:
             for place in lists:
                 row[place] = str(row[place] or "").split()
-        yield table, arrow_batches.batch(columns, changed)
+        yield table, batches.batch(columns, changed)
 
 
 def _columns(name: str, table: str, present: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 from absolve.audit import load, logs
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.core.model import Document
-from absolve.inventory import arrow_batches
+from absolve.inventory import batches
 from absolve.inventory.documents import DOCUMENT_COLUMNS
 from absolve.run.sources import unreadable
 from absolve.tables import columns, reading, redirects
@@ -236,7 +236,7 @@ def _chunks(name: str, found: Iterable[Listed], notify: Notify, base: str | None
 
 def _batches(rows: list[tuple[Any, ...]], counts: list[tuple[str, int]]) -> Iterator[tuple[str, Any]]:
     if rows:
-        yield "documents", arrow_batches.batch(DOCUMENT_COLUMNS, rows)
+        yield "documents", batches.batch(DOCUMENT_COLUMNS, rows)
     if counts:
         yield "requests", load.counted(counts)
 

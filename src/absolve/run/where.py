@@ -8,7 +8,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
+import duckdb
+
+from absolve.core.arrow_stream import NUMBER, Field
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 
 if TYPE_CHECKING:
@@ -16,14 +20,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     Row = TypeVar("Row", bound=tuple[Any, ...])
-
-try:
-    import duckdb
-    import pyarrow as pa
-
-    from absolve.inventory import arrow_batches
-except (ImportError, UsageError) as error:
-    raise MissingPackageError("--where needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
 
 
 def check(condition: str, columns: Sequence[str] = COLUMNS) -> None:
@@ -81,12 +77,14 @@ _PLACE = "place of the row"  # not a column of the inventory, nor a name that a 
 
 
 def _places(condition: str, rows: Sequence[Any], columns: Sequence[str]) -> list[int]:
-    table = pa.Table.from_batches([arrow_batches.batch(columns, rows)])
-    table = table.append_column(_PLACE, pa.array(range(len(rows)), pa.int64()))
+    fields, arrays = batches.batch(columns, rows)
+    places = batches.typed([Field(_PLACE, NUMBER)], [(place,) for place in range(len(rows))])
+    links = batches.stream([batches.Batch((*fields, *places.fields), [*arrays, *places.arrays])])
     database = _database()
-    database.register("links", table)
+    database.register("links", links)
     # On a line of its own, so that a comment at its end ends there.
     found = database.execute(f'SELECT "{_PLACE}" FROM links WHERE (\n{condition}\n) ORDER BY 1').fetchall()  # noqa: S608
+    database.unregister("links")
     return [place for (place,) in found]
 
 

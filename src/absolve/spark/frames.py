@@ -130,4 +130,4 @@ def _failed(found: Iterable[NamedDiagnostic]) -> Iterator[dict[str, Any]]:
 def _plain(columns: Sequence[str]) -> pa.Schema:
     """Return the schema of the inventory for Spark, which supports no dictionary types."""
     types = {field.name: field.type for field in arrow_batches.schema(columns)}
-    return pa.schema({name: pa.string() if own == arrow_batches.WORD else own for name, own in types.items()})
+    return pa.schema({name: pa.string() if own == arrow_batches.DICTIONARY else own for name, own in types.items()})

@@ -20,15 +20,15 @@ class Table(NamedTuple):
     """A table that is written: its name, and its columns with their types: VARCHAR, VARCHAR[], BIGINT or DOUBLE.
 
     For databases, `indexed` are columns with an index, and `views` SELECT statements by name; `{unresolved}` and
-    `{malformed}` in them are conditions on `problems`, `{host}` is the host of `target`. `schema`: that of its rows if
-    they come in Arrow batches and are not those of the inventory.
+    `{malformed}` in them are conditions on `problems`, `{host}` is the host of `target`. `rows`: a stream of Arrow
+    with its fields, if its rows come in such streams.
     """
 
     name: str
     columns: Mapping[str, str]
     indexed: tuple[str, ...] = ()
     views: Mapping[str, str] = {}
-    schema: Any = None
+    rows: Any = None
 
 
 class Sink(NamedTuple):
@@ -49,7 +49,7 @@ class Format(NamedTuple):
     """The sink of a format, as MODULE.NAME in this room, and its properties.
 
     `stream`: it writes to any open file, also to a pipe; else it requires the path of a new file. `several`: one file
-    holds several tables. `columns`: its chunks may also be `inventory.Columns` and Arrow batches, which are not
+    holds several tables. `columns`: its chunks may also be `inventory.Columns` and streams of Arrow, which are not
     encoded. `text`: it may be written to a terminal. `spreadsheet`: programs that open it may run a cell as a formula,
     and its cells have no escapes for control characters. `cluster`: the tasks of a cluster write it. `of` and `needs`:
     it is no table, but made of these columns of this table alone. `has_suffix`: no other format has its name as suffix.

@@ -1,6 +1,6 @@
 """DuckDB: a new database with tables, and views for the most common questions.
 
-In: rows as Arrow batches, `Columns` or lists, and a path. Out: the database file.
+In: rows as batches, `Columns`, lists or streams of Arrow, and a path. Out: the database file.
 """
 
 from __future__ import annotations
@@ -11,23 +11,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from absolve.core.errors import MissingPackageError, UsageError
+import duckdb
+
+from absolve.inventory import batches
 from absolve.tables import Sink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from absolve.tables import Table
 
-try:
-    import duckdb
-    import pyarrow as pa
-
-    from absolve.inventory import arrow_batches
-except (ImportError, UsageError) as error:
-    raise MissingPackageError("DuckDB needs duckdb and pyarrow: pip install 'absolve[duckdb]'") from error
-
-AT_ONCE: Final = 1 << 16  # rows
 _CHUNKS: Final = 256  # that wait at most: many are inserted at once, since an insert is slow
 # No extension is fetched or loaded, and the name of a variable of Python is no table.
 CLOSED: Final[dict[str, Any]] = {
@@ -66,7 +59,7 @@ def add_tables(database: Any, tables: Sequence[Table], chunks: Iterable[tuple[st
         waiting[name].append(chunk)
         number += 1
         size += _size(chunk)
-        if number >= _CHUNKS or size >= arrow_batches.MOST_BYTES:
+        if number >= _CHUNKS or size >= batches.MOST_BYTES:
             _insert(database, tables, waiting, prefix)
             number = size = 0
     _insert(database, tables, waiting, prefix)
@@ -76,20 +69,36 @@ def _size(chunk: Any) -> int:
     """Return an estimate of the bytes of a chunk."""
     if isinstance(chunk, list):
         return sum(len(str(row)) for row in chunk)
-    return int(chunk.nbytes if isinstance(chunk, pa.RecordBatch) else chunk.weight())
+    return batches.MOST_BYTES if hasattr(chunk, "__arrow_c_stream__") else int(chunk.weight())
 
 
 def _insert(database: Any, tables: Sequence[Table], waiting: dict[str, list[Any]], prefix: str) -> None:
     """Insert the chunks that wait, and forget them."""
     for table in tables:
-        schema = table.schema or arrow_batches.schema(tuple(table.columns))
         chunks, waiting[table.name] = waiting[table.name], []
-        if chunks and isinstance(chunks[0], list):  # few rows each
-            chunks = [arrow_batches.batch(schema.names, list(chain.from_iterable(chunks)))]
-        for some in arrow_batches.gathered(chunks, schema, AT_ONCE):
-            database.register("more", some)
-            database.execute(f"INSERT INTO {prefix}{table.name} SELECT * FROM more")  # noqa: S608 - names of ours
-            database.unregister("more")
+        for rows in _streams(tuple(table.columns), chunks):
+            insert(database, f"{prefix}{table.name}", rows)
 
 
-DUCKDB: Final = Sink(arrow_batches.batch, write)
+def _streams(names: tuple[str, ...], chunks: list[Any]) -> Iterator[Any]:
+    """Yield the rows of chunks as streams of Arrow."""
+    if chunks and isinstance(chunks[0], list):  # few rows each
+        chunks = [batches.batch(names, list(chain.from_iterable(chunks)))]
+    yield from (chunk for chunk in chunks if hasattr(chunk, "__arrow_c_stream__"))
+    rest = (chunk for chunk in chunks if not hasattr(chunk, "__arrow_c_stream__"))
+    made = [
+        chunk if isinstance(chunk, batches.Batch) else batches.batch(names, chunk)
+        for chunk in batches.joined(rest, names)
+    ]
+    if made:
+        yield batches.stream(made)
+
+
+def insert(database: Any, table: str, rows: Any) -> None:
+    """Insert the rows of an object with `__arrow_c_stream__` into a table."""
+    database.register("more_rows", rows)
+    database.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - names of ours
+    database.unregister("more_rows")
+
+
+DUCKDB: Final = Sink(batches.batch, write)

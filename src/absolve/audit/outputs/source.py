@@ -1,6 +1,6 @@
 """Read result tables for the outputs: in order, in batches, with user information in URLs masked.
 
-In: the DuckDB connection of an audit. Out: SQL, rows and Arrow batches.
+In: the DuckDB connection of an audit. Out: SQL, rows and streams of Arrow.
 """
 
 from __future__ import annotations
@@ -37,6 +37,16 @@ _FIND_COLUMNS: Final = (
     "SELECT column_name, data_type FROM information_schema.columns"
     " WHERE table_schema = 'main' AND table_name = ? ORDER BY ordinal_position"
 )
+
+
+class _Stream:
+    """A relation of DuckDB that another connection takes, which it refuses for a relation itself."""
+
+    def __init__(self, relation: Any) -> None:
+        self.relation = relation
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.relation.__arrow_c_stream__(requested_schema)
 
 
 class Source:
@@ -93,8 +103,8 @@ class Source:
 
     def _table(self, name: str, select: str | None) -> Table:
         views = {"findings": f"SELECT * FROM links{_FINDINGS}"} if name == "links" else {}  # noqa: S608 - names of ours
-        schema = self.arrow(f"{select} LIMIT 0").schema if select is not None else None
-        return Table(name, self._columns[name], _INDEXED.get(name, ()), views, schema)
+        rows = self.stream(f"{select} LIMIT 0") if select is not None else None
+        return Table(name, self._columns[name], _INDEXED.get(name, ()), views, rows)
 
     def _chunks(self, selects: Mapping[str, str], form: Format, sink: Sink) -> Iterator[tuple[str, Any]]:
         """Yield the encoded rows of each table; those of JSON name it, and have escapes for what is invisible."""
@@ -102,7 +112,7 @@ class Source:
         is_json = form.several and form.text
         for name, select in selects.items():
             if form.columns:
-                yield from ((name, batch) for batch in self.arrow(select))
+                yield name, self.stream(select)
                 continue
             columns = tuple(self._columns[name])
             for rows in batched(self.rows(select), AT_ONCE):
@@ -116,11 +126,9 @@ class Source:
         """Yield the rows of a statement. Several may be open at once."""
         return each(self.connection, statement, parameters)
 
-    def arrow(self, statement: str) -> Any:
-        """Return a reader of Arrow batches with the rows of a statement."""
-        relation = self.connection.cursor().sql(statement)
-        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # before DuckDB 2
-        return reader(1 << 16)
+    def stream(self, statement: str) -> Any:
+        """Return the rows of a statement as an object with `__arrow_c_stream__`."""
+        return _Stream(self.connection.cursor().sql(statement))
 
     def value(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first value of a statement that has one row."""
