@@ -27,7 +27,7 @@ from absolve.core.errors import UsageError
 from absolve.run import buckets
 from absolve.spark import parts, ranges, tasks
 from tests.shapes.captures import page
-from tests.shapes.s3_server import Bucket, made, serving
+from tests.shapes.s3_server import Bucket
 
 pytestmark = pytest.mark.slow
 
@@ -42,22 +42,14 @@ def warc(number: int, records: int = 60) -> bytes:
 FILES = {**{f"{number}.warc.gz": warc(number) for number in range(6)}, "page.html": b'<a href="x">', "broken.warc.gz": b"\x1f\x8b"}
 
 
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Bucket]:
-    with serving() as endpoint:
-        found = made(endpoint, "bucket")
-        before = dict(os.environ)
-        os.environ.update(found.environment)
-        found.put({f"crawl/{name}": data for name, data in FILES.items()})
-        yield found
-        os.environ.clear()
-        os.environ.update(before)
+@pytest.fixture(scope="module", autouse=True)
+def _crawl(bucket: Bucket) -> None:
+    bucket.put({f"crawl/{name}": data for name, data in FILES.items()})
 
 
 @pytest.fixture(scope="module")
-def session(bucket: Bucket) -> Iterator[Any]:
+def session() -> Iterator[Any]:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    assert bucket.environment.items() <= os.environ.items()  # which executors get
     with spark.session("tests", CLUSTER) as found:
         yield found
 
