@@ -46,6 +46,7 @@ html_title = f"absolve {release}"
 html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
@@ -66,6 +67,7 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([\w./-]+)(#[\w-]+)?\)")
 _ANCHOR = re.compile(r'^<a id="(\w+)"></a>', re.MULTILINE)
 _INCLUDE = re.compile(r"^<!-- include (\S+) -->$", re.MULTILINE)
 _GENERATED = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)
+_SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 _RUN = re.compile(r"^<!-- run: (.+) -->$", re.MULTILINE)
 
 
@@ -101,10 +103,17 @@ def outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
 
 
 def mend(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
-    """Give the captions of the navigation the level that their role requires (WAI-ARIA 1.2, heading)."""
+    """Give captions of the navigation their level (WAI-ARIA 1.2, heading), and parameters no list without terms."""
     del app, pagename, templatename, doctree
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace(' role="heading">', ' role="heading" aria-level="2">')
+    context["body"] = _SIGNATURE.sub(lambda found: _without_list(found[0]), context.get("body", ""))
+
+
+def _without_list(signature: str) -> str:
+    for tag, start, end in (("dl", '<span class="sig-params">', "</span>"), ("dd", "<span>", "</span>")):
+        signature = signature.replace(f"<{tag}>", start).replace(f"</{tag}>", end)
+    return signature
 
 
 def plain(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:

@@ -167,7 +167,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--depth N",
             "mirror audit",
-            "of a URL as INPUT, pages of its host N links away, too; with --from URL, at most N links away",
+            "with a URL as INPUT, also its host's pages up to N links away; with --from URL, at most N links away",
             type=whole(0, 1_000_000),
         ),
         _harmless(
@@ -176,18 +176,17 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "in folders, only matching files: '*.html' by name, 'docs/**' by path; of a mirror also by host and URL",
             repeats=True,
         ),
-        _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders; likewise", repeats=True),
+        _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders; the same rules", repeats=True),
         _harmless(
             "--mirror-layout",
             _RUNS,
-            "a folder contains host/path, as written by wget and HTTrack: use that as the URL of a page that records no"
-            " other",
+            "folders are host/path, as wget and HTTrack write them: the URL of pages that record none",
         ),
     ),
     "facts about the inputs": (
-        _harmless("-u --url URL", _READING, "URL from which they were retrieved (RFC 1808, section 3.3)"),
-        _harmless("--default-url URL", _READING, "that URL for inputs that record none of their own"),
-        Option("--file-urls", _READING, "use the path of a file (file:///...) as that URL if no other is known"),
+        _harmless("-u --url URL", _READING, "URL from which the inputs were retrieved (RFC 1808, section 3.3)"),
+        _harmless("--default-url URL", _READING, "the same, for inputs that record none of their own"),
+        Option("--file-urls", _READING, "use the path of a file (file:///...) as its URL if no other is known"),
         _harmless("--media-type TYPE", _READING, "media type (default: by name and content)"),
         _harmless("--charset LABEL", _READING, "character encoding, unless a byte order mark gives it"),
         Option("--url-map FILE", f"{_RUNS} verify", "table with retrieval URLs of single files: path, URL"),
@@ -383,20 +382,20 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
     ),
     "what is held": (
-        Option("--at DATE", "mirror", "of several captures, the newest not later than this one"),
-        Option("--keep-errors", "mirror", "hold error pages, too"),
+        Option("--at DATE", "mirror", "of several captures of a URL, the newest that is not later than DATE"),
+        Option("--keep-errors", "mirror", "also hold error pages"),
         Option("--same WORD,...", "mirror", _same),
     ),
     "links and edits": (
         Option(
             "--absent",
             "mirror",
-            "what a page fetches and lacks: keep, or inert",
+            "what a page fetches and the mirror lacks: keep (default), or make inert (sever)",
             choices=("keep", "sever"),
             default="keep",
         ),
         Option("--for", "mirror", "how it will be read", choices=("file", "server"), default="file"),
-        Option("--missing FILE", "mirror", "write the URLs that are missing, one a line"),
+        Option("--missing FILE", "mirror", "write the URLs that are missing, one per line"),
     ),
     "the old site, and the maps between the sites": (
         Option(
@@ -429,7 +428,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             type=share,
             default=0.8,
         ),
-        _harmless("--entry URL", "audit", "a page that needs no link to it; may be repeated", repeats=True),
+        _harmless("--entry URL", "audit", "a page to which no other page has to link; may be repeated", repeats=True),
     ),
     "what servers answer": (
         Option(
@@ -458,7 +457,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--write-requests FILE",
             "audit",
-            "write what is to be asked, in the form of the suffix: .curl, .hurl or .txt",
+            "write the requests to make, in the format of the suffix: .curl, .hurl or .txt",
         ),
     ),
     "what is known and accepted": (
@@ -469,7 +468,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             " repeated",
             repeats=True,
         ),
-        Option("--ignore-file FILE", "audit", "a file with such a pattern a line; may be repeated", repeats=True),
+        Option("--ignore-file FILE", "audit", "a file with one such pattern per line; may be repeated", repeats=True),
         _harmless(
             "--fragments",
             "audit",
@@ -483,14 +482,14 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("--server WORD,...", "audit", _server, words=_servers, default="plain"),
     ),
     "repairs": (
-        Option("--fix", "audit", "write the repairs that are sure into the files of NEW"),
+        Option("--fix", "audit", "make the repairs that are certain, in the files of NEW"),
         _harmless("--diff", "audit", "with --fix: change no file, print a diff"),
         _harmless("--verify", "audit", "with --fix: check that only links change"),
         Option(
             "--write-map FILE",
             "audit",
-            "write the maps as one, without chains, with the sure rules added; - for the standard output, in the format"
-            " of the first map",
+            "write the maps as one, without chains, with the certain rules added; - for the standard output, in the"
+            " format of the first map",
         ),
     ),
     "the browser": (
@@ -524,20 +523,20 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--retries N",
             ON_LINE,
-            "tries after an error of the network, or an answer that means later (default: %(default)s)",
+            "tries after a network error, or an answer that asks for patience (default: %(default)s)",
             type=whole(0, 20),
             default=2,
         ),
         Option(
             "--concurrency N,N",
             ON_LINE,
-            "requests at once, in all and for one host (default: 16,4)",
+            "requests at once, in total and per host (default: 16,4)",
             type=pair,
             default=(16, 4),
         ),
         Option("--cache DIR", ON_LINE, "keep responses in DIR, and ask again only for what HTTP's rules call stale"),
         _harmless("--deny-private", ON_LINE, "connect to public addresses only"),
-        Option("--ignore-robots", ON_LINE, "ask for what robots.txt does not allow, too"),
+        Option("--ignore-robots", ON_LINE, "also request what robots.txt does not allow"),
         Option("--save FILE", ON_LINE, "keep requests and responses in FILE, a WARC (.warc.gz), without passwords"),
     ),
     "finding and resolving links": (
@@ -620,7 +619,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "keep the rows of inputs that are done until OUT is complete, and continue an earlier run with this option"
             " that was interrupted; OUT must be a text format",
         ),
-        Option("--resume", "mirror", "go on with a run that was killed"),
+        Option("--resume", "mirror", "continue a run that was killed"),
         Option("--engine URL", _LISTS, _engines, words=("local", "spark"), default="local"),
         Option(
             "--config FILE",
