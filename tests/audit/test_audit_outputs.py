@@ -290,7 +290,7 @@ def test_formats_list_what_is_new_first_and_apart(tmp_path: Path) -> None:
         assert [case.get("name") for case in root.iterfind(".//testcase[failure]")] == ["broken"]
         assert {line[:7] for line in written(connection, tmp_path / "b.github").decode().splitlines()} <= {"::error", "::notic"}
         text = written(connection, tmp_path / "b.md").decode()
-        assert text.startswith("## ❌ 1 findings are new")
+        assert text.startswith("## ❌ 1 finding is new")
         assert text.index("new.html") < text.index("### Verdicts")
 
 

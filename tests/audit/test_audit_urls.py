@@ -170,6 +170,15 @@ def test_a_moved_folder_is_one_cause_with_one_rule(tmp_path: Path) -> None:
     assert done.link("guide/0.html")["fix"] == "docs/0.html"
 
 
+@pytest.mark.parametrize("folder", ["", "guide/"])
+def test_a_folder_whose_other_pages_stayed_has_no_rule_as_a_whole(tmp_path: Path, folder: str) -> None:
+    old = {f"{folder}{number}.html": page(text(number), title=str(number)) for number in range(4)}
+    new = {name if "3" in name else f"{folder}docs/{name.removeprefix(folder)}": content for name, content in old.items()}
+    done = audited(tmp_path, new, old=old)
+    assert [(row["verdict"], row["pages"], row["rule"]) for row in done.tables["causes"] if not row["links"]] == [("moved", 3, None)]
+    assert done.url(f"{folder}0.html")["rule"] == f"/{folder}0.html,/{folder}docs/0.html,301"
+
+
 def test_a_base_that_went_is_one_cause(tmp_path: Path) -> None:
     old = {"a/intro.html": page('<a href="setup.html">t</a>' + text(1), "<base href=/>"), "setup.html": page(text(2))}
     new = {"a/intro.html": page('<a href="setup.html">t</a>' + text(1)), "setup.html": page(text(2))}

@@ -138,6 +138,18 @@ def test_a_site_without_an_old_one_has_another_question(tmp_path: Path) -> None:
         assert b"Are the links right?" in rendered(connection, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_an_input_that_could_not_be_read_is_no_yes(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.html").write_text("<!DOCTYPE html><title>a</title>")
+    (tmp_path / "b.warc").write_text("WARC/1.0\r\nno")
+    argv = [sys.executable, "-m", "absolve", "audit", "a.html", "b.warc", "--url", "https://new.example/", "-o", name]
+    subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False)
+    text = (tmp_path / name).read_text("utf-8")
+    assert "Not known: 1 input could not be read." in text
+    assert "Not judged: 1 input that could not be read." in text
+    assert "no link needs a change" not in text.lower()
+
+
 def test_what_is_no_finding_has_sections_where_there_is_some(tree: Element, tmp_path: Path) -> None:
     sections = {one.get("aria-labelledby"): "".join(one.itertext()) for one in tree.iter("section")}
     assert f"The first 100 of {60 * len(HOSTILE)}" in sections["mentions-title"]

@@ -219,6 +219,7 @@ def test_without_scripts_the_verdict_and_the_largest_causes_are_shown(chromium: 
     text = page.value("document.body.innerText")
     assert "Can we switch? No, not yet." in text
     assert "Findings: 600 of 700 links, " in text
+    assert page.value("document.querySelector('#picture-layers th button').checkVisibility()")
     assert page.value("document.querySelectorAll('#list .cause').length") == page.value("document.querySelectorAll('#list .repair').length") > 20
     assert not page.value("document.querySelector('.tools').checkVisibility()")
     assert page.reports == []
@@ -238,6 +239,17 @@ def test_paper_has_the_causes_unrolled(chromium: Chromium, reports: Reports) -> 
     assert page.value("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     page.value("dispatchEvent(new Event('afterprint'))")
     assert page.value("document.querySelectorAll('#list details[open]').length") == 0
+
+
+def test_a_page_without_findings_works(chromium: Chromium, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/index.html").write_text("<!DOCTYPE html><title>a</title><a href=/>a</a>")
+    argv = [sys.executable, "-m", "absolve", "audit", "new", "--url", "https://n.example/", "--old", "new", "--old-url", "https://o.example/", "-o", "report.html"]
+    assert subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    page = Page(chromium, tmp_path / "report.html")
+    assert "Yes, we can switch." in page.value("document.querySelector('h1').textContent")
+    assert page.value("document.querySelectorAll('#urls tbody tr').length") == 1
+    assert page.reports == []
 
 
 def test_a_hostile_site_has_a_harmless_report(chromium: Chromium, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from absolve.audit.near_misses import suggest
 from absolve.urls import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Container, Iterator, Sequence
 
     from absolve.audit.judge import Question
 
@@ -26,6 +26,7 @@ _NO_ANSWERS: Final = Answers()
 _MOVED: Final = """
 SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
 """
+_STAYED: Final = "SELECT url FROM judged_urls WHERE verdict IN ('kept', 'replaced')"
 _BROKEN: Final = """
 SELECT DISTINCT bare(url) FROM findings
 WHERE verdict = 'broken' AND final IS NULL AND rule IS NULL
@@ -71,7 +72,8 @@ def conclude(
     insert(connection, "common", [(_folder(connection, "new"), _folder(connection, "old"))])
     connection.execute("CREATE OR REPLACE TABLE folders (url VARCHAR, cause VARCHAR, rule VARCHAR, own VARCHAR)")
     rule_text = partial(maps.rule_text, rules.form, rules)
-    insert(connection, "folders", folders(connection.execute(_MOVED).fetchall(), rule_text))
+    used = {folder for (url,) in each(connection, _STAYED) for folder in (_root(url), *_folders_above(url))}
+    insert(connection, "folders", folders(connection.execute(_MOVED).fetchall(), rule_text, used))
     connection.execute("CREATE OR REPLACE TABLE near_links (url VARCHAR, suggestion VARCHAR)")
     connection.execute("CREATE OR REPLACE TABLE near_urls (url VARCHAR, suggestion VARCHAR)")
     suggest(connection)
@@ -132,6 +134,10 @@ def _missing_folders(connection: Any) -> Iterator[tuple[str, str]]:
             yield from ((url, folder) for url in urls)
 
 
+def _root(url: str) -> str:
+    return url[: url.find("/", url.find("//") + 2) + 1]
+
+
 def _folders_above(url: str) -> Iterator[str]:
     """Yield the folders that a URL is in below the root, the topmost first: not all where these are very many."""
     url = url.partition("?")[0]
@@ -144,17 +150,18 @@ def _folders_above(url: str) -> Iterator[str]:
 
 
 def folders(
-    urls: Sequence[tuple[str, str]], rule_text: Callable[..., str | None]
+    urls: Sequence[tuple[str, str]], rule_text: Callable[..., str | None], used: Container[str] = ()
 ) -> Iterator[tuple[str, str, str | None, str | None]]:
     """Yield for each URL that moved its cause, the rule of that cause, and its own rule.
 
     A moved folder is one cause for all pages in it. `rule_text` returns the text of the rule from one URL to another.
+    A folder in `used` has pages that stayed: a rule for the folder would move them, too.
     """
     pairs = [(old, new, *moved(old, new)) for old, new in urls]
     counts = Counter((above, below) for _, _, above, below in pairs)
     for old, new, above, below in pairs:
         if counts[above, below] > 1 and above.endswith("/"):
-            folder = rule_text(above, below, prefix=True)
+            folder = rule_text(above, below, prefix=True) if above not in used else None
             yield old, f"moved:{_path(above)} -> {_path(below)}", folder, rule_text(old, new)
         else:
             own = rule_text(old, new)

@@ -119,7 +119,7 @@ def run(
                 print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
         if asked is not None:
             load.name_by_url(connection, asked)
-        wrote = _write(connection, options, failing, found)
+        wrote = _write(connection, options, failing, found, len(report.failures))
         if options.write_map is not None:
             wrote += _write_map(options.write_map, connection, rules, report)
         if options.write_requests is not None:
@@ -383,9 +383,12 @@ def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Pat
     return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots)
 
 
-def _write(connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites) -> list[Path]:
-    """Write the outputs; return the paths of their files."""
+def _write(
+    connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites, failed: int
+) -> list[Path]:
+    """Write the outputs; return the paths of their files. `failed`: how many inputs could not be read."""
     how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # not what an inventory names
+    how = how._replace(failed=failed)
     return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
 
 

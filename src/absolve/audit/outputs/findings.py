@@ -158,7 +158,7 @@ def _of_pages(source: Source) -> Iterator[Finding]:
     for url, document, verdict, detail, section in source.rows(f"SELECT {names} FROM ({source.select('pages')})"):  # noqa: S608 - names of ours
         message = _message(verdict, None, None, None, url=url or document)
         if detail:
-            message = f"{message}: {printable(detail)}"
+            message = f"{message.rstrip('.')}: {printable(detail)}"
         identity, key = _identity(verdict, url, detail), (verdict, document, "", "", url, detail)
         yield Finding(verdict, document or url, "", 0, 0, -1, 0, section, message, None, identity, "pages", key)
 

@@ -37,17 +37,30 @@ def _number(verdict: str, count: int) -> str:
 
 
 def can_switch(source: Source) -> bool:
-    """Return whether the site can switch; with a baseline, whether nothing is new that keeps it from that."""
+    """Return whether the site can switch: nothing keeps it from that, and no input is unread."""
+    return not source.options.failed and _is_fine(source)
+
+
+def _is_fine(source: Source) -> bool:
+    """Return whether no finding fails; with a baseline, none that is new."""
     if source.news is not None:
         found = {verdict for (verdict,) in source.rows("SELECT DISTINCT verdict FROM news")}
         return found.isdisjoint(source.options.fail_on | {"unread-rule"})
     return (source.summary.get("can_switch") or "").lower() in {"yes", "true", "1"}
 
 
+def unknown(source: Source) -> str:
+    """Return the answer where no finding fails, but an input could not be read; otherwise ""."""
+    failed = source.options.failed
+    return f"Not known: {number(failed, 'input')} could not be read." if failed and _is_fine(source) else ""
+
+
 def unlisted(source: Source) -> list[str]:
     """Return sentences about the findings that are in no list."""
     numbers = {"ignored": source.number("ignored"), "left out, of unchanged documents": source.number("left_out")}
-    return [f"{number(n, 'finding')} {'is' if n == 1 else 'are'} {what}." for what, n in numbers.items() if n]
+    failed = source.options.failed
+    found = [f"Not judged: {number(failed, 'input')} that could not be read."] if failed else []
+    return found + [f"{number(n, 'finding')} {'is' if n == 1 else 'are'} {what}." for what, n in numbers.items() if n]
 
 
 def write(source: Source, file: IO[bytes]) -> None:
@@ -61,7 +74,9 @@ def _lines(source: Source) -> Iterator[str]:
     fine = "This site can switch." if old else "No link needs a change."
     unfit = "This site cannot switch yet." if old else "Some links need a change."
     if source.news is not None:
-        fine, unfit = "Nothing is new since the baseline.", f"{len(source.news):,} findings are new since the baseline."
+        new = f"{number(len(source.news), 'finding')} {'is' if len(source.news) == 1 else 'are'} new"
+        fine, unfit = "Nothing is new since the baseline.", f"{new} since the baseline."
+    unfit = unknown(source) or unfit
     yield f"## {'✅' if can_switch(source) else '❌'} {fine if can_switch(source) else unfit}"
     yield ""
     if news := list(news_of(source, MOST_CAUSES)):

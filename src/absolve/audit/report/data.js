@@ -14,7 +14,7 @@ report.read = async function () {
     for (const name of names) table[name] = Int32Array.from(table[name] || new Int32Array(length));
     for (const name of sums) summed(table[name]);
   };
-  columns(causes, Object.keys(causes), ["title", "final", "fix", "suggestion", "rule"]);
+  columns(causes, Object.keys(causes).filter(name => name !== "requests"), ["title", "final", "fix", "suggestion", "rule"]); // requests may be billions
   columns(findings, ["document", "section", "layer", "line", "column", "reference", "source", "fix", "final"],
     ["document", "reference", "source", "fix", "final"]);
   columns(urls, ["url", "verdict", "final", "suggestion", "rule"], ["url", "final", "suggestion", "rule"]);

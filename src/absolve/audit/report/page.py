@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import jinja2
 
 from absolve.audit.outputs.findings import counted, news_of
-from absolve.audit.outputs.markdown import can_switch, reasons, unlisted
+from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
 from absolve.audit.outputs.words import SEVERITIES, words
 from absolve.audit.report.data import KINDS, collected, shown
 from absolve.audit.report.pictures import listings, pictures
@@ -107,20 +107,20 @@ def packed(data: dict[str, Any]) -> str:
 
 def headline(source: Source) -> tuple[str, str, str]:
     """Return the question, the answer, and the counts of findings."""
-    fine = can_switch(source)
     if source.news is not None:
-        answer = "Nothing that matters is new." if fine else "Yes, there are new findings."
-        return "Is anything new?", answer, counted(source)
-    if source.number("urls"):
-        return "Can we switch?", "Yes, we can switch." if fine else "No, not yet.", counted(source)
-    answer = "Yes, no link needs a change." if fine else "No, some links need a change."
-    return "Are the links right?", answer, counted(source)
+        question, yes, no = "Is anything new?", "Nothing that matters is new.", "Yes, there are new findings."
+    elif source.number("urls"):
+        question, yes, no = "Can we switch?", "Yes, we can switch.", "No, not yet."
+    else:
+        question, yes, no = "Are the links right?", "Yes, no link needs a change.", "No, some links need a change."
+    return question, yes if can_switch(source) else unknown(source) or no, counted(source)
 
 
 def explained(source: Source, causes: Causes) -> str:
     """Return how many causes the findings have: those of links and old URLs, and the groups of the others."""
     others = sum(KINDS[kind] in {"pages", "map"} for kind in causes.causes["kind"])
-    parts = [f"{number(source.number('causes'), 'cause')} of links and old URLs"]
+    of_what = "links and old URLs" if source.number("urls") else "links"
+    parts = [f"{number(source.number('causes'), 'cause')} of {of_what}"]
     parts += [f"{number(others, 'group')} of findings of pages and rules"] if others else []
     return " and ".join(parts)
 

@@ -8,7 +8,7 @@ report.start = async function () {
   const value = name => field(name)?.value ?? "";
   const on = (name, event, work) => field(name)?.addEventListener(event, work);
   const typed = work => { let timer = 0; return () => { clearTimeout(timer); timer = setTimeout(work, 60); }; };
-  const causes = new report.Causes(data, index);
+  const causes = field("list") && new report.Causes(data, index); // none without findings
   const names = ["search", "verdict", "section", "kind", "layer"];
 
   const update = report.update = () => {
@@ -28,7 +28,7 @@ report.start = async function () {
   on("reset", "click", () => filter({}));
   document.addEventListener("click", event => {
     const button = event.target.closest("button[data-verdict], button[data-section], button[data-layer]");
-    if (button) filter(button.dataset);
+    if (button && causes) filter(button.dataset);
   });
 
   if (field("urls")) {
@@ -58,12 +58,12 @@ report.start = async function () {
     }
   });
   addEventListener("afterprint", () => { for (const one of opened.splice(0)) one.open = false; });
-  update();
+  if (causes) update();
   document.documentElement.classList.add("js");
   document.documentElement.dataset.ready = "true";
 };
 
 report.start().catch(error => {
-  document.getElementById("status").textContent = "This browser cannot show more than the largest causes.";
+  document.getElementById("said").textContent = (document.getElementById("status") || {}).textContent = "This browser cannot show more than the largest causes.";
   throw error;
 });
