@@ -216,7 +216,8 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
     if how.folder is None:
         yield Made(item.path, data, item.date)
     elif not how.counts_only:
-        yield from _written(how.folder, item, data, how.token, kept.foreign)
+        timed = item._replace(date="") if how.links_only else item  # the times of the user's own files are theirs
+        yield from _written(how.folder, timed, data, how.token, kept.foreign)
     seen = policy.seen
     yield Finished(
         item.url,
