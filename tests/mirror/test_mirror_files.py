@@ -69,7 +69,7 @@ def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, cap
         out = tmp_path / f"out of {source.stem} {source.is_file()}"
         assert main(["mirror", str(source), "-o", str(out)]) == 0
         assert ", 2 files missing" in capsys.readouterr().err
-        assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.html", "gone.png"]
+        assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.png", "gone.html"]
         assert main(["mirror", "--check", str(out)]) == 1
         assert capsys.readouterr().out.count(": dead: ") == 3
 

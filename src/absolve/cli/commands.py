@@ -123,8 +123,9 @@ examples:
   absolve mirror --serve mirror/                   for module scripts and the like
 
 Links lead from file to file where the capture holds the target, and to the web
-where it does not. mirror.sqlite has every URL with its file, what is missing,
-and a note for every edit that is no link.""",
+where it does not. index.html is the entry page: pages, a search, what is missing
+and what does not work. mirror.sqlite has the same for programs, and a note for
+every edit that is no link.""",
     ),
     "audit": Command(
         "find what a migration broke: links, old URLs, and the map between the sites",

@@ -61,6 +61,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         many.names(options)
         if start is not None:
             raise UsageError("--relative-only changes a whole folder: leave --from URL out")
+        if options.banner:
+            raise UsageError("--relative-only changes nothing but links: leave --banner out")
         with journal.unwritable("--relative-only"):
             mirror_making.in_place(options, report)
         return
@@ -121,6 +123,7 @@ def _make(
         leftovers.token(),
         lazy=options.lazy,
         start=first,
+        banner=options.banner,
     )
     if start is not None:
         choice = choice._replace(only=_reached(how, choice, start, options.depth))
@@ -191,7 +194,8 @@ def _check_stdout(options: argparse.Namespace) -> None:
 def _into(
     folder: OutputFolder, how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
 ) -> None:
-    state = write.state_of(how.sources, choice, (options.absent, options.for_, repr((how.reading, how.lazy))))
+    more = options.absent, options.for_, repr((how.reading, how.lazy, how.banner))
+    state = write.state_of(how.sources, choice, more)
     has_failed = bool(report.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
 

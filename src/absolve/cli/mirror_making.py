@@ -6,11 +6,13 @@ Input: the plan, in the working copy of the map, and the options. Output: files,
 from __future__ import annotations
 
 import shutil
+import struct
 import sys
 import zipfile
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from time import gmtime
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.cli import many, totals
@@ -22,7 +24,7 @@ from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.mirror import extensions, index, write
 from absolve.mirror import map as maps
-from absolve.mirror.capture import Captured
+from absolve.mirror.capture import Captured, seconds_of
 from absolve.mirror.files import FilesReader
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.sources import FILES, Source
@@ -189,7 +191,8 @@ def _copied(input_: Input, root: OutputFolder, report: Report) -> int:
 
 # --- one ZIP ----------------------------------------------------------------------------------------------------------
 
-_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the first one that a ZIP can have
+_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have,
+_LAST: Final = (2106, 1, 1, 0, 0, 0)  # and one that has as many seconds as an entry can note
 _MODE: Final = 0o100644 << 16
 _UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
 # Media types whose files are compressed already.
@@ -212,22 +215,28 @@ def into_zip(
 
         def put(piece: Any) -> None:
             if isinstance(piece, Made):
-                _add(package, piece.path, piece.data)
+                _add(package, piece.path, piece.data, piece.date)
 
         make(working, how, put, options, report)
-        _add(package, index_name(choice.layout), index.page(working, how.start))
+        newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""
+        _add(package, index_name(choice.layout), index.page(working, how.start), newest)
         final = working.path.with_name(MAP)
         working.write(final)
-        with final.open("rb") as one, package.open(_entry(MAP), "w", force_zip64=True) as other:
+        with final.open("rb") as one, package.open(_entry(MAP, newest), "w", force_zip64=True) as other:
             shutil.copyfileobj(one, other)  # as large as all URLs together
 
 
-def _add(package: zipfile.ZipFile, path: str, data: bytes) -> None:
-    package.writestr(_entry(path), data)
+def _add(package: zipfile.ZipFile, path: str, data: bytes, date: str) -> None:
+    package.writestr(_entry(path, date), data)
 
 
-def _entry(path: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(path, _DATE)
+def _entry(path: str, date: str) -> zipfile.ZipInfo:
+    """Return the entry of a file, with the date of its capture: in UTC, and once more as seconds (0x5455)."""
+    seconds = seconds_of(date)
+    info = zipfile.ZipInfo(path, _FIRST)
+    if seconds is not None and _FIRST <= (when := gmtime(seconds)[:6]) < _LAST:
+        info.date_time = when
+        info.extra = struct.pack("<HHBI", 0x5455, 5, 1, seconds)
     info.create_system = _UNIX
     info.external_attr = _MODE
     is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)

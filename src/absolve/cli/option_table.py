@@ -395,6 +395,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             default="keep",
         ),
         Option("--for", "mirror", "how it will be read", choices=("file", "server"), default="file"),
+        Option("--banner", "mirror", "add a line to each page: where and when it was captured"),
         Option("--missing FILE", "mirror", "write the URLs that are missing, one per line"),
     ),
     "the old site, and the maps between the sites": (

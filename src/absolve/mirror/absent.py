@@ -29,7 +29,10 @@ class Absent(NamedTuple):
 
 
 class Lacking(NamedTuple):
-    """How many files are missing, how many links lead to other sites, and those of each that most pages have."""
+    """How many files are missing, how many links lead to other sites, and the first of each.
+
+    What browsers fetch comes before what readers follow, and then what most pages have.
+    """
 
     missing: int
     elsewhere: int
@@ -52,7 +55,7 @@ def of(working: Working, most: int = 0) -> Lacking:
 
 
 def _cut(found: list[Absent], most: int) -> None:
-    found.sort(key=lambda one: (-one.number, one.url))
+    found.sort(key=lambda one: (_FOLLOWED.issuperset(one.kinds), -one.number, one.url))
     del found[most:]
 
 

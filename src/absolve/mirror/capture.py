@@ -7,6 +7,7 @@ redirects. Linear in the number of captures, whatever they are.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import UsageError
@@ -208,6 +209,14 @@ def digits_of(date: str) -> str:
     """Return the 14 digits of a date (ISO 8601, or an ARC file's); "" for anything else."""
     digits = "".join(character for character in date[:40].partition(".")[0] if character in "0123456789")[:_DIGITS]
     return digits.ljust(_DIGITS, "0") if len(digits) >= 8 else ""
+
+
+def seconds_of(date: str) -> int | None:
+    """Return a date of ISO 8601 in UTC as seconds since 1970; None for what is no date."""
+    try:
+        return int(datetime.fromisoformat(date).timestamp()) if date else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def latest_of(date: str) -> str:

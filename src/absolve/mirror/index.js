@@ -13,28 +13,29 @@
     return [...tree.querySelectorAll("a")].map((link, number) => {
       const href = link.getAttribute("href");
       let path = href;
-      try { path = decodeURIComponent(href); } catch { /* a path that is no UTF-8 stays as it is */ }
+      try { path = decodeURIComponent(href).replace(/^_\//, ""); } catch { /* a path that is no UTF-8 stays as it is */ }
       const text = texts[number];
       return { href, path, title: link.textContent, names: fold(link.textContent + "\n" + path), text, folded: fold(text) };
     });
   }
 
-  // Pages with all words: those that have all in their title or path come first.
+  // Pages with all words: those that have most of them in their title or path come first.
   function matches(words) {
-    const first = [], rest = [];
+    const ranks = words.map(() => []).concat([[]]);
     for (const page of pages) {
-      if (words.every((word) => page.names.includes(word))) first.push(page);
-      else if (words.every((word) => page.names.includes(word) || page.folded.includes(word))) rest.push(page);
+      const rest = words.filter((word) => !page.names.includes(word));
+      if (rest.every((word) => page.folded.includes(word))) ranks[rest.length].push(page);
     }
-    return first.concat(rest);
+    return ranks.flat();
   }
 
-  // The text around the first word in it, with all words marked.
+  // The text around the longest word that is in it, with all words marked.
   function excerpt(page, words) {
     const shown = document.createElement("p");
-    const places = words.map((word) => page.folded.indexOf(word)).filter((place) => place >= 0);
-    if (!places.length || page.folded.length !== page.text.length) return shown;
-    const start = Math.max(0, Math.min(...places) - BEFORE), end = start + BEFORE + AFTER;
+    const longest = words.filter((word) => page.folded.includes(word)).sort((one, other) => other.length - one.length)[0];
+    if (!longest || page.folded.length !== page.text.length) return shown;
+    const place = page.folded.indexOf(longest), blank = page.text.indexOf(" ", Math.max(0, place - BEFORE));
+    const start = place < BEFORE ? 0 : blank < place ? blank + 1 : place, end = start + BEFORE + AFTER;
     let at = start;
     while (at < end) {
       const next = words.map((word) => [page.folded.indexOf(word, at), word.length]).filter(([place]) => place >= 0);

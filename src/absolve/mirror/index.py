@@ -65,7 +65,8 @@ def page(working: Working, start: str | None = None) -> bytes:
     lacking = absent.of(working, _ABSENT)
     order: list[Page] = []
     lines = list(tree.lines(pages[: tree.MOST], order))
-    out = [_head(pages), _first(working, pages, start), *_origin(working, len(pages), lacking), "</header><main>\n"]
+    top = [_head(working, pages), _first(working, pages, start), *_origin(working, len(pages), lacking)]
+    out = [*top, "</header><main>\n"]
     if pages:
         out += ["<h2>Pages</h2>\n", *_search(working, order), '<div id="pages">\n', *lines, "</div>\n"]
         out += _more(len(pages) - len(order), PAGES)
@@ -85,9 +86,13 @@ def _pages(working: Working) -> list[Page]:
     return [Page(*row) for row in working.rows(f"{query} ORDER BY url")]
 
 
-def _head(pages: Iterable[Page]) -> str:
+def _head(working: Working, pages: list[Page]) -> str:
     hosts = set(map(tree.host, pages))
-    title = f"Mirror of {shown(next(iter(hosts)))}" if len(hosts) == 1 else f"Mirror of {len(hosts):,} hosts"
+    name = shown(hosts.pop()) if len(hosts) == 1 else f"{len(hosts):,} hosts"
+    labels = [label for (label,) in working.rows("SELECT DISTINCT label FROM sources LIMIT 2")]
+    if not any(absent.host_of(one.url) for one in pages) and len(labels) == 1:  # pages without URLs
+        name = shown(labels[0])
+    title = f"Mirror of {name}"
     style, script = _file("index.css"), _file("index.js")
     policy = f"default-src 'none'; img-src data:; style-src {_source(style)}; script-src {_source(script)}"
     policy += "; base-uri 'none'; form-action 'none'"
@@ -109,7 +114,7 @@ def _first(working: Working, pages: list[Page], start: str | None) -> str:
     found = _start(working, pages, start)
     if found is None:
         return "<p>This copy has no pages.</p>\n"
-    where = found.url if absent.host_of(found.url) else found.path
+    where = found.url if absent.host_of(found.url) else found.path.removeprefix("_/")
     return f'<p class="start">Start: {tree.link(found)}<small>{shown(where)}</small></p>\n'
 
 

@@ -51,7 +51,10 @@ class Source(NamedTuple):
 
 def _label(input_: Input) -> str:
     name = input_.root or input_.name
-    return name if "://" in name else os.path.basename(os.path.abspath(name))  # noqa: PTH100, PTH119 - any text
+    if "://" in name:
+        name = name.partition("?")[0].rstrip("/")  # a query may have a signature
+        return name.rpartition("/")[2]
+    return os.path.basename(os.path.abspath(name))  # noqa: PTH100, PTH119 - any text
 
 
 def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diagnostic], None]) -> list[Source]:

@@ -20,6 +20,7 @@ from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, 
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
 from absolve.mirror import browsers, edits, paths, security_policy, texts
+from absolve.mirror.capture import seconds_of
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
 from absolve.mirror.payloads import entity_of, is_walked
@@ -73,8 +74,8 @@ class MirrorOptions(NamedTuple):
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
     but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
     `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `start` is the URL of the page that
-    the entry page names first. `show` returns the lines that show
-    the edits of a file: with `counts_only`, in place of its counts.
+    the entry page names first. `banner`: each page states where and when it was captured. `show` returns the lines that
+    show the edits of a file: with `counts_only`, in place of its counts.
     """
 
     reading: ReadOptions
@@ -89,14 +90,16 @@ class MirrorOptions(NamedTuple):
     counts_only: bool = False
     lazy: bool = False
     start: str | None = None
+    banner: bool = False
     show: Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]] | None = None
 
 
 class Made(NamedTuple):
-    """The bytes of a file, for a ZIP."""
+    """The bytes of a file, for a ZIP, and the date of its capture."""
 
     path: str
     data: bytes
+    date: str = ""
 
 
 class Kept:
@@ -211,9 +214,10 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
         data = _guarded(item, payload)
         yield _failure(item, error)
     if how.folder is None:
-        yield Made(item.path, data)
+        yield Made(item.path, data, item.date)
     elif not how.counts_only:
-        yield from _written(how.folder, item, data, how.token, kept.foreign)
+        timed = item._replace(date="") if how.links_only else item  # the times of the user's own files are theirs
+        yield from _written(how.folder, timed, data, how.token, kept.foreign)
     seen = policy.seen
     yield Finished(
         item.url,
@@ -311,7 +315,8 @@ def _new_bytes(
             if how.show is not None:
                 found.append(StdoutBytes(b"".join(how.show(name, entity.data, rewriter.edits(entity, in_place)))))
         return data, found
-    data = edits.rewritten(entity, policy, label, for_server=how.for_server)
+    date = item.date if how.banner else None
+    data = edits.rewritten(entity, policy, label, for_server=how.for_server, date=date)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
         found += _no_longer_read(how, item, payload, data)
     return data, found
@@ -368,12 +373,15 @@ def _written(
     target = Path(folder.path) / item.path
     try:
         if has(folder, item.path, data):
+            if item.path not in foreign:
+                folder.touch(item.path, seconds_of(item.date))
             return
         if item.path in foreign:
             text = "a file that the mirror did not make is in the way, and stays"
             yield Failure(Diagnostic("foreign", text, str(target)))
             return
-        with outputs.preparing(target, token=token, below=Below(folder, item.path)) as (file, ready):
+        below, modified = Below(folder, item.path), seconds_of(item.date)
+        with outputs.preparing(target, token=token, below=below, modified=modified) as (file, ready):
             file.write(data)
     except OSError as error:
         yield Failure(unwritable(target, error).diagnostic)

@@ -112,9 +112,11 @@ _CHANGES: Final = {
         "A browser or a shell would run a file of this name, and it was no such file: its name has another ending.",
     ),
 }
-NOTES: Final = _LIMITS | _CHANGES
+_ADDED: Final = {"banner": Words("banner added", "banners added")}
+NOTES: Final = _LIMITS | _CHANGES | _ADDED
 LIMITS: Final = tuple(_LIMITS)
 CHANGES: Final = tuple(_CHANGES)
+ADDED: Final = tuple(_ADDED)
 
 _FAULTS: Final = {
     "dead": Words("link to a missing file", "links to missing files"),
@@ -152,3 +154,4 @@ def summary(working: Working) -> Iterator[str]:
     yield from (of_note(code, noted[code]) for code in LIMITS if code in noted)
     if changed := sum(noted.get(code, 0) for code in CHANGES):
         yield CHANGED.counted(changed)
+    yield from (of_note(code, noted[code]) for code in ADDED if code in noted)

@@ -132,6 +132,17 @@ class OutputFolder:
             return None
         return found if found is not None and stat.S_ISREG(found.st_mode) else None
 
+    def touch(self, path: str, modified: int | None) -> None:
+        """Set the time of a file's last change, unless it has that time; what is no file stays as it is."""
+        above, _, name = path.rpartition("/")
+        with suppress(OSError, OverflowError):
+            state = self.state(path)
+            if modified is None or state is None or int(state.st_mtime) == modified:
+                return
+            folder = self.folder(above)
+            follow = os.utime not in os.supports_follow_symlinks
+            os.utime(folder.at(name), (modified, modified), dir_fd=folder.descriptor, follow_symlinks=follow)
+
     def _keep(self, place: str, folder: OpenFolder) -> None:
         self._open[place] = folder
         if len(self._open) > _CACHED:

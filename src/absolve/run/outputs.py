@@ -163,12 +163,13 @@ def preparing(
     token: str = "",
     below: Below | None = None,
     is_new: bool = False,
+    modified: int | None = None,
 ) -> Iterator[tuple[IO[bytes], Made]]:
     """Do the first part of `writing`: when the block ends the file is complete; `flush` and `put` move it to `path`.
 
     `token`: that of a run with several processes, which sweeps its folders itself (`leftovers`). With `below` the
     folder is created if necessary, and no symbolic link is followed: LinkError. `is_new`: see `Made`. A `like` that is
-    no regular file, or that is missing, is ignored.
+    no regular file, or that is missing, is ignored. `modified`: the time of its last change, in seconds since 1970.
     """
     with _temporary(path, token, below, is_new=is_new) as (old, made, folder):
         model = _state(like) if like is not None else None
@@ -181,9 +182,9 @@ def preparing(
             yield file, made
             if _DRESSES_DESCRIPTORS:
                 file.flush()
-                _dress(number, old, like, model)
+                _dress(number, old, like, model, modified)
         if not _DRESSES_DESCRIPTORS:
-            _dress(temporary, old, like, model)
+            _dress(temporary, old, like, model, modified)
 
 
 @contextmanager
@@ -425,8 +426,16 @@ _NOT_HERE: Final = {  # errors for attributes that the file system does not supp
 }
 
 
-def _dress(file: int | str, old: os.stat_result | None, like: Path | str | None, model: os.stat_result | None) -> None:
-    """Give the new file the owner of the replaced one, and the mode, times and attributes of `like`."""
+def _dress(
+    file: int | str,
+    old: os.stat_result | None,
+    like: Path | str | None,
+    model: os.stat_result | None,
+    modified: int | None = None,
+) -> None:
+    """Give the new file the owner of the replaced one, the mode, times and attributes of `like`, and a time."""
+    if modified is not None:
+        _touch(file, modified)
     if old is not None and hasattr(os, "chown"):
         with suppress(OSError):  # only root may change the owner
             os.chown(file, old.st_uid, old.st_gid)
@@ -438,6 +447,11 @@ def _dress(file: int | str, old: os.stat_result | None, like: Path | str | None,
         _copy_attributes(like, file)
         mode |= stat.S_IWUSR  # so that a copy of a read-only file can be rewritten
     os.chmod(file, mode)  # noqa: PTH101 - a text or a descriptor
+
+
+def _touch(file: int | str, modified: int) -> None:
+    with suppress(OSError, OverflowError):  # a time that this file system cannot keep
+        os.utime(file, (modified, modified))
 
 
 def _copy_attributes(source: Path | str, file: int | str) -> None:
