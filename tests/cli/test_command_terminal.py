@@ -37,7 +37,7 @@ p.html
   1:24  navigation  http://[ → (nowhere)
                     ! malformed
   1:47  navigation  #z       → http://h/d/#z
-absolve: 3 links in 1 document: 1 internal, 1 same-document, 1 other; 1 with problems
+absolve: 3 links in 1 document: 1 internal, 1 same-document, 1 without host; problems: 1 malformed
 """
 
 
@@ -114,8 +114,8 @@ def without_time(summary: str) -> str:
         (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
         (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
         (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
-        (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 other; 1 with problems"),
-        (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 other; 3 with problems; 1 input failed"),
+        (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 without host; problems: 1 malformed"),
+        (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
         (("rewrite", "none"), ""),
         (("rewrite", "p.html", URL, "--quiet"), ""),
         (("links", "p.html", URL, "-q"), ""),

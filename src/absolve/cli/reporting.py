@@ -187,7 +187,7 @@ class Report:
         for code, count in self.counts.items():
             more = count.inputs - count.shown
             if more > 0:
-                text = f"{more:,} more input{'s'[: more > 1]} (--verbose lists all)"
+                text = f"{printable.number(more, 'more input')} (--verbose lists all)"
                 self._print(f"{code}: {text}", code, count.level)
                 self.hint(hints.SHARED.get(code))
         self.counts.clear()

@@ -104,8 +104,8 @@ TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRow
 
 def counted(name: str, counts: ChangeCounts) -> Iterator[TaskResult]:
     """Yield the line for an input of a run that writes nothing, and its counts: see `ChangeCounts`."""
-    links = f"{counts.links} link{'s'[: counts.links != 1]}"
-    line = f"{printable.printable(name)}: {links}, {counts.changed} would change\n"
+    links = printable.number(counts.links, "link")
+    line = f"{printable.printable(name)}: {links}, {counts.changed:,} would change\n"
     yield StdoutBytes(line.encode())
     yield counts
 
