@@ -62,11 +62,10 @@ class BytesRead(NamedTuple):
 
 
 class LinkCounts(NamedTuple):
-    """Links of an input that are listed: their number by scope, by problem code, and with any problem."""
+    """Links of an input that are listed: their number by scope and by problem code."""
 
     scopes: dict[str, int]
     problems: dict[str, int]
-    flawed: int
 
 
 class ChangeCounts(NamedTuple):
