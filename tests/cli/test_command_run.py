@@ -100,7 +100,7 @@ def test_failures_are_repeated_at_the_end_of_a_long_output(absolve: Runner, site
         (site / f"{number}.html").write_bytes(PAGE)
     *_, failure = absolve("links", "site", "-v").err.splitlines()
     assert failure.startswith("error: site/b.html: unknown-media-type: ")
-    assert absolve.summary == "32 links in 32 documents: 32 other; 32 with problems; 1 input failed"
+    assert absolve.summary == "32 links in 32 documents: 32 without host; problems: 32 unresolved; 1 input failed"
     for number in range(30):
         (site / f"{number}.html").write_bytes(BROKEN)
     assert absolve("links", "site").err.splitlines()[-1] == "... and 11 more (--errors FILE lists all)"

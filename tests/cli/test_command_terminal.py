@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command_runner import FIXTURES, Runner, on_terminal
 
+from absolve.cli import diff
 from absolve.run.inputs import Input
 
 URL = "--url=http://h/d/"
@@ -37,20 +38,21 @@ p.html
   1:24  navigation  http://[ → (nowhere)
                     ! malformed
   1:47  navigation  #z       → http://h/d/#z
-absolve: 3 links in 1 document: 1 internal, 1 same-document, 1 other; 1 with problems
+absolve: 3 links in 1 document: 1 internal, 1 same-document, 1 without host; problems: 1 malformed
 """
+FOLDED = TABLE.replace("host; problems", "host;\n  problems")  # by a terminal of 80 columns
 
 
 def test_on_a_terminal_links_are_a_table_with_hyperlinks_to_the_web() -> None:
     shown = on_terminal("links", "p.html", URL)
-    assert STYLE.sub("", HYPERLINK.sub("", shown)) == TABLE
+    assert STYLE.sub("", HYPERLINK.sub("", shown)) == FOLDED
     assert [url for url in HYPERLINK.findall(shown) if url] == ["http://h/d/x", "http://h/d/#z"]
     assert "\x1b[31m! malformed\x1b[0m" in shown
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
 def test_a_terminal_without_colours_gets_no_escape_sequences(environment: dict[str, str]) -> None:
-    assert on_terminal("links", "p.html", URL, environment=environment) == TABLE
+    assert on_terminal("links", "p.html", URL, environment=environment) == FOLDED
     assert "\x1b" in on_terminal("links", "p.html", URL, "--color", "always", environment=environment)
 
 
@@ -114,8 +116,8 @@ def without_time(summary: str) -> str:
         (("rewrite", "p.html", URL, "--kind", "image"), "no link changed: 3 in 1 document stay"),
         (("rewrite", "p.html", "none", "-o", "out", URL), "1 link in 1 document changed; 2 stay; 1 input failed (not in out)"),
         (("links", "p.html", URL, "--kind", "image"), "0 links in 1 document"),
-        (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 other; 1 with problems"),
-        (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 other; 3 with problems; 1 input failed"),
+        (("links", "p.html", URL, "--problem", "malformed"), "1 link in 1 document: 1 without host; problems: 1 malformed"),
+        (("links", "p.html", "none"), "3 links in 1 document: 1 same-document, 2 without host; problems: 2 unresolved, 1 malformed; 1 input failed"),
         (("rewrite", "none"), ""),
         (("rewrite", "p.html", URL, "--quiet"), ""),
         (("links", "p.html", URL, "-q"), ""),
@@ -415,3 +417,17 @@ def test_a_log_of_changes_cannot_be_continued(absolve: Runner) -> None:
     assert done.status == 2
     assert "--log cannot be continued" in done.err
     assert Path("a.html").read_bytes() == PAGE
+
+
+def test_a_diff_shows_bytes_that_are_not_utf_8_as_such() -> None:
+    lines = diff.on_terminal(iter([b"-<p>Caf\xe9\n", "+<p>Café\n".encode()]), colour=False)
+    assert [*lines] == [b"-<p>Caf\\xe9\n", "+<p>Café\n".encode()]
+
+
+def test_a_line_that_ends_a_run_is_folded_to_the_terminal(tmp_path: Path) -> None:
+    links = "".join(f"<a href='{url}'>x</a>" for url in ("x", "http://g/", "#a", "http:[", "//h/y", "http:z", "mailto:a", " "))
+    (tmp_path / "p.html").write_text(links)
+    shown = on_terminal("links", str(tmp_path / "p.html"), "--url=http://h/", "--columns", "kind", columns=60, environment=PLAIN)
+    last = shown.replace("\r", "").partition("absolve: ")[2].splitlines()
+    assert len(last) > 1
+    assert all(len(line) < 60 for line in last)

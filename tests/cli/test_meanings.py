@@ -1,25 +1,27 @@
 """What people type first: each hint names commands and options that there are."""
 
 import re
+from pathlib import Path
 
 import pytest
+from command_runner import Runner
 
 from absolve.cli import meanings, option_table
 from absolve.cli.commands import COMMANDS
 
 
-@pytest.mark.parametrize("rows", [meanings._OPTIONS, meanings._COMMANDS], ids=["options", "commands"])
+@pytest.mark.parametrize("rows", [meanings._OPTIONS + sum(meanings._OF_COMMANDS.values(), ()), meanings._COMMANDS], ids=["options", "commands"])
 def test_every_hint_names_what_there_is(rows: tuple[tuple[str, str], ...]) -> None:
     assert len(rows) > 10
     for words, hint in rows:
         named = re.findall(r"absolve (?:([a-z]+) )?", hint)
         assert {word for word in named if word} <= {*COMMANDS, "reads"}, hint
         for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", hint):
-            assert option == "--version" or option_table.having(option), (words, hint)
+            assert option in {"--version", "--module", "--function"} or option_table.having(option), (words, hint)
 
 
 def test_a_word_has_one_meaning() -> None:
-    for rows in (meanings._OPTIONS, meanings._COMMANDS):
+    for rows in (meanings._OPTIONS, meanings._COMMANDS, *meanings._OF_COMMANDS.values()):
         words = [word for words, _ in rows for word in words.split()]
         assert len(words) == len(set(words))
 
@@ -27,3 +29,77 @@ def test_a_word_has_one_meaning() -> None:
 @pytest.mark.parametrize("name", ["--base-url", "--baseurl", "--base_url", "--BaseURL"])
 def test_an_option_is_found_in_any_spelling(name: str) -> None:
     assert (meanings.of_option(name) or "").startswith("--url URL")
+
+
+# What is typed first, by the command, and what the hint names.
+TYPED = {
+    ("rewrite p.html", "--remap OLD=NEW"): "--replace=a --find=a --sed=s/a/b/ --search=a --prefix=x --strip-prefix=x --url-replace=x",
+    ("rewrite p.html", "--remap http://HOST=https://HOST"): "--https --force-https --upgrade-insecure",
+    ("rewrite p.html", "--url URL"): "--baseurl=x --base-url=x --root=x --domain=x --host=x",
+    ("rewrite p.html", "--form relative"): "--relative --make-relative",
+    ("rewrite p.html", "--remap-file FILE"): "--regex=a --strip-query",
+    ("rewrite p.html", "--kind image"): "--images --only-images",
+    ("rewrite p.html", "--scope external"): "--external",
+    ("rewrite p.html", "absolve mirror"): "-k --convert-links",
+    ("rewrite p.html", "--base empty"): "--remove-base",
+    ("rewrite p.html", "-o OUT"): "--outdir=x --dir=x --dest=x",
+    ("rewrite p.html", "leave it out"): "--recursive -r --force --yes --absolute",
+    ("rewrite p.html", "--dry-run counts"): "--preview --simulate --count",
+    ("links p.html", "--kind image"): "--images --img",
+    ("links p.html", "--scope external"): "--external",
+    ("links p.html", "--scope internal"): "--internal",
+    ("links p.html", "absolve audit"): "--broken --dead --status --check-links",
+    ("links p.html", "--sort COLUMN or COLUMN:desc"): "--sort-by=x --order=x --sortr=x",
+    ("links p.html", "--limit N"): "--head=3 --top=3 --max-count=3",
+    ("links p.html", "--unique"): "--uniq --dedupe --distinct",
+    ("links p.html", "--where"): "--selector=a --filter=a --emails",
+    ("links p.html", "--columns NAME"): "--fields=x --column=x",
+    ("links p.html", "--format"): "--csv --xml --ndjson --delimiter=x --no-header",
+    ("links p.html", "-o links.xlsx"): "--excel",
+    ("audit site", "--map MAP"): "--redirects=x",
+    ("audit site", "--old OLD"): "--new=x --old-domain=x --before=x",
+    ("audit site", "--live external"): "--external --check-external --check-extern",
+    ("audit site", "leave it out"): "--broken --offline --exclude-external --exclude-mail",
+    ("audit site", "--ignore REGEX"): "--ignore-url=x --exclude-path=x --allow-hash-href",
+    ("audit site", "--fail-on"): "--accept=200 --no-fail --strict",
+    ("audit site", "-o report.html"): "--report=x --html",
+    ("audit site", "-o FILE.sarif"): "--sarif --github --junit",
+    ("audit site", "--concurrency"): "--max-concurrency=x --rate-limit=x",
+    ("mirror w.warc", "leave it out"): "--convert-links -k -p --page-requisites --overwrite",
+    ("mirror w.warc", "--relative-only"): "--relative",
+    ("mirror w.warc", "-o page.html"): "--single-file --inline",
+    ("mirror w.warc", "--depth N"): "--level=3 --crawl",
+    ("mirror w.warc", "--save FILE"): "--warc-file=x",
+    ("mirror w.warc", "-o out names the output"): "out",
+    ("", "absolve audit"): "check lint linkcheck broken report",
+    ("", "absolve --version"): "version",
+    ("", "absolve rewrite"): "fix convert absolutize replace relative",
+    ("", "absolve mirror"): "crawl download wget archive serve zip inline unpack",
+    ("", "absolve links"): "list extract urls show stats export",
+    ("", "absolve documents"): "pages titles sitemap",
+    ("", "argparse-manpage"): "man",
+    ("help", "argparse-manpage"): "man",
+}
+WRITING = {"--in-place", "--fix", "--prune", "--undo", "--backup", "--break-signatures"}
+
+
+def test_what_is_typed_first_is_answered_by_its_meaning_and_never_with_an_option_that_writes(
+    absolve: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.html").write_bytes(b"<a href=x>x</a>")
+    Path("w.warc").write_bytes(b"")
+    Path("site").mkdir()
+    assert sum(len(words.split()) for words in TYPED.values()) > 100
+    for (command, meant), words in TYPED.items():
+        for word in words.split():
+            done = absolve(*command.split(), word)
+            (hint,) = [line for line in done.err.splitlines() if line.startswith("hint: ")] or [""]
+            assert (done.status, meant in hint) == (2, True), (command, word, done.err)
+            assert not WRITING & {*hint.replace(",", "").split()} or word in {"--force", "--yes"}, (word, hint)
+
+
+@pytest.mark.parametrize("word", ["--wait-a-bit", "--isolate", "--fixx", "--write-mapp", "--outputt", "--undoo", "--prunee"])
+def test_no_guess_where_the_meaning_differs_or_something_is_written(absolve: Runner, word: str) -> None:
+    hint = [line for line in absolve("audit", "site", word).err.splitlines() if "did you mean" in line]
+    assert hint in ([], ["hint: did you mean --write-map?"])

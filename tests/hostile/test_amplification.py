@@ -287,7 +287,7 @@ def test_a_document_beyond_the_limit_of_rows_is_reported_and_others_are_listed(
     arguments = ["--max-rows-bytes", "100K", "--errors", str(errors), "-o", str(out)]
     assert main(["links", str(tmp_path / "in"), *arguments]) == 1
     err = capfd.readouterr().err
-    assert err.count("b.html:1:1: rows-too-large: documents whose rows take more than 102400 bytes are not listed") >= 1
+    assert err.count("b.html:1:1: rows-too-large: documents whose rows take more than 102,400 bytes are not listed") >= 1
     assert [json.loads(line)["code"] for line in errors.read_text().splitlines()] == ["rows-too-large"]
     if suffix != "sqlite":
         assert [name in out.read_bytes() for name in (b"a.html", b"b.html", b"c.html")] == [True, False, True]

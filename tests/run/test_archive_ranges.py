@@ -106,7 +106,7 @@ def joined(results: Iterable[Any]) -> tuple[bytes, list[Any], int]:
         elif isinstance(piece, Failure) or piece not in others:
             others.append(piece)
     if totals.links:
-        others.append((totals.scopes, totals.problems, totals.flawed))
+        others.append((totals.scopes, totals.problems))
     return b"".join(rows[table] for table in sorted(rows)), others, size
 
 

@@ -111,7 +111,7 @@ def test_other_columns_are_a_grid_without_empty_columns() -> None:
 def test_a_grid_is_cut_to_the_screen_or_stacked_if_it_is_too_narrow() -> None:
     rows = [("http://h/" + "x" * 60, "y" * 60, 1)]
     assert max(map(width, grid(("a", "b", "n"), rows, Screen(50)))) <= 50
-    assert grid(("a", "b", "n"), rows, Screen(20))[1] == "b: " + "y" * 6 + "…" + "y" * 10
+    assert grid(("a", "b", "n"), rows, Screen(20))[1] == "b: " + "y" * 16 + "…"
 
 
 def test_folded_text_breaks_at_spaces_and_inside_long_words() -> None:

@@ -69,7 +69,7 @@ def test_a_url_without_a_page_fails_alone(server: Server, capsys: pytest.Capture
     shown = capsys.readouterr()
     assert [json.loads(line)["target"] for line in shown.out.splitlines()] == [f"{server.url}/i.png"]
     assert f"{names[0]}: http-status: the server answered 404 X" in shown.err
-    assert f"{names[2]}: too-large: more than 1000 bytes (--max-size)" in shown.err
+    assert f"{names[2]}: too-large: more than 1,000 bytes (--max-size)" in shown.err
 
 
 def test_a_list_and_files_are_read_in_their_order(server: Server, capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,7 +147,7 @@ def _whole(name: str) -> bytes:
     except OSError as error:
         raise sources.unreadable(name, error) from error
     if len(data) > _LARGEST:
-        raise DocumentError(Diagnostic("too-large", f"this file of answers has more than {_LARGEST} bytes", name))
+        raise DocumentError(Diagnostic("too-large", f"this file of answers has more than {_LARGEST:,} bytes", name))
     return data
 
 

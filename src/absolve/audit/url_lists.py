@@ -163,7 +163,7 @@ def _contents(name: str, file: IO[bytes], settings: Settings, most: int) -> byte
             most, option = settings.max_decompressed, "--max-decompressed"
         data = inner.read(most + 1)
     if len(data) > most:
-        raise DocumentError(Diagnostic("too-large", f"this list has more than {most} bytes ({option})", name))
+        raise DocumentError(Diagnostic("too-large", f"this list has more than {most:,} bytes ({option})", name))
     return data
 
 
@@ -189,7 +189,7 @@ def _of_lines(
         if len(line) == most and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = inner.readline(most)
-            notify(Diagnostic("no-url", f"a line of more than {most} bytes: skipped", name, number, failed=True))
+            notify(Diagnostic("no-url", f"a line of more than {most:,} bytes: skipped", name, number, failed=True))
             continue
         data = (line.removeprefix(_MARK) if number == 1 else line).strip()
         if not data or (data.startswith(b"#") and not keeps_comments):

@@ -311,7 +311,7 @@ def _read_map(name: str, options: argparse.Namespace, report: Report, *, new_fir
     except OSError as error:
         raise sources.unreadable(name, error) from error
     if len(data) > most:
-        text = f"this map has more than {most} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
+        text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
         raise DocumentError(Diagnostic("too-large", text, name))
     hosts = [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
     found = answers.read(name, data, shared.reading(options).settings) if form is None else None

@@ -60,7 +60,7 @@ had to guess is always verified (see absolve verify --help).""",
         "listing:run",
         """\
 examples:
-  absolve links page.html                  a table on a terminal, else JSON lines
+  absolve links page.html                  a table; JSON lines in a pipe
   absolve links *.html -o links.csv        the suffix selects the format
   absolve links site/ --url http://example.com/ -o links.sqlite
   absolve links site/ --scope external --columns target --unique --format csv

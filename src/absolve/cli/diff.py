@@ -129,6 +129,6 @@ def on_terminal(lines: Iterator[bytes], *, colour: bool) -> Iterator[bytes]:
     For people only: `patch` needs the unescaped lines, which go to a file or a pipe.
     """
     for line in lines:
-        text = printable.printable(line.rstrip(b"\n").decode("utf-8", "surrogateescape"), keep="\t")
+        text = printable.printable(line.rstrip(b"\n").decode("utf-8", "backslashreplace"), keep="\t")
         style = _STYLES.get(line[:1])
         yield f"{paint(text, style, on=colour) if style else text}\n".encode()

@@ -15,7 +15,7 @@ from absolve.cli.commands import COMMANDS
 from absolve.core.errors import UsageError, closest, in_short, similar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from absolve.cli.parsing import Parser
     from absolve.core.errors import Diagnostic
@@ -162,9 +162,10 @@ def _no_command(word: str) -> str:
         return fetched(word)
     if os.path.lexists(word):
         return f"the command comes first: absolve rewrite {quote(word)} or absolve links {quote(word)}"
-    return meanings.of_command(word) or similar(word, COMMANDS) or f"commands: {', '.join(COMMANDS)}"
+    return meanings.of_command(word) or similar(word, COMMANDS, _TYPING_ERROR) or f"commands: {', '.join(COMMANDS)}"
 
 
+_TYPING_ERROR: Final = 0.82  # how similar two words are at least
 _PROGRAM: Final = "absolve"
 _COMMAND: Final = "COMMAND"
 # Options of other programs, or of earlier versions, by what they are here.
@@ -195,16 +196,34 @@ def option(name: str, parser: Parser) -> str:
     if name in option_table.REMOVED:
         return option_table.REMOVED[name]
     own = [known for row, _ in parser.options().values() for known in row.names]
+    if found := meanings.of_option(name, parser.prog.removeprefix(f"{_PROGRAM} "), alone=True):
+        return found
     meant = _MEANT.get(name)
     if meant is not None and not meant.startswith("-"):
         return meant
     if meant is not None and meant.split()[0] in own:
         return f"did you mean {meant}?"
-    if found := option_table.having(name):
+    if having := option_table.having(name):
         if parser.prog == _PROGRAM:
             return f"options follow the command: absolve COMMAND {name}"
-        return f"{name} is an option of {' and '.join(found)}"
-    return meanings.of_option(name) or similar(name, (known for known in own if known not in _WRITES))
+        *most, last = having
+        return f"{name} is an option of {', '.join(most)} and {last}" if most else f"{name} is an option of {last}"
+    command = parser.prog.removeprefix(f"{_PROGRAM} ")
+    return meanings.of_option(name, command) or _typed(name, [known for known in own if known not in _WRITES])
+
+
+def _typed(word: str, known: Sequence[str]) -> str:
+    """Return the question for the word of which another is the beginning, or a typing error; "" if none is near."""
+    begun = [one for one in known if one.startswith(word) and len(word.lstrip("-")) > 2]
+    return f"did you mean {begun[0]}?" if len(begun) == 1 else similar(word, known, _TYPING_ERROR)
+
+
+def output_meant(inputs: Sequence[str]) -> str:
+    """Return the hint for a last input that may be meant as the output, as in `cp`: there is no such file."""
+    from shlex import quote
+
+    is_new = len(inputs) > 1 and not is_url(inputs[-1]) and not os.path.lexists(inputs[-1])
+    return f"-o {quote(inputs[-1])} names the output" if is_new else ""
 
 
 def surplus(parser: Parser) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from absolve.cli import option_table
+
 _URL: Final = "--url URL is the URL of an input, or of the root of a folder"
 _REMAP: Final = "absolve rewrite --remap OLD=NEW changes URLs that begin with OLD"
 _AUDIT: Final = "absolve audit SITE finds broken links; it takes several formats by -o"
@@ -22,9 +24,51 @@ _SORT: Final = (
 _LIMIT: Final = "absolve links --limit N lists the first N rows"
 _SELECT: Final = "--kind, --scope and --problem select links; --where takes SQL, such as \"element = 'img'\""
 
+# Where a word means something else for one command.
+_OF_COMMANDS: Final = {
+    "rewrite": (
+        ("images image img pictures only-images", "--kind image changes only links to images"),
+        ("external external-only externals", "--scope external changes only links to other sites"),
+        ("internal internal-only same-site", "--scope internal changes only links to the own site"),
+        ("output-format type-output pretty table csv", "--log FILE.csv lists each link that changes"),
+        ("anchors hash hashes fragment", "--fragments absolute changes #fragment links, too"),
+        ("count stats statistics summary", "--dry-run counts the links that would change"),
+    ),
+    "mirror": (
+        ("relative relative-links make-relative", "mirror --relative-only makes the links of a folder relative"),
+        ("convert-links k page-requisites p offline", "leave it out: a mirror has all that its pages need, with links"),
+        ("force f overwrite", "leave it out: a mirror that is there is updated"),
+        ("check-links broken dead verify validate", "mirror --check DIR finds dead links"),
+        ("images scripts js css no-images no-js no-css", "--include GLOB and --exclude GLOB choose files: '*.js'"),
+        ("index homepage open", "index.html in the mirror is its entry page"),
+    ),
+    "audit": (
+        ("external externals check-external check-extern", "--live external asks for links to other sites"),
+        ("broken dead check-links deadlinks validate-links", "leave it out: an audit finds broken links"),
+        ("no-external exclude-external disable-external offline", "leave it out: without --live nothing is asked for"),
+        ("exclude-path exclude-url ignore-url ignore-urls skip-urls", "--ignore REGEX leaves out findings by URL"),
+        ("exclude-mail exclude-mailto ignore-mailto", "leave it out: mailto: links are not checked"),
+        ("allow-hash-href ignore-fragments", "--ignore REGEX leaves out findings by URL or reference, such as '^#'"),
+        ("accept alive-statuses ignore-status-codes", "--fail-on VERDICT,... selects what makes the exit status 1"),
+        ("no-fail soft exit-zero", "--fail-on none never makes findings a failure"),
+        ("sort limit max", "--sql QUERY with ORDER BY and LIMIT, over the tables of results"),
+        ("sitemap", "a sitemap is an old site: --old sitemap.xml"),
+    ),
+    "base": (("explain reason trace", "leave it out: base shows why"),),
+    "verify": (("diff show", "absolve rewrite --diff shows what a rewrite changes"),),
+}
 _OPTIONS: Final = (
     ("baseurl baseuri root rooturl siteurl website domain host origin address from-url source-url", _URL),
-    ("replace substitute sub search find rewrite map-url url-replace prefix move https", _REMAP),
+    ("replace substitute sub sed search find rewrite map-url url-replace move", _REMAP),
+    ("prefix add-prefix strip-prefix", _REMAP),
+    (
+        "https force-https upgrade upgrade-insecure insecure ssl",
+        "absolve rewrite --remap http://HOST=https://HOST; absolve audit finds links that stay insecure",
+    ),
+    ("regex regexp", "absolve rewrite --remap-file FILE has regular expressions: from, to, regex in each row"),
+    ("remove-base strip-base no-base", "absolve rewrite --base empty makes the base element empty"),
+    ("strip-query remove-query no-query", "absolve rewrite --remap-file FILE, with the word query in a row"),
+    ("trailing-slash lowercase normalize normalise", "absolve audit finds such links; absolve rewrite leaves them"),
     (
         "relative relative-links make-relative root-relative",
         "absolve rewrite --form relative writes links from page to page",
@@ -39,6 +83,15 @@ _OPTIONS: Final = (
         "scripts styles stylesheets css js media fonts frames forms",
         "--kind takes navigation, image, media, script, stylesheet, frame, form, font",
     ),
+    ("emails email mailto tel phone", "absolve links --where \"target LIKE 'mailto:%'\""),
+    ("text anchor-text title titles", "absolve links has a column text, absolve documents a column title"),
+    ("status status-code http-status", "absolve documents lists status; absolve audit --live asks servers"),
+    ("fields column field cols", "--columns NAME,... selects columns"),
+    ("uniq dedupe dedup distinct no-duplicates unique-only", "--columns NAME,... --unique drops repeated rows"),
+    ("count-only number", "the last line counts the links; --columns NAME,... --unique --count counts equal rows"),
+    ("excel spreadsheet xls", "-o links.xlsx writes a workbook"),
+    ("xml yaml txt", "--format takes json, jsonl, csv, tsv, md, html, table and more"),
+    ("delimiter separator sep header-row no-header", "--format csv or tsv; both have a header"),
     ("external external-only externals", "absolve links --scope external lists links to other sites"),
     ("internal internal-only same-site", "absolve links --scope internal lists links to the own site"),
     ("broken dead check-links deadlinks validate-links", _AUDIT),
@@ -55,11 +108,15 @@ _OPTIONS: Final = (
         "-o OUT is the file or folder to write",
     ),
     ("new site", "the new site has no option before it: absolve audit NEW --old OLD"),
-    ("old-site before previous", "absolve audit NEW --old OLD names the old site"),
+    ("old-site old-domain before previous", "absolve audit NEW --old OLD names the old site"),
     ("report html-report html", "absolve audit SITE -o report.html writes a report"),
     ("convert-links k offline page-requisites p archive", _MIRROR),
     ("single-file inline one-file embed mhtml zim", _ONE_FILE),
-    ("crawl depth level spider fetch download", _BY_URL),
+    ("crawl depth level spider fetch download follow", _BY_URL),
+    ("wait delay rate-limit limit-rate throttle max-concurrency", "--concurrency 1,1 asks for one URL at a time"),
+    ("no-parent np", "--include GLOB takes matching URLs and paths only"),
+    ("warc warc-file save-warc", "--save FILE.warc.gz keeps requests and responses"),
+    ("github junit sarif gitlab codequality", "-o FILE.sarif, .junit, .github or .gitlab: the suffix is the format"),
     ("user-agent useragent", "--header 'User-Agent: NAME'"),
     ("proxy", "proxies are those of the environment: HTTPS_PROXY"),
     ("live online check-external http", "absolve audit SITE --live external asks for links to other sites"),
@@ -87,6 +144,15 @@ _COMMANDS: Final = (
         "absolve audit SITE checks the links of a site",
     ),
     ("version", "absolve --version"),
+    ("man manpage manual", option_table.REMOVED["--man"]),
+    ("relative make-relative relativize", "absolve rewrite --form relative INPUT -o OUT"),
+    ("show cat open view browse", "absolve links INPUT lists links; absolve base INPUT shows the base URL"),
+    ("stats statistics count summary", "the last line of absolve links INPUT has the counts"),
+    ("export csv excel table", "absolve links INPUT -o links.csv, .xlsx, .sqlite and more"),
+    ("sitemap", "absolve documents SITE --format sitemap"),
+    ("inline single-file pack bundle embed", "absolve mirror INPUT -o page.html writes one file"),
+    ("zip", "absolve mirror INPUT --zip FILE"),
+    ("unpack unzip unwarc", "absolve mirror INPUT -o FOLDER makes a folder of an archive"),
     ("report html", "absolve audit SITE -o report.html"),
     ("list ls extract urls list-links find grep", "absolve links INPUT lists links"),
     ("fix convert absolutize absolute make-absolute replace remap process run", "absolve rewrite INPUT -o OUT"),
@@ -102,9 +168,10 @@ _COMMANDS: Final = (
 )
 
 
-def of_option(name: str) -> str | None:
-    """Return what an option is here, None for a word that is not known."""
-    return _table(_OPTIONS).get(_plain(name))
+def of_option(name: str, command: str = "", *, alone: bool = False) -> str | None:
+    """Return what an option is here, None for a word that is not known; `alone`: for this command alone."""
+    found = _table(_OF_COMMANDS.get(command, ())).get(_plain(name))
+    return found if found or alone else _table(_OPTIONS).get(_plain(name))
 
 
 def of_command(word: str) -> str | None:

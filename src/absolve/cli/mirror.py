@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from absolve.cli import crawling, failures, json_array, many, mirror_making, totals
+from absolve.cli import crawling, failures, hints, json_array, many, mirror_making, totals
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.diff:
         raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
     if options.output is None and options.zip is None and not options.dry_run:
-        raise UsageError("a mirror needs -o DIR or --zip FILE")
+        raise UsageError("a mirror needs -o DIR or --zip FILE", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
     with crawling.captured(options, report, needs=True) as urls:
         if options.depth is not None and start is None and not urls:

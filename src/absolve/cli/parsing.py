@@ -266,7 +266,8 @@ EXAMPLES: Final = 4
 # The options that are used most, most important first; a command shows the first ten that it has.
 _USED: Final = (
     *("--url", "--output", "--in-place", "--zip", "--check", "--old", "--map", "--compare", "--fix", "--old-url"),
-    *("--serve", "--format", "--dry-run", "--diff", "--kind", "--problem", "--columns", "--where", "--remap", "--all"),
+    *("--serve", "--format", "--dry-run", "--diff", "--kind", "--problem", "--columns", "--sort", "--limit", "--where"),
+    *("--remap", "--all", "--json"),
     *("--backup", "--profile", "--include", "--sql", "--browser", "--timeout", "--resume", "--charset", "--media-type"),
     *("--jobs", "--quiet", "--config", "--version"),
 )
@@ -317,8 +318,10 @@ and rewrite the links in place or list them. Only link bytes change."""
 _EPILOG = """\
 examples:
   absolve rewrite page.html --url http://example.com/page.html > absolute.html
-  absolve rewrite --in-place --backup .orig saved/*.html
   absolve links page.html -o links.csv
+  absolve mirror crawl.warc.gz -o mirror/
+  absolve audit site/
+  absolve rewrite --in-place --backup .orig saved/*.html
   absolve base page.html
 
 absolve COMMAND -h lists the options of a command that are used most, --help all.

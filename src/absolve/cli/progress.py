@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absolve.cli.terminal import is_dumb, is_terminal
+from absolve.core import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +42,7 @@ class Counts(NamedTuple):
 
 
 def inputs(count: int) -> str:
-    return f"{count:,} input{'' if count == 1 else 's'}"
+    return printable.number(count, "input")
 
 
 class Clock:

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from absolve import cli
-from absolve.cli.terminal import colours, say
+from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.cli.totals import Totals
 from absolve.core import printable
 from absolve.core.errors import FAULTS, NOT_READ, OF_SAVER, UNREAD_PART, Diagnostic, DocumentError, fault, in_short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 def paint(text: str, style: str, *, on: bool) -> str:
@@ -187,7 +187,7 @@ class Report:
         for code, count in self.counts.items():
             more = count.inputs - count.shown
             if more > 0:
-                text = f"{more:,} more input{'s'[: more > 1]} (--verbose lists all)"
+                text = f"{printable.number(more, 'more input')} (--verbose lists all)"
                 self._print(f"{code}: {text}", code, count.level)
                 self.hint(hints.SHARED.get(code))
         self.counts.clear()
@@ -223,7 +223,8 @@ class Report:
             if len(self.failures) > _NAMED:
                 say(f"... and {len(self.failures) - _NAMED:,} more (--errors FILE lists all)")
         if done:
-            say(f"absolve: {done}")
+            for line in _fitted(f"absolve: {done}"):
+                say(line)
 
     def _fail(self, input_: str, diagnostic: Diagnostic) -> bool:
         """Note a failure, and return whether to print it: unless `verbose`, a full disk is one line for all files."""
@@ -259,6 +260,17 @@ class Report:
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1
         say(painted(level_, in_short(message, _LONGEST), code))
+
+
+def _fitted(text: str) -> Iterable[str]:
+    """Return the lines into which a terminal should fold a text; elsewhere it is one."""
+    width = screen(sys.stderr).width if is_terminal(sys.stderr) else None
+    if width is None or len(text) < width:
+        return [text]
+    from absolve.core.drawing import folded
+
+    first, *rest = folded(text, width - 1)
+    return [first, *(f"  {line}" for line in folded(" ".join(rest), width - 3))]
 
 
 def painted(level_: str, message: str, code: str = "") -> str:

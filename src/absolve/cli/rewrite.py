@@ -237,7 +237,9 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--in-place cannot replace the standard input (-): name files, or leave --in-place out")
     if not _has_output(options):
         if _are_several(options) and not (options.in_place or options.dry_run or options.diff):
-            raise UsageError("several inputs need -o FOLDER or --in-place")
+            from absolve.cli import hints
+
+            raise UsageError("several inputs need -o FOLDER or --in-place", hints.output_meant(options.inputs))
     else:
         plan.check(names, options.output, listed=listed)
         shared.check_not_read([Path(options.output)], shared.tables(options))

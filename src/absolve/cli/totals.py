@@ -16,8 +16,8 @@ from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_SCOPES = ("internal", "external", "same-document", "other")
-
+# mailto: and the like, and what has no base URL, are the scope `other`.
+_SCOPES = {name: name for name in ("internal", "external", "same-document")} | {"other": "without host"}
 
 _MOST: Final = 5  # lines of a table in the line that ends a run
 _KINDS: Final = 12
@@ -52,7 +52,7 @@ class Totals:
         self.hosts: Counter[str] = Counter()  # that rules lead away from, in rewritten documents
         self.mentions: Counter[str] = Counter()  # of these hosts, by kind
         self.rules: set[int] = set()
-        self.documents = self.links = self.changed = self.changed_documents = self.flawed = self.lazy = 0
+        self.documents = self.links = self.changed = self.changed_documents = self.lazy = 0
         self.companions = 0
         self.scopes: Counter[str] = Counter()
         self.problems: Counter[str] = Counter()
@@ -65,7 +65,6 @@ class Totals:
             self.scopes.update(piece.scopes)
             self.problems.update(piece.problems)
             self.links += sum(piece.scopes.values())
-            self.flawed += piece.flawed
             self.companions += piece.problems.get(COMPANION, 0)
         elif isinstance(piece, HostsLeft):
             self.hosts.update(piece.hosts)
@@ -128,16 +127,16 @@ def _kinds(counts: Counter[str]) -> str:
     return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
 
 
-number = printable.number
+number = printable.number  # of a noun, in lines that end a run
 
 
 def of_links(totals: Totals) -> str:
-    """Return the counts of a list of links: `3 links in 1 document: 2 internal, 1 external; 1 with problems`."""
+    """Return the counts of a list of links: `2 links in 1 document: 2 without host; problems: 1 malformed`."""
     text = f"{number(totals.links, 'link')} in {number(totals.documents, 'document')}"
-    scopes = [f"{totals.scopes[scope]:,} {scope}" for scope in _SCOPES if totals.scopes[scope]]
+    scopes = [f"{totals.scopes[scope]:,} {words}" for scope, words in _SCOPES.items() if totals.scopes[scope]]
     if scopes:
         text += f": {', '.join(scopes)}"
-    return f"{text}; {totals.flawed:,} with problems{_companions(totals)}" if totals.flawed else text
+    return f"{text}; problems: {_kinds(totals.problems)}" if totals.problems else text
 
 
 def _companions(totals: Totals) -> str:

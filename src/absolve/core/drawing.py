@@ -61,13 +61,18 @@ class Screen(NamedTuple):
         text = printable.printable(text)
         return text if self.unicode else text.encode("ascii", "backslashreplace").decode()
 
-    def cut(self, text: str, columns: int) -> str:
-        """Return printable text that is cut to a number of columns, in its middle: a URL keeps its host and its end."""
+    def cut(self, text: str, columns: int, *, at_end: bool = False) -> str:
+        """Return printable text that is cut to a number of columns.
+
+        A URL is cut in its middle: it keeps its host and its end. Other texts are cut `at_end`.
+        """
         if printable.width(text) <= columns:
             return text
         if columns <= 2 * len(self.dots):
             return _first(text, columns)
         room = columns - len(self.dots)
+        if at_end:
+            return _first(text, room).rstrip() + self.dots
         origin = _ORIGIN.match(text)
         head = _first(text, room * 2 // 5 if origin is None else min(len(origin[0]), room * 3 // 5))
         tail = _first(text[::-1], room - printable.width(head))[::-1]

@@ -68,17 +68,17 @@ def in_short(text: str, most: int = 200) -> str:
     return f"{text[: most - end - 3]}...{text[-end:]}"
 
 
-def closest(word: str, known: Iterable[str]) -> str | None:
+def closest(word: str, known: Iterable[str], least: float = 0.65) -> str | None:
     """Return the known word that is most like a given one, or None."""
     from difflib import get_close_matches  # for errors only
 
     bare = {name.lstrip("-"): name for name in known}  # hyphens that all options have make none of them more alike
-    return next((bare[name] for name in get_close_matches(word.lower().lstrip("-"), list(bare), 1, 0.65)), None)
+    return next((bare[name] for name in get_close_matches(word.lower().lstrip("-"), list(bare), 1, least)), None)
 
 
-def similar(word: str, known: Iterable[str]) -> str:
+def similar(word: str, known: Iterable[str], least: float = 0.65) -> str:
     """Return the question `did you mean WORD?` with the known word that is most like a given one, or an empty text."""
-    found = closest(word, known)
+    found = closest(word, known, least)
     return f"did you mean {found}?" if found is not None else ""
 
 

@@ -58,6 +58,11 @@ def json_escaped(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
+def number(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 link`, `2,000 links`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def visible_json(lines: bytes) -> bytes:
     r"""Return lines of JSON with the same values, in which invisible characters are escapes (`\u009b`)."""
     return "\n".join(printable(line, escape=json_escaped) for line in lines.decode().split("\n")).encode()

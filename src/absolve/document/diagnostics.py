@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from absolve.core.protocols import Offsets
     from absolve.document.entity import Entity
 
-TOO_LARGE: Final = "documents of more than {} bytes are left as they are (--max-size)"
+TOO_LARGE: Final = "documents of more than {:,} bytes are left as they are (--max-size)"
 MOST_LONG_BASES: Final = 64 << 20  # characters in all: each inner document may have a long base of its own
 TOO_MANY: Final = "too-many-links"
 
@@ -38,14 +38,14 @@ def too_large(max_size: int, name: str) -> DocumentError:
 
 def too_many(entity: Entity, position: int) -> WalkError:
     """Return the error for a document with more links than `max_links`; `position` is a byte offset."""
-    text = f"documents of more than {entity.settings.max_links} links are left as they are (--max-links)"
+    text = f"documents of more than {entity.settings.max_links:,} links are left as they are (--max-links)"
     return WalkError(TOO_MANY, text, position)
 
 
 def rows_too_large(entity: Entity) -> DocumentError:
     """Return the exception for a document whose rows exceed `max_rows_bytes`."""
     most = entity.settings.max_rows_bytes
-    text = f"documents whose rows take more than {most} bytes are not listed (--max-rows-bytes)"
+    text = f"documents whose rows take more than {most:,} bytes are not listed (--max-rows-bytes)"
     return DocumentError(Diagnostic("rows-too-large", *entity.placed(text, 0)))
 
 

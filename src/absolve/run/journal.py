@@ -225,7 +225,7 @@ class Journal:
         self._chunks.pop(name, None)
         if not failed and self._begun[name].before:
             read = [one for one in counts if isinstance(one, BytesRead)]
-            listed = next((one for one in counts if isinstance(one, LinkCounts)), LinkCounts({}, {}, 0))
+            listed = next((one for one in counts if isinstance(one, LinkCounts)), LinkCounts({}, {}))
             size, documents = sum(one.read for one in read), sum(one.documents for one in read)
             self._done(name, self._begun[name].before, json.dumps([size, documents, *listed]))
         self._begun.pop(name)

@@ -350,8 +350,7 @@ class LinkCounter:
         for codes, count in self._codes.items():
             for code in codes:
                 problems[code] += count
-        flawed = self._codes.total() - self._codes[()]
-        yield LinkCounts(dict(self._scopes), dict(problems), flawed)
+        yield LinkCounts(dict(self._scopes), dict(problems))
 
 
 def _numbers(column: DictColumn) -> Iterator[tuple[Any, int]]:

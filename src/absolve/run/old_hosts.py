@@ -10,6 +10,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, in_short
 from absolve.rewriting import rewriter
 from absolve.rewriting.policy import absolute
@@ -98,5 +99,5 @@ def _counted(pattern: Names, name: str, texts: Iterator[tuple[bytes, str | None]
             hosts[data[one.start : one.end].decode("latin-1").lower().replace("%3a", ":")] += 1
     if kinds:
         yield HostsLeft(dict(kinds), dict(hosts))
-        times = f"{kinds.total():,} time{'s'[: kinds.total() > 1]}"
+        times = printable.number(kinds.total(), "time")
         yield Diagnostic("old-host", f"it still names {in_short(', '.join(hosts))}: {times}", name, line)

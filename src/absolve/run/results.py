@@ -62,11 +62,10 @@ class BytesRead(NamedTuple):
 
 
 class LinkCounts(NamedTuple):
-    """Links of an input that are listed: their number by scope, by problem code, and with any problem."""
+    """Links of an input that are listed: their number by scope and by problem code."""
 
     scopes: dict[str, int]
     problems: dict[str, int]
-    flawed: int
 
 
 class ChangeCounts(NamedTuple):
@@ -104,8 +103,8 @@ TaskResult = Diagnostic | Failure | RowChunk | StdoutBytes | FilesReady | LogRow
 
 def counted(name: str, counts: ChangeCounts) -> Iterator[TaskResult]:
     """Yield the line for an input of a run that writes nothing, and its counts: see `ChangeCounts`."""
-    links = f"{counts.links} link{'s'[: counts.links != 1]}"
-    line = f"{printable.printable(name)}: {links}, {counts.changed} would change\n"
+    links = printable.number(counts.links, "link")
+    line = f"{printable.printable(name)}: {links}, {counts.changed:,} would change\n"
     yield StdoutBytes(line.encode())
     yield counts
 

@@ -228,7 +228,7 @@ def _cell(name: str, cell: Any, width: int, screen: Screen) -> str:
     text = screen.visible(_text(cell))
     if isinstance(cell, int):
         return text.rjust(width)
-    cut = text if screen.width is None else screen.cut(text, width)
+    cut = text if screen.width is None else screen.cut(text, width, at_end=name not in _URLS)
     space = " " * (width - printable.width(cut))
     if name == "problems":
         return screen.paint(cut, "yellow") + space
@@ -244,5 +244,5 @@ def _stacked(columns: Sequence[str], row: Sequence[Any], screen: Screen) -> Iter
         text = screen.visible(_text(cell))
         if text:
             room = max(_LEAST, (screen.width or 0) - len(name) - len(": "))
-            cut = screen.cut(text, room)
+            cut = screen.cut(text, room, at_end=name not in _URLS)
             yield f"{screen.paint(name, 'bold')}: {_linked(name, cut, cell, screen)}"

@@ -25,7 +25,7 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     """Yield the differences between the lines, and between the rules of robots.txt."""
     old, new = (decoded(entity).splitlines() for entity in (before, after))
     if len(old) != len(new):
-        yield Fault("tree", f"{len(old)} lines before, {len(new)} after")
+        yield Fault("tree", f"{len(old):,} lines before, {len(new):,} after")
         return
     wanted = meant.by_reference()
     for number, (one, other) in enumerate(zip(old, new, strict=True), 1):

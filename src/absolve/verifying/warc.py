@@ -58,7 +58,7 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
         yield Fault("unjudged", f"warcio cannot read this: {error}")
         return
     if len(old) != len(new):
-        yield Fault("tree", f"warcio: {len(old)} records before, {len(new)} after")
+        yield Fault("tree", f"warcio: {len(old):,} records before, {len(new):,} after")
         return
     inside, its_inside = (deque(_insides(entity)) for entity in (before, after))
     pairs = zip(old, new, strict=True)

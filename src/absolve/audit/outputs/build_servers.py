@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from absolve.audit.outputs.findings import fingerprint, found, level, uri_of
 from absolve.audit.outputs.words import of_rule, words
 from absolve.audit.tables import FINE, QUIET, RULES_FOUND, VERDICTS
-from absolve.core.printable import printable
+from absolve.core.printable import number, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def github(source: Source, file: IO[bytes]) -> None:
     rows = source.rows(_SELECT.format(source.select("causes"), _NEWS if compared else _NO_NEWS, (*QUIET, *FINE)))
     for verdict, title, links, pages, document, line, column, fix, suggestion, rule, news, *place in rows:
         some = f", {news or 0} new" if compared else ""
-        message = f"{printable(title or '')} ({links or 0} links on {pages or 0} pages{some})"
+        message = f"{printable(title or '')} ({number(links or 0, 'link')} on {number(pages or 0, 'page')}{some})"
         for name, value in (("write", fix), ("perhaps", suggestion), ("a rule to add", rule)):
             message += f"; {name}: {printable(value)}" if value else ""
         where = (*place, None) if news else (document, line, column)

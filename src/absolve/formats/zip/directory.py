@@ -94,7 +94,7 @@ class Archive(Sequence[Member]):
         position = self._end.start
         while position < self._end.end:
             if len(headers) >= most:
-                text = f"archives of more than {most} members are left as they are"
+                text = f"archives of more than {most:,} members are left as they are"
                 raise WalkError("too-many-links", text, position)
             entry = _entry(self._data, position, self._end)
             member = entry.member(self._data, self._end.start)
@@ -103,7 +103,7 @@ class Archive(Sequence[Member]):
             self._entries.append(position)
             position = entry.following
         if len(headers) & 0xFFFF != self._end.number & 0xFFFF:
-            text = f"the central directory has {len(headers)} members, and its end says {self._end.number}"
+            text = f"the central directory has {len(headers):,} members, and its end says {self._end.number:,}"
             raise WalkError("broken", text, position)
         self._overlapping = _sharing(headers, afters, self._end.start)
 

@@ -126,7 +126,7 @@ class TooLarge(Content):
     """The coding of a member whose content is larger than the limit: `decode` raises CodingError."""
 
     def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - it is not read
-        raise CodingError("too-large", f"{self._member.size} bytes come out of this (--max-decompressed)")
+        raise CodingError("too-large", f"{self._member.size:,} bytes come out of this (--max-decompressed)")
 
 
 def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
@@ -141,7 +141,7 @@ def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:
     except CodingError as error:
         if error.code != "too-large":
             raise
-        text = f"more comes out of this than the {member.size} bytes that the central directory says"
+        text = f"more comes out of this than the {member.size:,} bytes that the central directory says"
         raise CodingError("wrong-length", text) from error
     if rest:
         raise CodingError("wrong-length", "the deflate data ends before its end in the file")

@@ -238,7 +238,8 @@ class Package:
         """Return the code and text of the finding for a member by which more comes out of the package than may."""
         if member.method != members.STORED:
             if member.size > self._left:
-                text = f"more than {self._options.max_decompressed} bytes come out of this package (--max-decompressed)"
+                most = self._options.max_decompressed
+                text = f"more than {most:,} bytes come out of this package (--max-decompressed)"
                 return "too-large", text
             self._left -= member.size
         return None

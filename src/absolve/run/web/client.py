@@ -374,7 +374,7 @@ class Client:
                     async for piece in got.aiter_stream():
                         body += piece
                         if len(body) > most:
-                            raise _NoAnswer("too-large", f"more than {most} bytes (--max-size)")
+                            raise _NoAnswer("too-large", f"more than {most:,} bytes (--max-size)")
         version, reason = (got.extensions.get(name, b"") for name in ("http_version", "reason_phrase"))
         kept = [field for field in got.headers if field[0].lower() != b"transfer-encoding"]
         lines = b"".join(b"%b: %b\r\n" % (name, _ENDS_A_FIELD.sub(b" ", value)) for name, value in kept)
