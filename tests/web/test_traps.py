@@ -305,5 +305,7 @@ def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(
 
 def test_a_cache_that_cannot_be_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(UsageError, match="--cache"):
-        anyio.run(_asked, ASKING._replace(cache=str(tmp_path / "file" / "c")))
+    (tmp_path / "absolve-responses.sqlite").write_bytes(b"no database")
+    for folder in (tmp_path / "file" / "c", tmp_path):
+        with pytest.raises(UsageError, match="--cache"):
+            anyio.run(_asked, ASKING._replace(cache=str(folder)))
