@@ -281,6 +281,15 @@ def test_cookies_go_to_the_host_that_set_them() -> None:
     assert [one.fields.get("cookie") for one in server.asked] == [None, None, "k=v"]
 
 
+def test_a_cookie_of_the_user_goes_to_no_host_that_only_a_server_names(tmp_path: Path) -> None:
+    jar = "".join(f"{host}.example\tFALSE\t/\tFALSE\t4000000000\tk\t{host}\n" for host in ("own", "other"))
+    (tmp_path / "jar").write_text(f"# Netscape HTTP Cookie File\n{jar}")
+    with serving({"/a": moved("http://other.example/b"), "/b": moved("http://own.example/c"), "/c": page(LINK)}) as server:
+        resolved = tuple((f"{host}.example", server.url) for host in ("own", "other"))
+        anyio.run(_asked, ASKING._replace(cookies=str(tmp_path / "jar"), resolved=resolved, robots=False), "http://own.example/a")
+    assert [one.fields.get("cookie") for one in server.asked] == ["k=own", None, "k=own"]
+
+
 # --- the cache --------------------------------------------------------------------------------------------------------
 
 
