@@ -312,6 +312,17 @@ def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(
     assert (tmp_path / "c" / "d").stat().st_mode & 0o777 == 0o700
 
 
+def test_a_response_is_kept_for_the_server_that_was_asked(tmp_path: Path) -> None:
+    """The site and its copy elsewhere have the same URLs."""
+    fresh = [page(body, "Cache-Control: max-age=60") for body in (b"site", b"copy")]
+    with serving({"/a": fresh[0]}) as site, serving({"/a": fresh[1]}) as copy:
+        found = [
+            anyio.run(_asked, ASKING._replace(cache=str(tmp_path), robots=False, resolved=(("h.example", one.url),)), "http://h.example/a")[0].body
+            for one in (site, copy, site)
+        ]
+    assert (found, len(site.asked), len(copy.asked)) == ([b"site", b"copy", b"site"], 1, 1)
+
+
 def test_a_cache_that_cannot_be_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "absolve-responses.sqlite").write_bytes(b"no database")

@@ -46,10 +46,13 @@ class Cache:
     async def close(self) -> None:
         await self._storage.close()
 
-    async def response(self, url: str, method: str, fields: Mapping[str, str], send: Send) -> Response:
-        """Return the response to a request; `send` is called with the fields, and those that ask for news only."""
+    async def response(self, url: str, method: str, fields: Mapping[str, str], send: Send, place: str) -> Response:
+        """Return the response to a request; `send` is called with the fields, and those that ask for news only.
+
+        `place`: the server that is asked for this URL, if another one than its own.
+        """
         request = hishel.Request(method, url, hishel.Headers(dict(fields)))
-        key = f"{method} {url}"
+        key = " ".join(filter(None, (method, url, place)))
         got: Response | None = None
         state: Any = hishel.IdleClient(options=_PRIVATE)
         while True:

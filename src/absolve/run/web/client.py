@@ -361,7 +361,8 @@ class Client:
         """Return the response to a request: from the cache, if that may be."""
         if self._cache is None:
             return await self._sent(url, method, most, fields)
-        response = await self._cache.response(url.href, method, fields, partial(self._sent, url, method, most))
+        send = partial(self._sent, url, method, most)
+        response = await self._cache.response(url.href, method, fields, send, self._resolved.get(url.hostname, ""))
         return response._replace(request=tuple(_encoded(fields)))
 
     async def _sent(self, url: ada_url.URL, method: str, most: int, fields: dict[str, str]) -> Response:
