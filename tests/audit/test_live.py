@@ -219,6 +219,19 @@ def test_a_cut_file_of_answers_is_a_failure(tmp_path: Path, capsys: pytest.Captu
     assert "a.jsonl:2: answers: this is no JSON" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("cell", "lost"), [("x" * 200_000, "larger than"), ('"x', "not closed")])
+def test_a_row_that_cannot_be_read_is_a_failure(cell: str, lost: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An open quote takes all rows after it; the rows before it count."""
+    rows = f"url,status,note\n{HOST}/gone,404,\n{HOST}/ok,404,{cell}\n{OLD}more,404,\n"
+    root = written(tmp_path, {"new/index.html": links(f"{HOST}/gone", f"{HOST}/ok"), "a.csv": rows, "old.csv": rows.replace(HOST, OLD[:-1]).replace("404", "200")})
+    given = ("--answers", str(root / "a.csv"), "--old", str(root / "old.csv"), "--old-url", OLD)
+    assert main(["audit", str(root / "new"), "--url", NEW, *given, "--sql", "SELECT count(*) FROM answers WHERE kind = 'link'"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.split()[-1] == "1"
+    assert [f"{name}.csv:3: " in shown.err for name in ("a", "old")] == [True, True]
+    assert shown.err.count(lost) == 2
+
+
 def test_deep_json_takes_no_stack(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a":' * 500 + "[" + json.dumps(CURL[0]) + "]" + "}" * 500)
     assert [one.status for one in answers.heard(str(tmp_path / "a.json"), Settings())] == [404]
@@ -323,6 +336,7 @@ HOSTILE = {  # a link in a document -> what curl and Hurl ask for
 def test_a_url_of_a_document_is_one_url_for_curl(tmp_path: Path) -> None:
     with serving({"/to-a-file": moved("file:///etc/passwd")}) as server:
         site = {"index.html": "".join(f"<a href='{HOST}{link}'>x</a>" for link in [*HOSTILE, "/to-a-file"])}
+        site["other.html"] = links("http-x://ext.example/")  # nothing that is asked for over HTTP
         audited(tmp_path, site, "--write-requests", tmp_path / "r.curl")
         run = ["curl", "--connect-to", f"::127.0.0.1:{server.port}", "--config", str(tmp_path / "r.curl")]
         done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 import urllib.request
+import warnings
 import zlib
 from base64 import b64encode
 from contextlib import suppress
@@ -198,6 +199,20 @@ def test_kiwix_shows_the_site(site: Path, program: str) -> None:
     finally:
         running.kill()
         running.wait()
+
+
+def test_what_no_browser_ran_is_no_page_and_nothing_is_printed_of_it(site: Path) -> None:
+    """A response to be downloaded runs in no frame: in the mirror it is a text."""
+    reader = pytest.importorskip("libzim.reader")
+    html = "text/html\r\nContent-Disposition: attachment"
+    pages = captures.page(URL, b"<title>T</title>\0<object data=x>"), captures.page(f"{URL}x", b"<script>1</script>", html)
+    (site / "c.warc").write_bytes(b"".join(pages))
+    for name in ("one.html", "one.mhtml", "one.zim"):
+        with warnings.catch_warnings(action="error"):
+            assert main(["mirror", "c.warc", "-o", name, "-q"]) == 0
+    assert b"<object data=data:text/plain;base64," in (site / "one.html").read_bytes()
+    assert (site / "one.mhtml").read_bytes().count(b"Content-Type: text/plain") == 1
+    assert reader.Archive(site / "one.zim").get_entry_by_path("site.example/x.txt").get_item().mimetype == "text/plain"
 
 
 def test_an_archive_has_every_file_and_a_first_page(site: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,10 @@ import base64
 import builtins
 import gzip
 import hashlib
+import io
 import plistlib
+import tracemalloc
+import zipfile
 import zlib
 from typing import Any
 
@@ -270,3 +273,22 @@ def test_a_shortcut_with_other_values_is_compared_or_cannot_be_judged(value: str
     after = absolve.rewrite(before, media_type="application/x-webloc", url=URL)
     assert b"<string>http://w.example/d/x</string>" in after
     assert seen(before, after, "application/x-webloc") == codes
+
+
+def test_a_member_that_stays_is_not_decompressed_and_a_large_one_that_changes_is_not_judged() -> None:
+    """A second check that reads a bomb would take the memory that the limits of the first one spare."""
+
+    def package(link: str, last: bytes) -> bytes:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+            made.writestr(zipfile.ZipInfo("a.html"), f"<a href={link}>")
+            made.writestr(zipfile.ZipInfo("bomb.bin"), bytes(64 << 20) + last, zipfile.ZIP_DEFLATED)
+        return file.getvalue()
+
+    before, after, other = package("x", b""), package("http://h/x", b""), package("http://h/x", b"1")
+    how: dict[str, Any] = {"url": "http://h/", "media_type": "application/zip", "max_decompressed": 1 << 20}
+    tracemalloc.start()
+    assert absolve.verify(before, after, **how) == []
+    assert [one.code for one in absolve.verify(before, other, **how)] == ["bytes", "unjudged"]
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()

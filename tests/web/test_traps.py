@@ -281,6 +281,15 @@ def test_cookies_go_to_the_host_that_set_them() -> None:
     assert [one.fields.get("cookie") for one in server.asked] == [None, None, "k=v"]
 
 
+def test_a_cookie_of_the_user_goes_to_no_host_that_only_a_server_names(tmp_path: Path) -> None:
+    jar = "".join(f"{host}.example\tFALSE\t/\tFALSE\t4000000000\tk\t{host}\n" for host in ("own", "other"))
+    (tmp_path / "jar").write_text(f"# Netscape HTTP Cookie File\n{jar}")
+    with serving({"/a": moved("http://other.example/b"), "/b": moved("http://own.example/c"), "/c": page(LINK)}) as server:
+        resolved = tuple((f"{host}.example", server.url) for host in ("own", "other"))
+        anyio.run(_asked, ASKING._replace(cookies=str(tmp_path / "jar"), resolved=resolved, robots=False), "http://own.example/a")
+    assert [one.fields.get("cookie") for one in server.asked] == ["k=own", None, "k=own"]
+
+
 # --- the cache --------------------------------------------------------------------------------------------------------
 
 
@@ -303,7 +312,20 @@ def test_what_is_fresh_is_not_asked_for_again_and_what_is_not_is_asked_for_news(
     assert (tmp_path / "c" / "d").stat().st_mode & 0o777 == 0o700
 
 
+def test_a_response_is_kept_for_the_server_that_was_asked(tmp_path: Path) -> None:
+    """The site and its copy elsewhere have the same URLs."""
+    fresh = [page(body, "Cache-Control: max-age=60") for body in (b"site", b"copy")]
+    with serving({"/a": fresh[0]}) as site, serving({"/a": fresh[1]}) as copy:
+        found = [
+            anyio.run(_asked, ASKING._replace(cache=str(tmp_path), robots=False, resolved=(("h.example", one.url),)), "http://h.example/a")[0].body
+            for one in (site, copy, site)
+        ]
+    assert (found, len(site.asked), len(copy.asked)) == ([b"site", b"copy", b"site"], 1, 1)
+
+
 def test_a_cache_that_cannot_be_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(UsageError, match="--cache"):
-        anyio.run(_asked, ASKING._replace(cache=str(tmp_path / "file" / "c")))
+    (tmp_path / "absolve-responses.sqlite").write_bytes(b"no database")
+    for folder in (tmp_path / "file" / "c", tmp_path):
+        with pytest.raises(UsageError, match="--cache"):
+            anyio.run(_asked, ASKING._replace(cache=str(folder)))

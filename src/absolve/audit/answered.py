@@ -50,7 +50,7 @@ LINKED: Final = """
 SELECT a.target, a.url, n.site IS NOT NULL AS is_inside, count(*) AS links
 FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url JOIN links_in i ON i.target = a.target
 LEFT JOIN scopes n ON n.side = 'new' AND n.site = l.site AND starts_with(l.path, n.prefix)
-WHERE l.resource IS NULL AND starts_with(a.url, 'http') AND (n.site IS NOT NULL OR NOT is_local(a.url))
+WHERE l.resource IS NULL AND regexp_matches(a.url, '^https?:') AND (n.site IS NOT NULL OR NOT is_local(a.url))
 AND i.kind <> 'form' AND i.attribute NOT IN ('@id', 'itemid', 'ping', 'about', 'resource')
 AND NOT regexp_matches(lower(i.rel), '(^| )(dns-prefetch|preconnect)( |$)')
 AND NOT list_contains(i.problems, 'placeholder')

@@ -262,9 +262,12 @@ _WANTED: Final = {role: words.split() for role, words in _NAMES.items()}
 _NO_LETTER: Final = re.compile(r"[^a-z]+")
 
 
-def _tabled(name: str, data: bytes) -> Iterator[Answer]:
-    """Yield the answers in JSON, JSON lines, or a table whose header names the columns."""
+def _tabled(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
+    """Yield the answers in JSON, JSON lines, or a table whose header names the columns; and what cannot be read."""
     for line, found in _objects(name, data):
+        if isinstance(found, str):
+            yield Diagnostic("answers", f"this line cannot be read: {found}", name, line, failed=True)
+            continue
         known = {_NO_LETTER.sub("", str(key).lower()): value for key, value in found.items()}
         given = {role: next((known[word] for word in words if word in known), None) for role, words in _WANTED.items()}
         if isinstance(given["url"], str) and given["status"] is not None:
@@ -289,8 +292,8 @@ def _of_object(given: dict[str, Any], line: int) -> Answer:
     return Answer(url, number, parsed, problem or ("" if number else "no status"), date, line=line, is_end=is_end)
 
 
-def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of JSON in which a URL may be, or the rows of a table, with their lines."""
+def _objects(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Yield the objects of JSON in which a URL may be, or the rows of a table or why not, with their lines."""
     if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"{", b"["}:
         yield from _rows(name, data)
         return
@@ -317,15 +320,17 @@ def _of_lines(name: str, data: bytes) -> Iterator[tuple[int, Any]]:
                 raise DocumentError(Diagnostic("answers", f"this is no JSON: {error}", name, number)) from error
 
 
-def _rows(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
     rows = reading.table(name, data).rows
     header: list[str] | None = None
     for row in rows:
-        if header is None:
+        if row.problem is not None:
+            yield row.first, row.problem
+        elif header is None:
             names = {_NO_LETTER.sub("", cell.lower()) for cell in row.cells}
             if names & set(_WANTED["url"]) and names & set(_WANTED["status"]):
                 header = row.cells
             elif row.cells and columns.is_url(row.cells[0]):
                 header = ["url", "status", "location", "date"]
-        if header is not None:
+        if header is not None and row.problem is None:
             yield row.first, dict(zip(header, row.cells, strict=False))

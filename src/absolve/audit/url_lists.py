@@ -93,7 +93,7 @@ def _listed(
     if kind == "sitemap":
         return _of_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify), ""
     if kind == "table":
-        return _of_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), base)
+        return _of_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), notify, base)
     if kind in logs.KINDS:
         return _of_log(name, kind, file, notify, base), f"{logs.KINDS[kind]}, answers with 2xx and 3xx"
     lines = (Listed(number, data.decode()) for number, data in _of_lines(name, file, settings.max_url, notify))
@@ -108,14 +108,23 @@ def _sitemap_of(line: str) -> str | None:
     return url.strip() if name.strip().lower() == "sitemap" else None
 
 
-def _of_table(name: str, data: bytes, base: str | None) -> tuple[Iterator[Listed], str]:
+def _of_table(name: str, data: bytes, notify: Notify, base: str | None) -> tuple[Iterator[Listed], str]:
     """Return the URLs of the column that has them, with their counts; of several columns that on the old host."""
     table = reading.table(name, data)
-    head, rows = reading.looked_at(table.rows)
+    head, rows = reading.looked_at(_readable(name, table.rows, notify))
     host = identity.named(base).removeprefix("www.") if base is not None else ""
     url = _URL._replace(fits=lambda cell: columns.is_url(cell) and _is_on(host, cell))
     chosen = columns.chosen(head, {**_ROLES, "url": url}, ("url",), (host,))
     return _of_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
+
+
+def _readable(name: str, rows: Iterable[reading.Row], notify: Notify) -> Iterator[reading.Row]:
+    """Yield the rows that can be read; the others are reported."""
+    for row in rows:
+        if row.problem is None:
+            yield row
+        else:
+            notify(Diagnostic("no-url", f"this line cannot be read: {row.problem}", name, row.first, failed=True))
 
 
 def _is_on(host: str, cell: str) -> bool:

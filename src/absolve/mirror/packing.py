@@ -26,8 +26,8 @@ from urllib.parse import quote, unquote
 
 from absolve import api
 from absolve.core.errors import DocumentError, MissingPackageError, UsageError
-from absolve.mirror import extensions
 from absolve.mirror.paths import MAP
+from absolve.mirror.serve import content_type
 from absolve.run import outputs
 from absolve.urls import identity
 
@@ -101,17 +101,19 @@ class Mirror:
             return self.data(file.path)
         try:
             url = _ROOT + quote(file.path)
-            return api.rewrite(
-                self.data(file.path), url=url, media_type=file.media_type, profile="whatwg", lazy=True, policy=policy
-            )
+            how: dict[str, Any] = {"profile": "whatwg", "lazy": True, "on_diagnostic": lambda _: None}
+            return api.rewrite(self.data(file.path), url=url, media_type=file.media_type, policy=policy, **how)
         except DocumentError:  # it was reported when the mirror was made
             return self.data(file.path)
 
 
 def _type_of(file: File) -> str:
-    """Return the media type of a file, which goes into a URL and a header: what a server declared may be any text."""
-    declared = file.media_type or extensions.by_name(file.path)
-    return declared if _MEDIA_TYPE.fullmatch(declared or "") else "application/octet-stream"
+    """Return the media type of a file, which goes into a URL and a header: what a server declared may be any text.
+
+    Of what the capture did not let run it is none that runs, as for `--serve`.
+    """
+    declared = content_type(file.path, file.media_type or "").partition(";")[0]
+    return declared if _MEDIA_TYPE.fullmatch(declared) else "application/octet-stream"
 
 
 def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:

@@ -29,6 +29,7 @@ MOST_COLUMNS: Final = 64  # of a table in which a row takes less room than its c
 # Comments and quoted cells, whose characters separate nothing.
 _NO_SEPARATORS: Final = re.compile(r'(?<![^\r\n])[ \t]*#[^\r\n]*|(?<![^,;\t\r\n])"(?>(?:[^"]|"")*)"?')
 _NAMES: Final = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_END: Final = "\0end"  # a line after the last one; no text has a NUL
 _SEPARATOR: Final = re.compile(r"\ufeff?\"?sep=([,;\t])\"?\r?\n", re.IGNORECASE)  # a first line that Excel writes
 
 
@@ -152,9 +153,12 @@ def _in_words(charset: Charset) -> str:
 
 
 def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
-    """Yield the rows of a text. `strict`: a quote that is not closed makes a row that cannot be read."""
+    """Yield the rows of a text. `strict`: a quote that is not closed makes a row that cannot be read.
+
+    So does one that takes more lines, up to the end, in any case.
+    """
     lines = io.StringIO(text, newline="") if "\r" in text else (f"{one}\n" for one in cut(text))
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    reader = csv.reader(chain(lines, [_END]), delimiter=delimiter, strict=strict)
     while True:
         first = reader.line_num + 1
         try:
@@ -164,6 +168,13 @@ def rows(text: str, delimiter: str, *, strict: bool = False) -> Iterator[Row]:
         except csv.Error as error:
             yield Row(first, reader.line_num, [], f"it is no CSV: {error}")
             continue
+        if cells and cells[-1].endswith(_END):
+            if cells == [_END]:
+                return
+            if reader.line_num > first + 1:
+                yield Row(first, reader.line_num - 1, [], "it is no CSV: a quote in it is not closed")
+                return
+            cells[-1] = cells[-1].removesuffix(_END)
         is_separator = first == 1 and _SEPARATOR.match(text) is not None
         yield Row(first, reader.line_num, [] if is_separator else trimmed(cells))
 

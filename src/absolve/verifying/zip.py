@@ -55,7 +55,14 @@ def _of_archives(
         return
     walked = [{inner.part.start: inner.entity for inner in inners(entity)} for entity in (before, after)]
     for entry, its in zip(entries, changed, strict=True):
-        inside = walked[0].get(_start(before.data, entry)), walked[1].get(_start(after.data, its))
+        starts = _start(before.data, entry), _start(after.data, its)
+        if _is_same(before.data, after.data, starts, (entry, its)):
+            continue
+        inside = walked[0].get(starts[0]), walked[1].get(starts[1])
+        if max(entry.file_size, its.file_size) > before.settings.max_decompressed:
+            text = f"zipfile: more bytes come out of it than --max-decompressed (member {shown(entry.filename)})"
+            yield Fault("unjudged", text)
+            continue
         for fault in _of_members(old, new, (entry, its), inside, meant):
             yield Fault(fault.code, f"zipfile: {fault.text} (member {shown(entry.filename)})")
 
@@ -79,6 +86,17 @@ def _of_members(
         yield from faults_inside(one, other, meant, "member")
 
 
+def _is_same(
+    before: bytes, after: bytes, starts: tuple[int, int], entries: tuple[zipfile.ZipInfo, zipfile.ZipInfo]
+) -> bool:
+    """Return whether two members are the same bytes, compressed: then nothing need come out of them."""
+    (start, start_after), (one, other) = starts, entries
+    if (one.CRC, one.file_size, _facts(one)) != (other.CRC, other.file_size, _facts(other)):
+        return False
+    piece = memoryview(before)[start : start + one.compress_size]
+    return piece == memoryview(after)[start_after : start_after + other.compress_size]
+
+
 def _facts(entry: zipfile.ZipInfo) -> list[object]:
     """Return the values of a directory entry, without offset, sizes and checksum."""
     moving = {"CRC", "compress_size", "file_size", "header_offset", "_raw_time", "_end_offset", "extra"}
@@ -95,7 +113,9 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes | None:
 
 
 def _start(data: bytes, entry: zipfile.ZipInfo) -> int:
-    """Return the offset of the data of a member, by its local header."""
+    """Return the offset of the data of a member, by its local header. Raise BadZipFile for one that is not there."""
+    if not 0 <= entry.header_offset <= len(data) - _HEADER:
+        raise zipfile.BadZipFile("a member begins outside of it")
     sizes = struct.unpack_from("<HH", data, entry.header_offset + _HEADER - 4)
     return int(entry.header_offset + _HEADER + sum(sizes))
 

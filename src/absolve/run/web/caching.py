@@ -6,6 +6,9 @@ a browser: its folder is for its user alone. What is kept is the response as it 
 
 from __future__ import annotations
 
+import logging
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _FILE: Final = "absolve-responses.sqlite"
 _MOST: Final = 1 << 30  # bytes of all responses; the ones that were not used for longest go first
+logging.getLogger("hishel").addHandler(logging.NullHandler())  # what goes wrong later is a response that is asked for
 _PRIVATE: Final[hishel.CacheOptions] = {"shared": False}
 
 
@@ -36,15 +40,19 @@ class Cache:
             Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--cache {folder}: {error.strerror or error}") from error
+        _check(Path(folder) / _FILE)
         self._storage = hishel.AsyncSqliteStorage(database_path=Path(folder) / _FILE, max_size=_MOST)
 
     async def close(self) -> None:
         await self._storage.close()
 
-    async def response(self, url: str, method: str, fields: Mapping[str, str], send: Send) -> Response:
-        """Return the response to a request; `send` is called with the fields, and those that ask for news only."""
+    async def response(self, url: str, method: str, fields: Mapping[str, str], send: Send, place: str) -> Response:
+        """Return the response to a request; `send` is called with the fields, and those that ask for news only.
+
+        `place`: the server that is asked for this URL, if another one than its own.
+        """
         request = hishel.Request(method, url, hishel.Headers(dict(fields)))
-        key = f"{method} {url}"
+        key = " ".join(filter(None, (method, url, place)))
         got: Response | None = None
         state: Any = hishel.IdleClient(options=_PRIVATE)
         while True:
@@ -68,6 +76,16 @@ class Cache:
                 state = state.next()
             elif got is not None:  # it may not be kept
                 return got
+
+
+def _check(path: Path) -> None:
+    """Raise UsageError if a file is no database, or cannot be one: hishel would print a traceback for each URL."""
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("BEGIN IMMEDIATE").execute("ROLLBACK")
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:  # another run writes
+            raise UsageError(f"--cache: {path}: {error}") from error
 
 
 def _to_keep(got: Response) -> hishel.Response:

@@ -276,7 +276,9 @@ class Client:
     def _leads_inside(self, before: ada_url.URL, url: ada_url.URL) -> bool:
         """Return whether a URL that only documents name leads to an address of this network, as of metadata."""
         host = url.hostname
-        if self._asking.origins is None or host == before.hostname or host in self._resolved or self._is_named(url):
+        if self._asking.origins is None or host == before.hostname or host in self._resolved:
+            return False
+        if url.origin in self._asking.origins:
             return False
         with suppress(ValueError):
             return not is_public(host.strip("[]"))
@@ -317,7 +319,7 @@ class Client:
 
     def _fields(self, url: ada_url.URL, course: _Course) -> dict[str, str]:
         """Return the fields of a request; secrets of the user are for the origin of the URL that was named only."""
-        is_named = self._is_named(url)
+        is_named = self._is_named(url, course)
         is_own = is_named and url.origin == course.origin
         found = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": self._encodings}
         for name, value in self._asking.fields:
@@ -340,6 +342,7 @@ class Client:
             wait = spread * 0.5 * 2 ** (self._asking.retries - left)
             try:
                 response = await self._once(url, fields, course.method, most)
+                self._keep_cookies(response, is_named=self._is_named(url, course))
                 if response.status not in _LATER or not left:
                     return response
                 wait = max(wait, _retry_after(response.message.get("Retry-After", "")))
@@ -358,7 +361,8 @@ class Client:
         """Return the response to a request: from the cache, if that may be."""
         if self._cache is None:
             return await self._sent(url, method, most, fields)
-        response = await self._cache.response(url.href, method, fields, partial(self._sent, url, method, most))
+        send = partial(self._sent, url, method, most)
+        response = await self._cache.response(url.href, method, fields, send, self._resolved.get(url.hostname, ""))
         return response._replace(request=tuple(_encoded(fields)))
 
     async def _sent(self, url: ada_url.URL, method: str, most: int, fields: dict[str, str]) -> Response:
@@ -379,9 +383,7 @@ class Client:
         kept = [field for field in got.headers if field[0].lower() != b"transfer-encoding"]
         lines = b"".join(b"%b: %b\r\n" % (name, _ENDS_A_FIELD.sub(b" ", value)) for name, value in kept)
         head = b"%b %d %b\r\n%b\r\n" % (version or b"HTTP/1.1", got.status, reason, lines)
-        response = Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
-        self._keep_cookies(response, is_named=self._is_named(url))
-        return response
+        return Response(url.href, tuple(sent), got.status, head, bytes(body), began, method)
 
     def _place(self, url: ada_url.URL) -> dict[str, Any]:
         """Return the URL to connect to, and the name that TLS asks for."""
@@ -432,11 +434,14 @@ class Client:
         """Return the user and password for a URL: those of a URL that only a document names are of its origin."""
         if self._asking.origins is None:
             return environment.credentials(url)
-        return (environment.given(url) or self._asking.origins[url.origin]) if self._is_named(url) else None
+        found = self._asking.origins
+        return (environment.given(url) or found[url.origin]) if url.origin in found else None
 
-    def _is_named(self, url: ada_url.URL) -> bool:
-        """Return whether the user named the origin of a URL."""
-        return self._asking.origins is None or url.origin in self._asking.origins
+    def _is_named(self, url: ada_url.URL, course: _Course) -> bool:
+        """Return whether the user named the origin of a URL; where no document names URLs, its host."""
+        if self._asking.origins is None:
+            return bool(url.hostname == ada_url.URL(course.origin).hostname)
+        return url.origin in self._asking.origins
 
     def _keep_cookies(self, response: Response, *, is_named: bool) -> None:
         jar = self._jars[is_named]
