@@ -139,7 +139,7 @@ def test_the_layer_check_reports_later_rooms_and_siblings(importer: str, importe
 
 HEAVY = set(  # each takes longer than all that an import of absolve does
     "ada_url argparse asyncio csv dataclasses duckdb email fastwarc hypothesis html5lib inspect json logging lxml"
-    " multiprocessing pyarrow pyspark pytest rich sqlite3 subprocess tempfile urllib.parse webencodings".split()
+    " multiprocessing pyarrow pyspark pytest sqlite3 subprocess tempfile urllib.parse webencodings".split()
 )
 
 

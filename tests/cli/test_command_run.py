@@ -1,5 +1,6 @@
 """Runs over many inputs: progress, the summary, and the handling of bad inputs."""
 
+import io
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import pytest
 from command_runner import Runner
 
 from absolve import cli
-from absolve.cli import many, progress, reporting
+from absolve.cli import many, progress, reporting, terminal
 from absolve.core.errors import Diagnostic
 from absolve.run import inputs
 from tests.terminals import in_terminal
@@ -139,7 +140,6 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
 
 
 def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
-    pytest.importorskip("rich")
     code = "import sys; from absolve.cli import main, progress; progress.PATIENCE = 0; sys.exit(main(sys.argv[1:]))"
     argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "XDG_STATE_HOME": str(site.parent / "state")}
@@ -165,16 +165,26 @@ def test_the_bar_shows_done_total_rate_and_time_left(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "_BETWEEN", 1e-9)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     bar = progress.Bar(lambda: 40)
     for number in range(21):
         bar.tick(progress.Counts(number))
         while not bar._inputs:  # a thread counts them
             pass
-    bar._bar.console.print(bar._bar.get_renderable())
     bar.close()
-    line = next(line for line in capsys.readouterr().err.splitlines() if shown in line)
-    assert re.search(r"[0-9,]+/s +\S+ left", line)
-    assert len(line) <= columns
+    lines = capsys.readouterr().err.split("\r\x1b[K")
+    assert lines[-1] == ""
+    assert shown in lines[-2]
+    assert re.search(r"[0-9,]+/s +\S+ left", lines[-2])
+    assert max(map(len, lines)) < columns
+
+
+def test_messages_are_above_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = terminal.Guard(io.TextIOWrapper(raw := io.BytesIO(), "utf-8", newline=""))
+    monkeypatch.setattr(terminal, "_below", "[== ]")
+    guard.write(b"a\x1b[K\n")
+    assert raw.getvalue() == b"\r\x1b[Ka\\x1b[K\n[== ]"
 
 
 # --- bad inputs and outputs -------------------------------------------------------------------------------------------

@@ -12,15 +12,13 @@ from importlib import resources
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from duckdb import Error
-
 from absolve.audit import maps
 from absolve.audit.load import NEW, OLD
 from absolve.audit.servers import SERVERS, Server
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
-from absolve.tables import duckdb
+from absolve.tables.duckdb import put
 from absolve.urls import identity
 from absolve.urls.relative_path import in_form
 
@@ -66,6 +64,8 @@ class Question(NamedTuple):
 
 def run(connection: Any, name: str, question: Question) -> None:
     """Run one file of queries. Raise UsageError if the user's copy of it is wrong."""
+    import duckdb
+
     text = text_of(name, question.queries)
     theirs = question.queries / name if question.queries is not None and (question.queries / name).is_file() else None
     try:
@@ -73,7 +73,7 @@ def run(connection: Any, name: str, question: Question) -> None:
             words = "a query may only create, fill and change tables, views and macros"
             raise UsageError(f"{theirs}: {words}")
         connection.execute(text)
-    except Error as error:
+    except duckdb.Error as error:
         if theirs is None:
             raise
         raise UsageError(f"{theirs}: {str(error).partition(chr(10))[0]}") from error
@@ -429,7 +429,7 @@ def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows into a table, by way of Arrow."""
     fields = [Field(name, _KINDS[kind]) for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()]
     for some in batched(rows, _FETCHED):
-        duckdb.insert(connection, table, batches.stream([batches.typed(fields, some)]))
+        put(connection, table, batches.stream([batches.typed(fields, some)]))
 
 
 def batched(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[Any]]]:

@@ -15,11 +15,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import duckdb
-
 from absolve.audit import logs
 from absolve.core.arrow_stream import LISTS, NUMBER, TEXT, Field
-from absolve.core.errors import Diagnostic, DocumentError, in_short
+from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, in_short
 from absolve.formats import registry
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
@@ -29,6 +27,11 @@ from absolve.tables import Table
 from absolve.tables.columns import is_url
 from absolve.tables.duckdb import CLOSED, add_tables
 from absolve.tables.inventory import typed_table
+
+try:
+    import duckdb
+except ImportError as error:
+    raise MissingPackageError("this needs DuckDB: pip install 'duckdb>=2.0.1'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -127,7 +127,7 @@ def _choosing(command: str) -> Iterator[Option]:
     columns = partial(_columns, command)
     yield _harmless("--columns NAME,...", command, "only these columns, in this order", words=columns)
     yield Option(
-        "--where CONDITION", command, "only rows for which this SQL condition is true (DuckDB; needs absolve[duckdb])"
+        "--where CONDITION", command, "only rows for which this SQL condition of DuckDB is true"
     )
     yield _harmless("--unique", command, "with --columns: drop rows that repeat an earlier one")
     text = "with --unique: add a column with the number of equal rows, and list the most frequent ones first"
@@ -364,8 +364,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "--remap-file FILE",
             "rewrite verify",
-            "read such rules from a table: from, to, and prefix (the default), exact, regex, query or preset (these"
-            " three need absolve[regex]); or the copies in a web archive from CDX or a TimeMap",
+            "read such rules from a table: from, to, and prefix (the default), exact, regex, query or"
+            " preset; or the copies in a web archive from CDX or a TimeMap",
         ),
         Option(
             "--only-mapped",
@@ -376,7 +376,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "--unwrap NAME,...",
             "rewrite verify",
             "before other rules, take the URL out of that of an archive or a redirect"
-            f" ({', '.join(UNWRAPPED)}: out of queries); needs absolve[regex]",
+            f" ({', '.join(UNWRAPPED)}: out of queries)",
             words=UNWRAPPED,
             repeats=True,
         ),

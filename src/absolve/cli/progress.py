@@ -8,8 +8,9 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from absolve.cli import terminal
 from absolve.cli.terminal import is_dumb, is_terminal
 from absolve.core import printable
 
@@ -79,64 +80,55 @@ class Lines(Clock):
 
 
 class Bar(Clock):
-    """Show a progress bar of rich after one second; a thread counts the inputs for the total."""
+    """Show a bar below all output after one second; a thread counts the inputs for the total."""
 
     def __init__(self, count: Callable[[], int | None]) -> None:
         super().__init__()
         self._count = count
-        self._bar: Any = None
+        self._last = 0.0
         self._inputs = 0  # as soon as they are counted
 
     def tick(self, counts: Counts) -> None:
-        if self._bar is None:
-            if self.seconds < PATIENCE:
-                return
-            self._bar = _rich()
-            self._task = self._bar.add_task("", total=None, shown="", rate=0.0, left="")
-            self._bar.start()
+        now = time.monotonic()
+        if now - self.begun < PATIENCE or now - self._last < _BETWEEN:
+            return
+        self._last = now
+        if not self.was_seen:
             self.was_seen = True
             from threading import Thread
 
             Thread(target=self._total, daemon=True).start()
-        left = "left" if self._inputs else ""
-        rate = counts.inputs / self.seconds
-        is_wide = self._bar.console.width >= _WIDE
-        shown = f"{counts.of(self._inputs)}," if is_wide else counts.in_short(self._inputs)
-        self._bar.update(self._task, completed=counts.inputs, shown=shown, rate=rate, left=left)
+        terminal.below(self.line(counts, terminal.width(sys.stderr) or terminal.WIDTH))
+
+    def line(self, counts: Counts, columns: int) -> str:
+        """Return the line: a bar where there is room for it, done of total, rate and time left."""
+        rate = counts.inputs / max(self.seconds, _BETWEEN)
+        left = f" {_clock((self._inputs - counts.inputs) / rate)} left" if self._inputs and rate else ""
+        if columns < _WIDE:
+            return f"{counts.in_short(self._inputs)} {rate:,.0f}/s{left}"[: columns - 1]
+        room = min(columns - _WIDE, _BAR) + _BAR
+        done = room * counts.inputs // self._inputs if self._inputs else 0
+        bar = f"[{'=' * min(done, room):{room}}] "
+        return f"{bar}{counts.of(self._inputs)}, {rate:,.0f}/s{left}"[: columns - 1]
 
     def _total(self) -> None:
         number = self._count() or 0
         if number > 1:  # of a single input only the end is known
             self._inputs = number
-            self._bar.update(self._task, total=number)
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self.was_seen:
+            terminal.below("")
 
 
-def _rich() -> Any:
-    """Return rich's progress display: a bar where there is room for it, done of total, rate and time left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from absolve.cli import terminal
-
-    styled = terminal.colours(sys.stderr)
-    console = Console(file=terminal.moving(sys.stderr), no_color=not styled, highlight=False)
-    columns: list[Any] = [
-        TextColumn("{task.fields[shown]}", markup=False),
-        TextColumn("{task.fields[rate]:,.0f}/s", markup=False),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[left]}", markup=False),
-    ]
-    if console.width >= _WIDE:
-        columns.insert(0, BarColumn(bar_width=min(console.width - _WIDE, _BAR) + _BAR))
-    return Progress(*columns, console=console, transient=True, redirect_stdout=False)
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 _WIDE = 70  # columns of the counts and a small bar
 _BAR = 10
+_BETWEEN = 0.1  # seconds from one line to the next
 
 
 @contextmanager
@@ -149,7 +141,7 @@ def shown(*, quiet: bool, streams: bool, count: Callable[[], int | None]) -> Ite
     clock: Clock
     if quiet or (streams and is_terminal(sys.stdout)):
         clock = Clock()
-    elif is_terminal(sys.stderr) and not is_dumb() and _has_rich():
+    elif is_terminal(sys.stderr) and not is_dumb():
         clock = Bar(count)
     else:
         clock = Lines()
@@ -157,9 +149,3 @@ def shown(*, quiet: bool, streams: bool, count: Callable[[], int | None]) -> Ite
         yield clock
     finally:
         clock.close()
-
-
-def _has_rich() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("rich") is not None

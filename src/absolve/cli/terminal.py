@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from codecs import getincrementaldecoder
 from itertools import zip_longest
@@ -17,14 +16,16 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from absolve.core import printable
 
 if TYPE_CHECKING:
+    import re
 
     from _typeshed import ReadableBuffer
 
     from absolve.core.drawing import Screen
 
-_MOVES: Final = r"\x1b\[\??[0-9;]*[A-Za-z]|\r"  # ECMA-48 5.4
+_ERASE: Final = "\r\x1b[K"  # the line of the cursor
 WIDTH: Final = 80  # columns if the terminal does not give its width
 _chosen = "auto"
+_below = ""  # the line below all output
 
 
 def choose(choice: str) -> None:
@@ -47,7 +48,9 @@ class Guard(io.BufferedIOBase):
     def write(self, data: ReadableBuffer, /) -> int:
         """Write bytes in the encoding of the terminal. Raise OSError."""
         text = self._decoder.decode(bytes(data)).replace("\r\n", "\n")
-        self.stream.write(text if text.isprintable() else self._shown(text))
+        shown = text if text.isprintable() else self._shown(text)
+        again = _below if shown.endswith("\n") else ""
+        self.stream.write(f"{_ERASE}{shown}{again}" if _below else shown)
         self.stream.flush()
         return memoryview(data).nbytes
 
@@ -96,10 +99,14 @@ def drawing(file: Any) -> Any:
     return Guard(file.stream, SEQUENCES)
 
 
-def moving(stream: TextIO) -> TextIO:
-    """Return a standard stream to which a progress bar may write: it moves the cursor."""
-    buffer = getattr(stream, "buffer", None)
-    return _text(Guard(buffer.stream, re.compile(_MOVES))) if isinstance(buffer, Guard) else stream
+def below(line: str) -> None:
+    """Show a line below all output, in place of the one before; "" for none. It has nothing of an input."""
+    global _below  # noqa: PLW0603 - there is one terminal in a process
+    buffer = getattr(sys.stderr, "buffer", None)
+    stream = buffer.stream if isinstance(buffer, Guard) else sys.stderr
+    _below = line
+    stream.write(f"{_ERASE}{line}")
+    stream.flush()
 
 
 def say(line: str, stream: TextIO | None = None) -> None:
@@ -108,7 +115,7 @@ def say(line: str, stream: TextIO | None = None) -> None:
     if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, Guard):
         stream.flush()
         drawing(stream.buffer).write(f"{line}\n".encode(stream.encoding, "backslashreplace"))
-    else:  # or rich shows it above its bar
+    else:
         print(line, file=stream)
 
 

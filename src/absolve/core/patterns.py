@@ -49,7 +49,7 @@ def _library() -> Any:
     try:
         import re2
     except ImportError as error:
-        raise MissingPackageError("regular expressions need google-re2: pip install 'absolve[regex]'") from error
+        raise MissingPackageError("regular expressions need google-re2: pip install google-re2") from error
     return re2
 
 

@@ -271,7 +271,7 @@ def _package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        words = f"this is compressed, and {name} is not installed (pip install 'absolve[compression]')"
+        words = f"this is compressed, and {name} is not installed (pip install {name})"
         raise CodingError("not-installed", words) from error
 
 

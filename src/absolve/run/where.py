@@ -8,12 +8,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from absolve.core.arrow_stream import NUMBER, Field
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
+
+try:
+    import duckdb
+except ImportError as error:
+    raise MissingPackageError("this needs DuckDB: pip install 'duckdb>=2.0.1'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,10 +11,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
-
+from absolve.core.errors import MissingPackageError
 from absolve.inventory import batches
 from absolve.tables import Sink
+
+try:
+    import duckdb
+except ImportError as error:
+    raise MissingPackageError("this needs DuckDB: pip install 'duckdb>=2.0.1'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +81,7 @@ def _insert(database: Any, tables: Sequence[Table], waiting: dict[str, list[Any]
     for table in tables:
         chunks, waiting[table.name] = waiting[table.name], []
         for rows in _streams(tuple(table.columns), chunks):
-            insert(database, f"{prefix}{table.name}", rows)
+            put(database, f"{prefix}{table.name}", rows)
 
 
 def _streams(names: tuple[str, ...], chunks: list[Any]) -> Iterator[Any]:
@@ -94,7 +98,7 @@ def _streams(names: tuple[str, ...], chunks: list[Any]) -> Iterator[Any]:
         yield batches.stream(made)
 
 
-def insert(database: Any, table: str, rows: Any) -> None:
+def put(database: Any, table: str, rows: Any) -> None:
     """Insert the rows of an object with `__arrow_c_stream__` into a table."""
     database.register("more_rows", rows)
     database.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - names of ours

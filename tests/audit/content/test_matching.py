@@ -201,7 +201,7 @@ from test_matching import edited, found, page, text
 old = [page(f"o{seed}", text(seed, 400)) for seed in range(30)]
 new = [page(f"n{seed}", edited(text(seed, 400), 5)) for seed in range(30)]
 from absolve.audit.content.matching import Site, _signature
-signatures = [_signature(one).hashvalues.tolist() for one in Site(old).pages]
+signatures = [_signature(one) for one in Site(old).pages]
 print(found(old, new), signatures)
 """
     outputs = {

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from functools import cache
 from math import log
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
+from absolve.audit.content import signatures
 from absolve.audit.content.text_blocks import HEADING, LINKS, MARKS, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from absolve.audit.content.signatures import Signature
 
     Key = Any  # of pages: what the caller knows them by
     Block = tuple[str, int, bool]  # a text, how many times it is there, whether it is in links only
@@ -311,9 +313,6 @@ def _grouped(pages: Iterable[Page], name: str) -> dict[object, list[Page]]:
 _MOST_PAGES: Final = 24  # that have a block, where that block is a hint
 _SHORTEST: Final = 12  # characters of a block that is a hint
 _MOST: Final = 5  # candidates of a page
-_PERMUTATIONS: Final = 126
-_BANDS: Final = (42, 3)  # finds 97 of 100 pages with 43 % of word pairs in common, where each fifth word was edited
-_SKETCH: Final = 256  # smallest hashes of a page, by which it is compared
 _LEAST: Final = 0.25  # estimated share of word pairs
 
 
@@ -354,27 +353,20 @@ class ByWords:
         self._pages: list[Page] = []
         self._buckets: dict[int, list[int]] = defaultdict(list)
         self._asked: Counter[int] = Counter()
-        values: list[Any] = []
+        self._signatures: list[Signature] = []
         for page in pages:
-            signature = _signature(page)
-            if signature is not None:
-                for band in _bands(signature):
-                    self._buckets[band].append(len(values))
+            if signature := _signature(page):
+                for band in signatures.bands(signature):
+                    self._buckets[band].append(len(self._pages))
                 self._pages.append(page)
-                values.append(signature.hashvalues)
-        self._values = values
+                self._signatures.append(signature)
 
     def __call__(self, page: Page) -> list[Page]:
         """Return the new pages that are like an old one, by the estimated share of word pairs."""
-        import numpy as np
-
         signature = _signature(page)
-        found = {number for band in _bands(signature) for number in self._some(band)} if signature is not None else ()
-        if not found:
-            return []
-        numbers = sorted(found)
-        shares = (np.stack([self._values[number] for number in numbers]) == signature.hashvalues).mean(axis=1)
-        likely = sorted((-share, number) for share, number in zip(shares, numbers, strict=True) if share >= _LEAST)
+        found = {number for band in signatures.bands(signature) for number in self._some(band)} if signature else set()
+        shares = ((signatures.share(self._signatures[number], signature), number) for number in found)
+        likely = sorted((-share, number) for share, number in shares if share >= _LEAST)
         return [self._pages[number] for _, number in likely[:_MOST]]
 
     def _some(self, band: int) -> Sequence[int]:
@@ -387,31 +379,12 @@ class ByWords:
         return bucket[at : at + _MOST]
 
 
-def _bands(signature: Any) -> Iterator[int]:
-    """Yield the hash of each band of a signature with its number."""
-    count, rows = _BANDS
-    for number, band in enumerate(signature.hashvalues.reshape(count, rows).tolist()):
-        yield hash((number, *band))
-
-
-@cache
-def _empty() -> Any:
-    """Return an empty signature, whose copies share its permutations."""
-    from datasketch import MinHash
-
-    return MinHash(num_perm=_PERMUTATIONS, hashfunc=int)
-
-
-def _signature(page: Page) -> Any:
-    """Return the MinHash of a page: of the smallest hashes of its word pairs; None for a page without words."""
+def _signature(page: Page) -> Signature:
+    """Return the signature of the word pairs of a page; an empty one for a page without words."""
     found = words(block[0] for block in page.blocks.values())
-    if not found:
-        return None
     following = zip(found, found[1:] or found, strict=False)
     pairs = {crc32(f"{one} {other}".encode("utf-8", "replace")) for one, other in following}
-    signature = _empty().copy()
-    signature.update_batch(sorted(pairs)[:_SKETCH])
-    return signature
+    return signatures.signature(pairs) if pairs else []
 
 
 _MOST_WORDS: Final = 20_000  # of the unequal rest of a page, which is compared in squared time

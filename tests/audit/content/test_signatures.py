@@ -1,0 +1,51 @@
+"""Signatures estimate what two sets have in common, for small sets and large ones."""
+
+import random
+import time
+
+import pytest
+
+from absolve.audit.content.signatures import PLACES, bands, share, signature
+
+CHANCE = random.Random(1808)  # noqa: S311 - the same sets each time
+
+
+def pair(size: int, common: float) -> tuple[set[int], set[int]]:
+    """Return two sets of a size with this share of all their members in common."""
+    both = round(2 * size * common / (1 + common))
+    numbers = CHANCE.sample(range(1 << 32), 2 * size - both)
+    return set(numbers[:size]), set(numbers[size - both :])
+
+
+@pytest.mark.parametrize("size", [10, 60, 200, 3000])
+@pytest.mark.parametrize("common", [0.0, 0.25, 0.5, 0.9])
+def test_the_share_of_equal_places_is_that_of_the_sets(size: int, common: float) -> None:
+    faults = []
+    for _ in range(100):
+        one, other = pair(size, common)
+        faults.append(share(signature(one), signature(other)) - len(one & other) / len(one | other))
+    assert abs(sum(faults)) / 100 < 0.03  # on average
+    assert sum(fault**2 for fault in faults) / 100 < 0.08**2
+
+
+@pytest.mark.parametrize(("common", "least", "most"), [(0.43, 0.9, 1.0), (0.6, 0.97, 1.0), (0.05, 0.0, 0.1)])
+def test_sets_with_much_in_common_agree_in_a_band(common: float, least: float, most: float) -> None:
+    pairs = [pair(200, common) for _ in range(200)]
+    found = sum(not set(bands(signature(one))).isdisjoint(bands(signature(other))) for one, other in pairs)
+    assert least <= found / len(pairs) <= most
+
+
+@pytest.mark.parametrize("hashes", [{0}, {7}, {0, (1 << 32) - 1}, set(range(42)), set(range(0, 4200, 42))])
+def test_every_set_has_a_signature_of_one_size(hashes: set[int]) -> None:
+    assert len(signature(hashes)) == PLACES
+    assert signature(hashes) == signature(sorted(hashes, reverse=True))
+
+
+def test_the_time_of_a_signature_does_not_grow_with_the_square_of_its_set() -> None:
+    sets = [set(CHANCE.sample(range(1 << 32), size)) for size in (20_000, 160_000)]
+    times = []
+    for one in sets:
+        started = time.process_time()
+        signature(one)
+        times.append(time.process_time() - started)
+    assert times[1] < 30 * max(times[0], 0.002)
