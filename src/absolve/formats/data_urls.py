@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import binascii
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
 
@@ -130,7 +131,13 @@ def _may_have_links(kind: str, media_type: bytes, value: bytes) -> bool:
         return True
     if b"url(" in text and _URL.search(text) is not None:
         return True
-    return not _NAMES.isdisjoint(_ATTRIBUTE.findall(text))
+    return any(_leads_out(*pair) for pair in pairwise(text.split(b"=")))
+
+
+def _leads_out(before: bytes, after: bytes) -> bool:
+    """Return whether the text around an equals sign is an attribute with a link that leads out of a drawing."""
+    name = before.rsplit(None, 1)[-1:]
+    return bool(name) and name[0].rpartition(b":")[2] in _NAMES and not after.lstrip(_QUOTED).startswith(b"#")
 
 
 # What leads out of a drawing: the attributes of links in SVG and in the HTML in it, CSS with links, and what may hide
@@ -141,6 +148,5 @@ _NAMES: Final = {
     if place.syntax != "css"
 }
 _WORDS: Final = (b"@import", b"xml-stylesheet", b"xml:base", b"<!doctype", b"\\", b"&", b"\0")
-_OUT: Final = rb"""[\t\n\r ]*(?:["'][\t\n\r ]*)?[^#"'\t\n\r ]"""
-_URL: Final = pattern(rb"url\(" + _OUT)
-_ATTRIBUTE: Final = pattern(rb"(?<![a-z-])([a-z-]+)[\t\n\r ]*=" + _OUT)
+_URL: Final = pattern(rb"""url\([\t\n\r ]*(?:["'][\t\n\r ]*)?[^#"'\t\n\r ]""")
+_QUOTED: Final = b"\t\n\r \"'"
