@@ -41,6 +41,8 @@ _CHOICES = frozenset(_DEFAULTS)
 _OPTIONS = _CHOICES.union(_DOCUMENT, ("on_diagnostic",))
 _BY_POLICY = ("absolve.rewrite()", "absolve.verify()")
 _UNCHANGED = Settings().checked()  # the settings of most calls
+_LISTED = _UNCHANGED._replace(data_urls=True)  # and of those that list links
+_LISTING = frozenset({"absolve.links()"})
 
 
 @overload
@@ -215,6 +217,8 @@ def _walked(source: Source, options: Any, call: str, *, bases: bool = True) -> l
     """Return the entity of a document, and before it that of the header in which it came."""
     notify = _notify(options) if options else None
     document, settings = opened(source, options, call)
+    if call in _LISTING:
+        settings = _LISTED if settings is _UNCHANGED else settings._replace(data_urls=True)
     entity = walk(document, settings)
     if entity.may_be_reported():
         _report(entity, notify, bases=bases)

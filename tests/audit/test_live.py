@@ -3,7 +3,11 @@
 import gzip
 import json
 import re
+import signal
 import subprocess
+import sys
+import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -180,6 +184,58 @@ def test_what_works_is_not_asked_for_again(tmp_path: Path) -> None:
         offline = audited(tmp_path, site, "--answers", tmp_path / "a.warc.gz")
         assert not server.asked
     assert first.found == second.found == offline.found == {f"{HOST}/gone": "broken"}
+
+
+def test_where_several_links_lead_is_asked_for_once(tmp_path: Path) -> None:
+    names = [f"/{name}" for name in "abcdefgh"]
+    site = {"index.html": links(*(f"{HOST}{name}" for name in names))}
+    with serving({"/target": sent(b"x"), **{name: moved("/target", 302) for name in names}}) as server:
+        done = live(tmp_path, server, site, "--live", "external")
+    assert server.targets.count("/target") == 1
+    assert done.found == {}
+
+
+def test_an_interrupted_audit_saves_what_it_was_answered(tmp_path: Path) -> None:
+    site = written(tmp_path / "new", {"index.html": links(f"{HOST}/ok", "http://slow.example/slow")})
+    saved = tmp_path / "a.warc.gz"
+    asks = threading.Event()
+
+    def hang(_: object) -> None:
+        asks.set()
+        time.sleep(30)
+
+    with serving({"/ok": sent(b"x"), "/slow": hang}) as server:
+        how = [word for host in ("ext.example", "slow.example") for word in ("--resolve", f"{host}={server.url}")]
+        command = [sys.executable, "-m", "absolve", "audit", str(site), "--url", NEW, "--live", "external", "--save", str(saved)]
+        run = subprocess.Popen([*command, *how, "--retries", "0"], stderr=subprocess.PIPE)
+        assert asks.wait(60)
+        while "/absolve-asks-for-what-is-not-there" not in server.targets:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        run.send_signal(signal.SIGINT)
+        _, shown = run.communicate(timeout=60)
+    assert run.returncode in {130, -signal.SIGINT}, shown
+    assert b"those that came so far are saved" in shown
+    urls = {one.url for one in answers.heard(str(saved), Settings(), notify=lambda _: None)}
+    assert f"{HOST}/ok" in urls
+    assert "http://slow.example/slow" not in urls
+
+
+def test_only_the_hosts_that_are_meant_are_connected_to(tmp_path: Path) -> None:
+    site = {"index.html": links(f"{HOST}/ok", "/inside.html", "http://127.0.0.1:1/private")}
+    old = {"index.html": links("http://third.example/")}
+    with serving({"/ok": sent(b"x")}) as server, serving({}) as other:
+        elsewhere = [word for host in ("new.example", "old.example", "third.example") for word in ("--resolve", f"{host}={other.url}")]
+        how = ["--resolve", f"ext.example={server.url}", *elsewhere, "--retries", "0", "--timeout", "2"]
+        audited(tmp_path, site, "--live", "external", *how, old=old)
+    assert set(server.targets) == {"/robots.txt", "/ok", "/absolve-asks-for-what-is-not-there"}
+    assert not other.asked
+
+
+def test_an_old_site_at_a_url_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "new", {"index.html": links("x")})
+    assert main(["audit", str(site), "--url", NEW, "--old", "http://127.0.0.1:1/"]) == 2
+    assert "absolve mirror http://127.0.0.1:1/ --depth 5 --save old.warc.gz" in capsys.readouterr().err
 
 
 # --- answers that others asked for ------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -280,6 +281,47 @@ def test_other_hosts_and_more_pages_than_a_small_site_has_are_left_out(
     assert main(["mirror", f"{site.url}/", "-o", "m", "--depth", "5", "--retries", "0"]) == 1
     assert sorted(site.targets) == ["/", "/a/", "/b", "/robots.txt"]
     assert "more than 3 pages: " in capsys.readouterr().err
+
+
+def test_a_page_that_needs_very_much_gets_a_part_of_it(
+    site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.answers["/"] = [page(b"".join(b"<img src=%d.png>" % number for number in range(20)))]
+    monkeypatch.setattr("absolve.run.web.crawl.MOST_OTHERS", 3)
+    assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0"]) == 1
+    assert len(site.targets) == 2 + 3
+    assert "more than 3 other URLs: 17 left out" in capsys.readouterr().err
+
+
+class Calendar(dict[str, Any]):
+    """Answers without end: each month leads to the next two."""
+
+    def get(self, target: str, default: Any = None) -> Any:
+        number = int(target.rpartition("=")[2] or 0) if "next=" in target else 0
+        body = "".join(f"<a href='/2026/11?next={one}'>x</a>" for one in (2 * number + 1, 2 * number + 2))
+        return [page(body.encode())] if target.startswith("/2026") else default
+
+
+def test_a_calendar_without_an_end_ends_at_the_bound(site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(site, "answers", Calendar())
+    monkeypatch.setattr("absolve.run.web.crawl.MOST_PAGES", 20)
+    assert main(["mirror", f"{site.url}/2026/11", "-o", "m", "--depth", "1000000", "--retries", "0"]) == 1
+    assert len([target for target in site.targets if target.startswith("/2026")]) == 20
+    assert "more than 20 pages: " in capsys.readouterr().err
+
+
+def test_several_pages_are_no_single_file_and_no_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("two").mkdir()
+    for name in ("a", "b"):
+        Path(f"two/{name}.html").write_text("<p>x", "utf-8")
+    assert main(["mirror", "two", "--url", "http://h/", "-o", "x.html"]) == 2
+    shown = capsys.readouterr().err
+    assert "one page becomes one file" in shown
+    assert "2 documents" not in shown
+    assert not Path("x.html").exists()
 
 
 def test_a_page_of_the_internet_leads_to_no_private_address(

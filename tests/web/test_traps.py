@@ -1,6 +1,7 @@
 """What servers do to those who ask them: each trap ends as documented, in time, and nothing else is asked for."""
 
 import gzip
+import time
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -218,6 +219,15 @@ def test_robots_are_followed(robots: Answer, *, allowed: bool) -> None:
     assert ("/a" in server.targets) == allowed
     found, server = one({"/a": page(LINK), "/robots.txt": robots}, asking=ASKING._replace(robots=False))
     assert (found.problem, server.targets) == (None, ["/a"])
+
+
+@pytest.mark.parametrize("robots", [slowly(response(b"User-agent: *\n" * 9), 0.2), lambda _: time.sleep(3)])
+def test_robots_that_hang_end_with_the_timeout_and_nothing_is_asked_for(robots: Answer) -> None:
+    began = time.monotonic()
+    found, server = one({"/a": page(LINK), "/robots.txt": robots}, asking=ASKING._replace(timeout=0.5, retries=0))
+    assert found.problem is not None
+    assert (found.problem.code, server.targets) == ("timeout", ["/robots.txt"])
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(

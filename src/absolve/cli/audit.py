@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from absolve.audit import answered, live, servers, tables
 from absolve.cli import crawling, failures
 from absolve.cli.hints import is_url
-from absolve.core.errors import UsageError
+from absolve.core.errors import UsageError, in_short
 from absolve.run import leftovers
 from absolve.urls.identity import without_user
 
@@ -55,6 +55,10 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"{'--diff' if options.diff else '--verify'} needs --fix")
     if options.baseline is not None and options.changed_since is not None:
         raise UsageError("--baseline and --changed-since: give one of them, each leaves out what is not new")
+    for name in options.old:
+        if is_url(name) and not Path(name).exists():
+            how = f"absolve mirror {in_short(name)} --depth 5 --save old.warc.gz -o old"
+            raise UsageError(f"--old takes files: {how} makes one of a URL, for --old old.warc.gz")
     is_asked = options.live is not None or any(map(is_url, options.inputs))
     if options.save is not None and not is_asked:
         raise UsageError("--save needs --live, or a URL: it keeps what servers answer")

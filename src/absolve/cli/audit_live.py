@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from absolve.audit.answers import Answer
     from absolve.cli.reporting import Report
+    from absolve.run.web.client import Answer as Answered
 
 _EVERY: Final = 5.0  # seconds between lines about progress
 _FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day later
@@ -87,7 +88,24 @@ def asked(
         from absolve.run.web.saving import Writer
 
         writer = Writer(file, compressed=path.suffix == ".gz")
-        live.ask(requests, asking, writer.add, _progress(len(requests), quiet=options.quiet))
+        size = file.tell()
+
+        def keep(answer: Answered) -> None:
+            nonlocal size
+            writer.add(answer)
+            size = file.tell()
+
+        interruption: KeyboardInterrupt | None = None
+        try:
+            live.ask(requests, asking, keep, _progress(len(requests), quiet=options.quiet))
+        except KeyboardInterrupt as error:
+            interruption = error
+            file.seek(size)  # the last record may be cut
+            file.truncate()
+    if interruption is not None:
+        if saved is not None and not options.quiet:
+            report.note("answers", f"{saved}: those that came so far are saved: the next run asks for the others")
+        raise interruption
     yield from _heard(str(path), options, report)
 
 

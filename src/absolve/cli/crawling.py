@@ -71,5 +71,9 @@ def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Repor
         left = number(done.left_out, "page")
         text = f"more than {crawl.MOST_PAGES:,} pages: {left} left out; for large sites: {_OTHERS}"
         report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
+    if done.others_left_out:
+        left = f"{done.others_left_out:,} left out"
+        text = f"pages that need more than {crawl.MOST_OTHERS:,} other URLs: {left}; for large sites: {_OTHERS}"
+        report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
     if not options.quiet:
         report.note("asked", f"{number(done.pages, 'page')}, {number(done.asked - done.pages, 'other URL')}")

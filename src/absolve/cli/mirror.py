@@ -36,7 +36,7 @@ from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from absolve.cli.reporting import Report
     from absolve.mirror.check import Checker, Fault
@@ -136,9 +136,11 @@ def _make(
     elif (packed := packing.form_of(options.output)) is not None:
         with leftovers.temporary_folder() as temporary, created(str(Path(temporary) / "mirror")) as folder:
             how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-            _into(folder, how, choice, options, report)
-            if (Path(folder.path) / MAP).is_file():
+
+            def pack() -> None:
                 packed(packing.Mirror(Path(folder.path)), Path(options.output), first)
+
+            _into(folder, how, choice, options, report, pack)
     else:
         write.check_folder(Path(options.output))
         plan.check_new_folder(options.output, "a mirror is a folder, a ZIP (--zip FILE), .html, .mhtml or .zim")
@@ -192,8 +194,14 @@ def _check_stdout(options: argparse.Namespace) -> None:
 
 
 def _into(
-    folder: OutputFolder, how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report
+    folder: OutputFolder,
+    how: MirrorOptions,
+    choice: Choice,
+    options: argparse.Namespace,
+    report: Report,
+    pack: Callable[[], None] | None = None,
 ) -> None:
+    """Make the mirror in a folder; `pack` makes one file of it, before the counts are printed."""
     more = options.absent, options.for_, repr((how.reading, how.lazy, how.banner))
     state = write.state_of(how.sources, choice, more)
     has_failed = bool(report.failures)
@@ -215,6 +223,8 @@ def _into(
         if not is_empty:
             has_failed = has_failed or working.is_unread()
             _finish(working, folder, how, choice, options, report, has_failed=has_failed)
+            if pack is not None:
+                pack()
         _finish_run(working, options, report)
     if not (is_empty and was_killed):  # its working copy has what the killed run made
         maps.removed(Path(folder.path))

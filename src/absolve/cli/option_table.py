@@ -350,6 +350,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         Option("--break-signatures", _CHANGING, "also change signed parts of messages (multipart/signed, DKIM)"),
         _harmless("--json-ld", _CHANGING, "also change references in JSON-LD"),
+        _harmless("--data-urls", _CHANGING, "also change links in the documents of data: URLs"),
     ),
     "selection of links to change": tuple(_selecting("rewrite")),
     "selection of links that change": tuple(_selecting("verify")),

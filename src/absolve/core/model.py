@@ -326,6 +326,7 @@ class EditOrder(NamedTuple):
     order: Sequence[int]
 
 
+DATA = "data"  # as `Part.name`: the document in a `data:` URL, which is a link, too
 SHARED_DATA = "data of several documents"  # as `Part.signed_by`: an edit for one of them would change all
 THIS_MESSAGE = "thismessage:/"  # base of a message that records none (RFC 2557 5); likewise never written
 PACKAGE_ROOT = "package:///"  # base of a package whose URL is unknown; a URL resolved against it is never written

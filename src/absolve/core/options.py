@@ -76,6 +76,7 @@ class TreeOptions(Limits, total=False):
     base: BaseHref
     lazy: bool
     conditional_comments: bool
+    data_urls: bool
 
 
 class Choices(Limits, total=False):
@@ -89,6 +90,7 @@ class Choices(Limits, total=False):
     lazy: bool
     conditional_comments: bool
     json_ld: bool
+    data_urls: bool
     recover: bool
     break_signatures: bool
 

@@ -11,7 +11,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import UsageError, in_short
-from absolve.core.model import BY_DEFAULT, DEFAULT, EMBEDDED, PACKAGE_ROOT, RETRIEVAL, BaseClaim, BaseURL, Finding, new
+from absolve.core.model import (
+    BY_DEFAULT,
+    DATA,
+    DEFAULT,
+    EMBEDDED,
+    PACKAGE_ROOT,
+    RETRIEVAL,
+    BaseClaim,
+    BaseURL,
+    Finding,
+    new,
+)
 from absolve.encodings.charsets import for_any
 from absolve.formats.registry import WALKERS
 from absolve.urls.base import SWITCHED_OFF, BaseContext, Bases, establish, inherited
@@ -70,8 +81,8 @@ _LONGEST: Final = 4096  # most characters of a URL in a cache that outlives the 
 
 def around_part(entity: Entity, part: Part, media_type: str) -> Bases:
     """Return the bases of a part from outside: from the outer entity, and from the claims of its container."""
-    if part.name and WALKERS[media_type].archive:
-        return Bases()  # the outer entity has no base for an archive's members
+    if part.name == DATA or (part.name and WALKERS[media_type].archive):
+        return Bases()  # the outer entity has no base for an archive's members, nor for a data: URL
     base_context: BaseContext | None = entity.base_context(part.base) if part.base is not None else None
     base = entity.bases.base if base_context is None else base_context.base
     if not part.name:

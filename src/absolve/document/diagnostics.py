@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import RETRIEVAL, SHARED_DATA, Finding, Link, Part
+from absolve.core.model import DATA, RETRIEVAL, SHARED_DATA, Finding, Link, Part
 from absolve.document.entity import ENTERED, MOST_DEEP
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.urls.base import TOO_LONG
@@ -94,7 +94,7 @@ def leave(
         return
     position = outside(part, offsets, error.position)
     if not whole:
-        entity.findings.append(Finding(error.code, with_url(part, str(error)), position, failed=True))
+        entity.findings.append(Finding(error.code, with_url(part, str(error)), position, failed=part.name != DATA))
     elif entity.charset.transparent:
         raise WalkError(error.code, str(error), position) from error
     else:  # lines are counted in the decoded value

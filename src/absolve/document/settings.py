@@ -31,6 +31,7 @@ class Settings(NamedTuple):
     lazy: bool = False
     conditional_comments: bool = False
     json_ld: bool = False
+    data_urls: bool = False  # the documents in data: URLs; a list of links has them always
     recover: bool = False  # parse XML that is not well-formed, or too deep, as HTML
     break_signatures: bool = False
     max_depth: int = 32  # documents inside documents

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.core.model import (
     BY_DEFAULT,
+    DATA,
     DEFAULT,
     ENCAPSULATING,
     BaseClaim,
@@ -229,6 +230,8 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     names: list[MessageIds] = []
     index: cython.Py_ssize_t
     found: EventList = _counted(entity, events)
+    if entity.settings.data_urls and found.count > len(found.parts):
+        found = _with_data_urls(entity, found)
     entity.events = found
     entity.links += found.count - len(found.parts)
     entity.inside = None
@@ -255,6 +258,21 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     for index in found.parts:
         part: Part = found.at(index)  # type: ignore[assignment]  # the index of a part
         _enter(entity, part, index)
+
+
+def _with_data_urls(entity: Entity, events: EventList) -> EventList:
+    """Return the events, and a part for each document in a link of them; those of a container are no documents here."""
+    indexes = events.data_urls(entity.own_data)
+    if not indexes or WALKERS[entity.media_type].charset == "none":
+        return events
+    from absolve.formats.data_urls import part_of  # here, because few documents need it
+
+    found = {index: part_of(entity.own_data, events.at(index)) for index in indexes}  # type: ignore[arg-type]  # links
+    parts = {index: part for index, part in found.items() if part is not None}
+    entity.count += len(parts)
+    if entity.count > entity.settings.max_links:
+        raise too_many(entity, next(iter(parts.values())).start)
+    return events.with_parts(parts) if parts else events
 
 
 def _describe(entity: Entity, event: Event) -> None:
@@ -564,7 +582,7 @@ def _opened(entity: Entity, part: Part, value: bytes, media_type: str, named: cy
         inner.held = entity.held
         inner.beside = entity.beside
     inner.documents_left = entity.documents_left
-    if media_type == HTML and not part.own_charset and entity.media_type in _TEXTS:
+    if part.name == DATA or (media_type == HTML and not part.own_charset and entity.media_type in _TEXTS):
         inner.is_text_in(entity)
     return inner
 

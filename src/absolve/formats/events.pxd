@@ -5,6 +5,9 @@ cimport cython
 from absolve.core.model cimport Link, LinkSite, Part
 from absolve.encodings.codings cimport Unquoted
 
+cdef Py_ssize_t _SHORTEST
+
+cdef bint _may_be_data(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef object _settled(object coding, Py_ssize_t start, Py_ssize_t end)
 
 

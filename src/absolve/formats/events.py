@@ -127,6 +127,28 @@ class EventList:
             merged.append(link)
         return merged
 
+    def data_urls(self, data: bytes) -> list[int]:
+        """Return the indexes of the links that may be `data:` URLs of documents, by their first bytes."""
+        p: cython.p_const_uchar = data
+        index: cython.Py_ssize_t
+        found: list[int] = []
+        for index in range(len(self._events)):
+            event = self._events[index]
+            if type(event) is Link and _may_be_data(p, event.start, event.end):
+                found.append(index)
+        return found
+
+    def with_parts(self, parts: dict[int, Part]) -> EventList:
+        """Return a list of the same events, with each part behind the link that has this index."""
+        merged = EventList(self._naming, self._data)
+        merged.has_scopes = self.has_scopes
+        merged.lazy = self.lazy
+        for index, event in enumerate(self._events):
+            merged.append(event)
+            if index in parts:
+                merged.append(parts[index])
+        return merged
+
     def at(self, index: cython.Py_ssize_t) -> Event:
         """Return the event at an index, which must be there."""
         event = self._events[index]
@@ -150,6 +172,23 @@ class EventList:
             link.place = self._naming(self._data, link.place, link.tag_start)
         link.coding = _settled(link.coding, link.start, link.end)
         return link
+
+
+def _may_be_data(p: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a link may be the `data:` URL of a document; most of these URLs are images, but not in SVG.
+
+    An escape may stand for any of the first characters.
+    """
+    if end - start < _SHORTEST:
+        return False
+    if p[start] | 32 != 100:  # d
+        return p[start] == 38 or p[start] == 92
+    if p[start + 4] != 58:  # colon
+        return p[start + 4] == 38 or p[start + 4] == 92
+    return p[start + 5] | 32 != 105 or p[start + 11] | 32 == 115  # image/svg+xml
+
+
+_SHORTEST = len("data:text/css,")
 
 
 def _settled(coding: Coding, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> Coding:

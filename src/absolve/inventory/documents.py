@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.captures import Capture
 from absolve.core.errors import CodingError
-from absolve.core.model import RETRIEVAL, Part
+from absolve.core.model import DATA, RETRIEVAL, Part
 from absolve.document.base_layers import around_part
 from absolve.document.resolved import shown
 from absolve.document.walk import inner_at
@@ -131,6 +131,9 @@ class Documents:
         around = self._around[-1]
         if not part.name and inner is not None and inner.entity.media_type in registry.MAIL:
             return self._open(inner.entity, part, around._replace(links=0))  # `links` has those of the part, too
+        if part.name == DATA:  # as with an image, its URL is all of it
+            self._around.append(NOTHING)
+            return None
         if not part.name:
             is_member = part.media_type == registry.RECORDS
             self._around.append(around._replace(member=part.start) if is_member else around)
@@ -149,7 +152,7 @@ class Documents:
         """Yield the documents inside an entity, in document order, after its `begin` or `enter`."""
         for index in entity.events.parts:
             part: Part = entity.events.at(index)  # type: ignore[assignment]  # the index of a part
-            if not part.name and registry.kind_of(part.media_type) not in _NESTING:
+            if part.name == DATA or (not part.name and registry.kind_of(part.media_type) not in _NESTING):
                 continue
             inner = inner_at(entity, index)
             found = self.enter(entity, index, inner)

@@ -41,6 +41,7 @@ cdef class LinkEdits:
     cdef LinkContext _context
     cdef Py_ssize_t _held
     cdef bint is_full
+    cdef Py_ssize_t reached
     cdef PrefixResolver _resolver
     cdef int _shape
     cdef bytes _prefix

@@ -66,8 +66,9 @@ class LinkEdits:
     """The edits of the links of an entity, in a buffer; those of the entity `around` it share its cache.
 
     They share it under the same contexts only. `whole`: of a value that is encoded as a whole (`Coding.slot`) only the
-    result is needed, not the edits inside it. `is_full`: the buffer has as many edits as are yielded at a time. `open`
-    is the coding of a value that is encoded as a whole when its last link is known.
+    result is needed, not the edits inside it. `reached` is where the last edit ends that was `put`. `is_full`: the
+    buffer has as many edits as are yielded at a time. `open` is the coding of a value that is encoded as a whole when
+    its last link is known.
 
     `links` and `changes` count links, and those that change, of the entity and of all inside it; `lazy` those of
     `EventList.lazy`; `companions` those that are kept because they lead to files that were saved with the document.
@@ -97,6 +98,7 @@ class LinkEdits:
         self._context: LinkContext | None = None
         self._held = 0
         self.is_full = False
+        self.reached = 0
         self._resolver: PrefixResolver | None = None  # the last one that was asked for a prefix,
         self._shape = prefixing.OTHER  # for which shape of references,
         self._prefix: bytes | None = None  # its answer,
@@ -303,6 +305,7 @@ class LinkEdits:
         return 0
 
     def put(self, edit: Edit, coding: Coding) -> cython.int:
+        self.reached = edit.end
         slot = _slot(coding)
         if self.open is not None and slot != self.open.slot:
             self._settle()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from absolve.core.model import Edit, EditOrder, Part
+from absolve.core.model import DATA, Edit, EditOrder, Part
 from absolve.document.diagnostics import too_large
 from absolve.document.resolved import forget_contexts
 from absolve.document.walk import inner_at
@@ -122,7 +122,8 @@ def _made(edits: LinkEdits, order: Sequence[int] | None) -> Iterator[list[Edit]]
         event = events.at(index)
         if type(event) is Part:
             part: Part = event
-            inner = inner_at(edits.entity, index) if not part.signed_by else None
+            replaced: cython.bint = part.name == DATA and edits.reached > part.start  # a policy changed the link
+            inner = inner_at(edits.entity, index) if not part.signed_by and not replaced else None
             found = _lowered(edits, part, inner) if inner is not None else ()
             for some in found if order is None else ordered(found):
                 for edit in some:

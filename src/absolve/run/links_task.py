@@ -101,8 +101,8 @@ class ListOptions(NamedTuple):
 
     def read(self) -> ReadOptions:
         """Return the options of reading, for walkers that collect what the tables need."""
-        settings = self.reading.settings
-        return self.reading._replace(settings=settings._replace(documents=self.has_documents))
+        settings = self.reading.settings._replace(documents=self.has_documents, data_urls=self.table == LINKS)
+        return self.reading._replace(settings=settings)
 
 
 def columns_of(table: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from absolve.formats import registry
 from absolve.rewriting.policy import absolute
 from absolve.verifying.differences import Differences, Fault
 from absolve.verifying.meant import Meant
-from absolve.verifying.spans import Spans
+from absolve.verifying.spans import Spans, in_data_urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,9 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     Spans(meant, found).compare(before, rewritten)
     for fault in faults(before, rewritten, meant):
         found.add(fault)
+    for one, other in in_data_urls(before, rewritten):
+        for fault in faults_inside(one, other, meant, "document in a data: URL"):
+            found.add(fault)
     return found.diagnostics
 
 

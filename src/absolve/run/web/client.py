@@ -200,6 +200,8 @@ class Client:
         self._hosts: dict[str, anyio.CapacityLimiter] = {}
         self._robots: dict[str, Protego | _NoAnswer] = {}  # by origin
         self._locks: dict[str, anyio.Lock] = {}
+        self._heads: dict[tuple[Any, ...], Response] = {}  # without bodies
+        self._head_locks: dict[tuple[Any, ...], anyio.Lock] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -260,7 +262,7 @@ class Client:
             if request in seen:
                 raise _NoAnswer("redirects", f"its redirects lead in a circle, to {in_short(url.href)} again")
             seen.add(request)
-            response = await self._asked(url, fields, course, most)
+            response = await self._asked_once(url, fields, course, most)
             course.found.append(response)
             location = response.message.get("Location") if response.status in _MOVES else None
             if location is None:
@@ -334,6 +336,16 @@ class Client:
             if (cookie := request.get_header("Cookie")) is not None:
                 found["cookie"] = cookie
         return found
+
+    async def _asked_once(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
+        """Return the response to a request; one of HEAD, to which several URLs may lead, is sent once."""
+        if course.method != "HEAD":
+            return await self._asked(url, fields, course, most)
+        key = (url.href, *fields.items())
+        async with self._head_locks.setdefault(key, anyio.Lock()):
+            if key not in self._heads:
+                self._heads[key] = await self._asked(url, fields, course, most)
+            return self._heads[key]
 
     async def _asked(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
         """Return the response to a request, repeated where another try may help."""

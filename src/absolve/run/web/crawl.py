@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from absolve.run.web.client import Answer, Asking
 
 MOST_PAGES: Final = 5000
+MOST_OTHERS: Final = 50_000  # what pages need, in all
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
 _NESTED: Final = 5  # style sheets that import each other, frames in frames
 
@@ -40,11 +41,12 @@ class Target(NamedTuple):
 
 
 class Crawled(NamedTuple):
-    """What a crawl came to: URLs that are pages, all URLs that were asked for, pages that were left out."""
+    """What a crawl came to: URLs that are pages, all URLs that were asked for; pages and others that were left out."""
 
     pages: int
     asked: int
     left_out: int
+    others_left_out: int
 
 
 def crawl(starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool) -> Crawled:
@@ -67,7 +69,7 @@ async def _crawl(
         level = [Target(url, depth) for url in starts]
         while level:
             level = await run.level(level)
-        return Crawled(run.pages, len(run.seen), run.left_out)
+        return Crawled(run.pages, len(run.seen), run.left_out, len(run.others_left_out))
 
 
 async def _are_public(urls: Iterable[str]) -> bool:
@@ -98,6 +100,7 @@ class _Run:
         self._needs = needs
         self.seen: set[str] = set()
         self.pages = self.left_out = 0
+        self.others_left_out: set[str] = set()
 
     async def level(self, targets: list[Target]) -> list[Target]:
         """Ask for targets, several at once; return those that these lead to."""
@@ -123,6 +126,9 @@ class _Run:
                     self.left_out += 1
                     continue
                 self.pages += 1
+            elif len(self.seen) - self.pages >= MOST_OTHERS:
+                self.others_left_out.add(url)
+                continue
             self.seen.add(url)
             yield one
 

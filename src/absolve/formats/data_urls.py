@@ -1,0 +1,152 @@
+"""Documents in `data:` URLs: where their bytes are in a link, and how these are written there.
+
+In: a link and the bytes of its document. Out: the `Part` of the document in its `data:` URL, if that may have links.
+The URL is read as browsers do it (Fetch Standard, "data: URL processor"; URL Standard 4.4): tabs and newlines in it do
+not count, and `#` ends the document. No relative reference resolves in such a document: its own URL is opaque.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
+
+from absolve.core.errors import CodingError
+from absolve.core.lazy_regex import pattern
+from absolve.core.model import DATA, Part
+from absolve.encodings.offset_map import IDENTITY_OFFSETS, Composed, Decoded
+from absolve.formats import registry
+from absolve.formats.html import link_tables
+
+if TYPE_CHECKING:
+    from absolve.core.model import Link
+    from absolve.core.protocols import Coding, Offsets
+
+_KINDS: Final = frozenset({registry.HTML, registry.XML, registry.CSS})
+_HEAD: Final = pattern(rb"data:([^,#]*),", re.IGNORECASE)
+_PLAIN_HEAD: Final = pattern(rb"data:([^,;&\\%\t\n\r]*)[,;]", re.IGNORECASE)
+_LONGEST_TYPE: Final = 100  # bytes
+_IN_BASE64: Final = pattern(rb"; *base64\Z", re.IGNORECASE)
+_IGNORED: Final = b"\t\n\r"  # URL Standard 4.4, step 3
+_WHITE_SPACE: Final = b"\t\n\f\r "
+_ESCAPE: Final = pattern(rb"%[\t\n\r]*([0-9A-Fa-f])[\t\n\r]*([0-9A-Fa-f])|[\t\n\r]")
+_MUST: Final = pattern(rb"[^A-Za-z0-9._~:/?=@!$*+-]")  # all others mean something in a URL, a list, markup or CSS
+_OPEN: Final = pattern(rb"%[0-9A-Fa-f]?\Z")  # could become an escape with the next characters
+_HEX: Final = b"0123456789abcdefABCDEF"
+
+
+class PercentEncoded:
+    """The `Coding` of a document that is percent-encoded in a URL; `outer` is the coding of the URL."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, outer: Coding) -> None:
+        self._outer = outer
+
+    def decode(self, raw: bytes) -> bytes:
+        return unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED))
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
+        url, outer = self._outer.decode_mapped(raw)
+        made = Decoded(url)
+        for found in _ESCAPE.finditer(url):
+            made.unit(*found.span(), bytes.fromhex((found[1] + found[2]).decode()) if found[1] else b"")
+        value, inner = made.whole()
+        return value, inner if outer is IDENTITY_OFFSETS or outer is None else Composed(outer, inner)
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        url = _MUST.sub(lambda found: b"%%%02X" % ord(found[0]), value)
+        if url and url[0] in _HEX and _OPEN.search(self._outer.decode(before)):
+            url = b"%%%02X%b" % (url[0], url[1:])
+        return self._outer.encode(url, after, before)
+
+
+class InBase64:
+    """The `Coding` of a document in base64 in a URL; it maps no offsets: a change encodes all bytes again."""
+
+    slot: tuple[int, int] | None = None
+
+    def __init__(self, outer: Coding) -> None:
+        self._outer = outer
+
+    def decode(self, raw: bytes) -> bytes:
+        """Return the bytes of the document (Infra Standard, forgiving-base64 decode); raise CodingError for others."""
+        text = unquote_to_bytes(self._outer.decode(raw).translate(None, _IGNORED)).translate(None, _WHITE_SPACE)
+        if len(text) % 4 == 0:
+            text = text.removesuffix(b"=").removesuffix(b"=")
+        try:
+            return binascii.a2b_base64(text + b"=" * (-len(text) % 4), strict_mode=True)
+        except binascii.Error as error:
+            raise CodingError("malformed", f"the data: URL is no base64: {error}") from error
+
+    def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
+        return self.decode(raw), None
+
+    def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:
+        return self._outer.encode(binascii.b2a_base64(value, newline=False), after, before)
+
+
+def part_of(data: bytes, link: Link) -> Part | None:
+    """Return the document in a link that is a `data:` URL; None for another link, and if it can have no links."""
+    plain = _PLAIN_HEAD.match(data[link.start : min(link.end, link.start + _LONGEST_TYPE)])
+    if link.claim is not None or (plain is not None and _kind(plain[1]) not in _KINDS):
+        return None  # an image in most cases, which is not decoded
+    url, offsets = link.coding.decode_mapped(data[link.start : link.end])
+    head = _HEAD.match(url)
+    if head is None or offsets is None:
+        return None
+    media_type = head[1].translate(None, _IGNORED).strip(_WHITE_SPACE)
+    in_base64 = _IN_BASE64.search(media_type)
+    media_type = media_type[: in_base64.start()] if in_base64 else media_type
+    kind = _kind(media_type)
+    end = url.find(b"#", head.end())
+    end = len(url) if end < 0 else end
+    if kind not in _KINDS or end == head.end():
+        return None
+    coding = InBase64(link.coding) if in_base64 else PercentEncoded(link.coding)
+    start, last = link.start + offsets.start(head.end()), link.start + offsets.end(end)
+    try:
+        may_have_links = _may_have_links(kind, media_type, coding.decode(data[start:last]))
+    except CodingError:  # as a browser shows nothing
+        return None
+    if not may_have_links:
+        return None
+    return Part(media_type.decode("latin-1"), start, last, coding, DATA, own_charset=True, encloses=False)
+
+
+def _kind(media_type: bytes) -> str:
+    return registry.kind_of(media_type.decode("latin-1"))
+
+
+def _may_have_links(kind: str, media_type: bytes, value: bytes) -> bool:
+    """Return whether a document may have a link that leads out of it."""
+    if kind == registry.CSS:
+        return b"(" in value or b"@" in value or b"\0" in value
+    if media_type[:9].lower() != b"image/svg":
+        return True
+    text = value.lower()
+    if any(word in text for word in _WORDS):
+        return True
+    if b"url(" in text and _URL.search(text) is not None:
+        return True
+    return any(_leads_out(*pair) for pair in pairwise(text.split(b"=")))
+
+
+def _leads_out(before: bytes, after: bytes) -> bool:
+    """Return whether the text around an equals sign is an attribute with a link that leads out of a drawing."""
+    name = before.rsplit(None, 1)[-1:]
+    return bool(name) and name[0].rpartition(b":")[2] in _NAMES and not after.lstrip(_QUOTED).startswith(b"#")
+
+
+# What leads out of a drawing: the attributes of links in SVG and in the HTML in it, CSS with links, and what may hide
+# them (declarations, escapes). Most drawings refer to their own parts only.
+_NAMES: Final = {
+    place.attribute.rpartition(":")[2].encode()
+    for place in (*link_tables.HTML, *link_tables.SVG, *link_tables.GLOBAL)
+    if place.syntax != "css"
+}
+_WORDS: Final = (b"@import", b"xml-stylesheet", b"xml:base", b"<!doctype", b"\\", b"&", b"\0")
+_URL: Final = pattern(rb"""url\([\t\n\r ]*(?:["'][\t\n\r ]*)?[^#"'\t\n\r ]""")
+_QUOTED: Final = b"\t\n\r \"'"
