@@ -36,6 +36,7 @@ from absolve.run.inputs import Input
 from absolve.run.links_task import ListOptions
 from absolve.run.load import ReadOptions
 from absolve.spark import parts, tasks
+from tests.shapes.s3_server import Bucket
 
 pytestmark = pytest.mark.slow
 
@@ -43,8 +44,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
+def session(spark_bucket: Bucket) -> Iterator[Any]:
     """Start a cluster of two executors, each in a process of its own."""
+    assert spark_bucket.environment.items() <= os.environ.items()  # which executors get
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with spark.session("tests", "local-cluster[2,1,1024]") as made:
         yield made

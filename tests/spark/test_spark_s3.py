@@ -42,13 +42,15 @@ def warc(number: int, records: int = 60) -> bytes:
 FILES = {**{f"{number}.warc.gz": warc(number) for number in range(6)}, "page.html": b'<a href="x">', "broken.warc.gz": b"\x1f\x8b"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _crawl(bucket: Bucket) -> None:
-    bucket.put({f"crawl/{name}": data for name, data in FILES.items()})
+@pytest.fixture(scope="module")
+def bucket(spark_bucket: Bucket) -> Bucket:
+    spark_bucket.put({f"crawl/{name}": data for name, data in FILES.items()})
+    return spark_bucket
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
+def session(bucket: Bucket) -> Iterator[Any]:
+    assert bucket.environment.items() <= os.environ.items()  # which executors get
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with spark.session("tests", CLUSTER) as found:
         yield found

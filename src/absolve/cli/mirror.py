@@ -22,7 +22,7 @@ from absolve.core.errors import Diagnostic, UsageError
 from absolve.mirror import map as maps
 from absolve.mirror import packing, words, write
 from absolve.mirror.capture import latest_of
-from absolve.mirror.paths import MAP, index_name
+from absolve.mirror.paths import index_name
 from absolve.mirror.sources import sources_of
 from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
