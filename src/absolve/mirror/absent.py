@@ -1,4 +1,4 @@
-"""Tell apart what a mirror lacks: files that are missing, and links to other sites.
+"""Separate what a mirror lacks: files that are missing, and links to other sites.
 
 In: the working copy of a map. Out: an `Absent` for each URL. A file is missing if pages need it, or if it is of a host
 of which the mirror has pages.

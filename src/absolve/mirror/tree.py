@@ -60,7 +60,7 @@ def href(path: str) -> str:
 
 
 def link(page: Page) -> str:
-    """Return the link to a page, by its title or else by its name."""
+    """Return the link to a page, by its title, or by its name if it has none."""
     return f'<a href="{href(page.path)}">{shown(page.title.strip() or parts(page)[-1] or page.url)}</a>'
 
 
