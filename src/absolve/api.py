@@ -68,7 +68,7 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
     source that is no document (a path, an open file), an unknown option, a value of another type, and a policy that
     returns neither str nor None.
 
-    A document whose tokenizing was ambiguous (rare: one of 1,875 pages) is verified after the rewrite; DocumentError is
+    A document whose tokenizing was ambiguous (none of 1,875 real pages is) is verified after the rewrite; DocumentError is
     raised unless that proves that only links change and each still has the same target.
     """
     notify = _notify(options) if options else None
