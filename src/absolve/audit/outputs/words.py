@@ -101,7 +101,7 @@ VERDICTS: Final = {
     "mapped": Words("Mapped", "A rule leads the old URL to a page that is there.", "{url}"),
     "moved": Words(
         "Moved", "The content of the old URL is elsewhere, and no rule leads to it.", "{url} has no rule",
-        "Add a rule.",
+        "Add the rule of each: --write-map writes them.",
     ),
     "replaced": Words(
         "Replaced", "The old URL leads to a page with other content.", "{url} has other content now",

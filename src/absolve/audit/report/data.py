@@ -244,6 +244,7 @@ def _urls(source: Source, causes: Causes) -> None:
         if (key, verdict) != last:
             last = key, verdict
             title, _, *rest = known.get(last) or (words(verdict).meaning, 0, None, None, None, None)
+            rest[2] = rest[2] if size == 1 else None  # the suggestion for one URL is none for the others
             causes.begin(verdict, "old URLs", title or url, size, **dict(zip(REPAIRS, rest, strict=True)))
         causes.causes["requests"][-1] = weight or 0
         where = f"{final or 'nowhere'}{f', perhaps {suggestion}' if suggestion and suggestion != final else ''}"
