@@ -73,6 +73,20 @@ def test_a_new_site_without_a_document_is_an_error(tmp_path: Path, capsys: pytes
     assert "no URL of the new site can be read from it" in capsys.readouterr().err
 
 
+CUT = {
+    "n.ipynb": '{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "[a](b"',
+    "feed.json": '{"version": "https://jsonfeed.org/version/1.1", "items": [{"url": "/gone"}, {"url": "/go',
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_json_that_is_cut_off_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    root = written(tmp_path, {f"new/{name}": CUT[name], "new/index.html": "<p>x"})
+    assert main(["audit", str(root / "new"), "--url", NEW]) == 1
+    assert "no findings" not in (said := capsys.readouterr().err)
+    assert "malformed-json" in said
+
+
 def test_an_input_that_holds_nothing_fails_beside_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = written(tmp_path / "new", SITE)
     (tmp_path / "empty").mkdir()

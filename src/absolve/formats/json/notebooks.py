@@ -71,7 +71,7 @@ def walk_notebook(data: bytes, charset: Charset, options: WalkOptions) -> Iterab
     cell = _Cell()
     for found in values(data):
         if isinstance(found, Finding):
-            return [found]
+            return [found._replace(failed=True)]
         size = _cell_size(found.path)
         if size and found.kind == "object" and len(found.path) == size:
             for part in cell.parts(data):
@@ -145,7 +145,7 @@ def walk_feed(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[E
     events = EventList()
     for found in values(data):
         if isinstance(found, Finding):
-            return [found]
+            return [found._replace(failed=True)]  # a document of its own, of which no link is known
         if found.kind != "string":
             continue
         path = tuple(step for step in found.path if isinstance(step, str))

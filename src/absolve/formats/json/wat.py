@@ -47,7 +47,7 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]
     item: dict[str, Value] = {}
     for found in values(data):
         if isinstance(found, Finding):
-            return [found]
+            return [found._replace(failed=True)]
         path = found.path
         if found.kind == "string" and len(path) > 2 and path[:-2] in _LISTS and path[-1] in _NAMES:
             item[str(path[-1])] = found
