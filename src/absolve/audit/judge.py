@@ -18,7 +18,7 @@ from absolve.audit.servers import SERVERS, Server
 from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
-from absolve.tables.duckdb import put
+from absolve.tables.duckdb import add_function, put
 from absolve.urls import identity
 from absolve.urls.relative_path import in_form
 
@@ -125,9 +125,9 @@ def prepare(connection: Any, question: Question) -> None:
 
 def _add_functions(connection: Any) -> None:
     """Let queries call what decides whether two URLs are the same. DuckDB wants results, and one parameter each."""
-    connection.create_function("normal", lambda url: identity.normal(url) or url, ["VARCHAR"], "VARCHAR")
-    connection.create_function("site_of", identity.named, ["VARCHAR"], "VARCHAR")
-    connection.create_function("decoded", lambda path: identity.decoded(path), ["VARCHAR"], "VARCHAR")  # noqa: PLW0108
+    add_function(connection, "normal", lambda url: identity.normal(url) or url)
+    add_function(connection, "site_of", identity.named)
+    add_function(connection, "decoded", lambda path: identity.decoded(path))  # noqa: PLW0108
 
 
 def _add_scopes(connection: Any, question: Question) -> None:

@@ -6,9 +6,13 @@ In: rows as batches, `Columns`, lists or streams of Arrow, and a path. Out: the 
 from __future__ import annotations
 
 import errno
+import sys
 from contextlib import closing, suppress
+from functools import cache
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import MissingPackageError
@@ -21,7 +25,7 @@ except ImportError as error:
     raise MissingPackageError("this needs DuckDB: pip install 'duckdb>=2.0.1'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from absolve.tables import Table
 
@@ -103,6 +107,33 @@ def put(database: Any, table: str, rows: Any) -> None:
     database.register("more_rows", rows)
     database.execute(f"INSERT INTO {table} SELECT * FROM more_rows")  # noqa: S608 - names of ours
     database.unregister("more_rows")
+
+
+def add_function(connection: Any, name: str, function: Callable[[str], str]) -> None:
+    """Let queries call a function of one text.
+
+    DuckDB wants to see numpy before it takes any function of Python, and has no use for it where all values are texts.
+    So where numpy is not installed, empty modules of its name are there meanwhile.
+    """
+    added = {} if find_spec("numpy") is not None else _empty_numpy()
+    before = {key: sys.modules[key] for key in added if key in sys.modules}
+    sys.modules.update(added)
+    try:
+        connection.create_function(name, function, ["VARCHAR"], "VARCHAR")
+    finally:
+        for key in added:
+            del sys.modules[key]
+        sys.modules.update(before)
+
+
+@cache
+def _empty_numpy() -> dict[str, Any]:
+    """Return the modules that DuckDB looks for."""
+    names = ("numpy", "numpy._core", "numpy._core.multiarray")
+    whole, core, arrays = made = [ModuleType(name) for name in names]
+    vars(whole).update(__version__="2", _core=core)
+    vars(core).update(multiarray=arrays)
+    return dict(zip(names, made, strict=True))
 
 
 DUCKDB: Final = Sink(batches.batch, write)

@@ -14,6 +14,7 @@ from absolve.core import printable
 from absolve.core.printable import visible_json
 from absolve.run.safe_cells import Cells
 from absolve.tables import FORMATS, Table, by_name
+from absolve.tables.duckdb import add_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +57,7 @@ class Source:
         self.connection = connection
         self.options = options
         if self.value(_FIND_FUNCTION, [_MASKED]) == 0:
-            connection.create_function(_MASKED, printable.masked, ["VARCHAR"], "VARCHAR")
+            add_function(connection, _MASKED, printable.masked)
         self._columns = {table: self._typed(table) for table in (*TABLES, "baseline")}
         self.tables = [table for table, columns in self._columns.items() if columns]
         self.summary: dict[str, str | None] = dict(self.rows(f"SELECT name, value FROM ({self.select('summary')})"))  # noqa: S608 - names of ours
