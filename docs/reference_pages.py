@@ -376,7 +376,7 @@ def _documented(module: str, name: str, value: Any) -> str:
     if isinstance(value, ModuleType):
         if not callable(value):
             return ""
-        function = import_module(f"{value.__name__}.plan").plan  # of the package, which can be called
+        function = getattr(import_module(f"{value.__name__}.library"), name)  # of the package, which can be called
         body = textwrap.indent(inspect.getdoc(function) or "", "   ")
         return f".. py:function:: {module}.{name}{inspect.signature(function)}\n\n{body}\n"
     if inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method":

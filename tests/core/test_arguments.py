@@ -232,12 +232,12 @@ LIBRARY: Any = absolve  # for calls that no type checker accepts
         (lambda path: LIBRARY.walk_links(path, on_diagnostic=5), "on_diagnostic must be a function"),
         (lambda _: LIBRARY.walk_links(5), "absolve.walk_links() takes paths, not int"),
         (lambda _: LIBRARY.walk_links(b"page"), "absolve.walk_links() takes paths, not bytes"),
-        (lambda _: LIBRARY.mirror(5), "absolve.mirror() takes a list of documents"),
-        (lambda _: LIBRARY.mirror(PAGE), "absolve.mirror() takes a list of documents"),
-        (lambda _: LIBRARY.mirror([], at=2020), "at must be a str, not int"),
-        (lambda _: LIBRARY.mirror([], same=5), "same must be a str, not int"),
-        (lambda _: LIBRARY.mirror([], by=None), "by must be a str, not None"),
-        (lambda _: LIBRARY.mirror([], keep_errors=1), "keep_errors must be True or False, not 1"),
+        (lambda _: LIBRARY.mirror_plan(5), "absolve.mirror_plan() takes a list of documents"),
+        (lambda _: LIBRARY.mirror_plan(PAGE), "absolve.mirror_plan() takes a list of documents"),
+        (lambda _: LIBRARY.mirror_plan([], at=2020), "at must be a str, not int"),
+        (lambda _: LIBRARY.mirror_plan([], same=5), "same must be a str, not int"),
+        (lambda _: LIBRARY.mirror_plan([], by=None), "by must be a str, not None"),
+        (lambda _: LIBRARY.mirror_plan([], keep_errors=1), "keep_errors must be True or False, not 1"),
     ],
 )
 def test_functions_for_files_and_mirrors_name_an_option_of_a_wrong_type(call: Any, advice: str, tmp_path: Path) -> None:

@@ -21,17 +21,17 @@ _AUDITED = "_duckdb"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0: success; 1: completed, but an input failed or a check found a difference; 2: usage error; 141: the reader closed
-    the output pipe; 130, 143 or 129: ended by SIGINT, SIGTERM or SIGHUP (128 + signal number, as in shells).
+    0: all well; 1: a check found something; 2: usage error; 3: an input or an output failed; 141: the reader closed the
+    output pipe; 130, 143 or 129: ended by SIGINT, SIGTERM or SIGHUP (128 + signal number, as in shells).
     """
     alone = argv is None and gc.isenabled()  # the process has no other purpose
     arguments = sys.argv[1:] if argv is None else list(argv)
     if alone:
         gc.disable()  # during imports: they leave no garbage, and a collection takes longer than rewriting a page
     try:
-        if arguments in (["--version"], ["-V"]):
+        if arguments in (["--version"], ["-V"], ["--version", "--json"]):
             try:
-                print(version(), flush=True)
+                print(version() if len(arguments) == 1 else versions(), flush=True)
             except OSError:
                 pass  # the run reports it
             else:
@@ -66,6 +66,15 @@ def _import_argparse() -> None:
 def version() -> str:
     """Return the version, and whether absolve is compiled."""
     return f"absolve {__version__} ({'compiled' if is_compiled() else 'interpreted'})"
+
+
+def versions() -> str:
+    """Return the versions of the package and of the schema of all tables, as an object of JSON."""
+    import json
+
+    from absolve.tables import SCHEMA_VERSION
+
+    return json.dumps({"version": __version__, "compiled": is_compiled(), "schema": SCHEMA_VERSION})
 
 
 def is_compiled() -> bool:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
-from absolve.core.errors import DocumentError
 from absolve.run import load, special_files
 from absolve.tables.json import encode
 from absolve.verifying import browser as browsing
@@ -59,7 +58,7 @@ def _views(
 def _compare(entity: Entity, view: View, report: Report) -> None:
     found = browsing.differences(entity, view)
     for difference in found:
-        report.failure(DocumentError(difference))
+        report.found(difference)
     count = len(view.links)
     name = printable.message(entity.name, credentials=report.credentials)
     print(f"{name}: {'different' if found else 'equal'}, {count} link{'' if count == 1 else 's'}")

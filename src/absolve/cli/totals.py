@@ -16,6 +16,7 @@ from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+number: Final = printable.number
 _SCOPES = ("internal", "external", "same-document", "other")
 
 
@@ -126,11 +127,6 @@ def _kinds(counts: Counter[str]) -> str:
     kinds = [f"{count:,} {printable.printable(kind)}" for kind, count in counts.most_common(_KINDS)]
     others = counts.total() - sum(count for _, count in counts.most_common(_KINDS))
     return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
-
-
-def number(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 link`, `2,000 links`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def of_links(totals: Totals) -> str:

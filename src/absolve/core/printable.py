@@ -87,3 +87,8 @@ def width(text: str) -> int:
         0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in {"W", "F"})
         for character in text
     )
+
+
+def number(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 link`, `2,000 links`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

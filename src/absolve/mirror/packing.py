@@ -110,8 +110,8 @@ class Mirror:
 
 def _type_of(file: File) -> str:
     """Return the media type of a file, which goes into a URL and a header: what a server declared may be any text."""
-    declared = file.media_type or extensions.by_name(file.path)
-    return declared if _MEDIA_TYPE.fullmatch(declared or "") else "application/octet-stream"
+    declared = (file.media_type or extensions.by_name(file.path) or "").partition(";")[0].strip()
+    return declared if _MEDIA_TYPE.fullmatch(declared) else "application/octet-stream"
 
 
 def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:

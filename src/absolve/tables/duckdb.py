@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import MissingPackageError, UsageError
-from absolve.tables import Sink
+from absolve.tables import SCHEMA_VERSION, Sink
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,6 +46,7 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], path: Path
         with closing(duckdb.connect(str(path), config=CLOSED)) as database:
             add_tables(database, tables, chunks)
             for table in tables:
+                database.execute(f"COMMENT ON TABLE {table.name} IS 'absolve schema {SCHEMA_VERSION}'")
                 for name, select in table.views.items():
                     database.execute(f"CREATE VIEW {name} AS {select.format(host=HOST, **HAS_PROBLEM)}")
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # e.g. a full disk

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import MissingPackageError
 from absolve.inventory import arrow_batches
-from absolve.tables import Sink
+from absolve.tables import SCHEMA_VERSION, Sink
 
 try:
     from pyarrow import parquet
@@ -28,6 +28,7 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], file: IO[b
     """Write batches and columns in row groups of ROW_GROUP rows, fewer where rows are large."""
     (table,) = tables
     schema = table.schema or arrow_batches.schema(tuple(table.columns))
+    schema = schema.with_metadata({"absolve.schema": str(SCHEMA_VERSION)})
     # Not for texts of the inventory: their dictionary would grow too large, and the writer would fall back to plain
     # encoding.
     words = True if table.schema else [field.name for field in schema if field.type == arrow_batches.WORD]
