@@ -69,7 +69,8 @@ def rewrite(source: Source, *others: Never, policy: Policy | None = None, **opti
     A document whose tokenizing was ambiguous (rare: one of 1,875 pages) is verified after the rewrite; DocumentError is
     raised unless that proves that only links change and each still has the same target.
     """
-    arguments.check_alone(others, "absolve.rewrite()")
+    if others:
+        raise arguments.surplus(others[0], "absolve.rewrite()")
     notify = _notify(options) if options else None
     document, settings = opened(source, options, "absolve.rewrite()")
     policy = checked(policy) if policy is not None else None
@@ -132,7 +133,8 @@ def links(source: Source, *others: Never, **options: Unpack[Options]) -> Iterato
     Options and errors are those of `rewrite`. With `headers`, links in the header fields (Link, Location, Refresh and
     others) come first: their rows have the entity `header`, and places in it.
     """
-    arguments.check_alone(others, "absolve.links()")
+    if others:
+        raise arguments.surplus(others[0], "absolve.links()")
     entities = _walked(source, options, "absolve.links()")
     if len(entities) == 1:
         return rows(entities[0])
@@ -145,7 +147,8 @@ def documents(source: Source, *others: Never, **options: Unpack[Options]) -> Ite
     Documents that absolve does not read, such as images in an archive, have rows, too. Options and errors are those of
     `rewrite`.
     """
-    arguments.check_alone(others, "absolve.documents()")
+    if others:
+        raise arguments.surplus(others[0], "absolve.documents()")
     return (found.row for found in captured(source, **options))
 
 
@@ -185,7 +188,8 @@ def base(source: Source, *others: Never, **options: Unpack[Options]) -> BaseURL:
 
     Options and errors are those of `rewrite`.
     """
-    arguments.check_alone(others, "absolve.base()")
+    if others:
+        raise arguments.surplus(others[0], "absolve.base()")
     return _walked(source, options, "absolve.base()", bases=False)[-1].bases.base
 
 

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
 _SHOWN: Final = 200  # most characters of a value quoted in an error
 
@@ -154,7 +154,6 @@ def check_options(given: Iterable[str], known: Iterable[str], call: str, named: 
             raise TypeError(f"{call} has no option {_shown(option)}: {_meant(option, options) or hint}")
 
 
-URL: Final = "url="
 _OF_LISTS: Final = frozenset({"kind", "scope", "problem"})
 # What people write -> the option that is meant; a guess by letters would be another one.
 _MEANT: Final = {
@@ -174,13 +173,11 @@ def _meant(option: str, known: Collection[str]) -> str:
     return f"it is {meant}=" if meant in known else ""
 
 
-def check_alone(others: Sequence[object], call: str, takes: str = "the document") -> None:
-    """Raise TypeError for further values without a name; a text that is a URL is named."""
-    if others:
-        shown = _shown(others[0])
-        is_url_ = (isinstance(others[0], str) and ":" in others[0]) or is_url(others[0])
-        hint = f"the URL of the document is {URL}{shown}" if is_url_ else "give the names of options"
-        raise TypeError(f"{call} takes one value without a name, {takes}, and not {shown}: {hint}")
+def surplus(given: object, call: str) -> TypeError:
+    """Return the error for a second value without a name; one that is a URL is named."""
+    is_text = isinstance(given, str) and ":" in given
+    hint = f"the URL of the document is url={_shown(given)}" if is_text or is_url(given) else "options have names"
+    return TypeError(f"{call} takes one value without a name, the document, and not {_shown(given)}: {hint}")
 
 
 def _shown(given: object) -> str:

@@ -152,7 +152,7 @@ def _course(reports: course.Collected, options: dict[str, Any]) -> Course:
 def choice_of(options: dict[str, Any], call: str) -> Choice:
     """Return which captures are held. Raise UsageError or TypeError for an option that is wrong."""
     for name in ("at", "by", "same", "absent", "profile"):
-        if options.get(name) is not None:
+        if name in options and not (options[name] is None and name in {"at", "same"}):
             arguments.text_of(options[name], name)
     if options.get("absent", "keep") not in {"keep", "sever"}:
         raise UsageError(f"{call}: absent must be keep or sever, not {in_short(repr(options['absent']))}")
