@@ -46,7 +46,7 @@ def test_an_audit_is_that_of_the_command(tmp_path: Path, capfd: pytest.CaptureFi
 
 
 def test_documents_and_archives_are_sites(tmp_path: Path) -> None:
-    new = [absolve.Document("<a href=/b><a href=/gone>", url="https://h/"), page("https://h/b")]
+    new: list[absolve.Document | bytes] = [absolve.Document("<a href=/b><a href=/gone>", url="https://h/"), page("https://h/b")]
     old = absolve.Document("<p>words of a page that is lost", url="http://old/lost")
     found = absolve.audit(new, old=[old], url="https://h/", old_url="http://old/", output=[tmp_path / "a.csv"])
     assert [(one.document, one.verdict) for one in found.findings] == [("https://h/", "broken"), ("http://old/lost", "lost")]
