@@ -229,7 +229,7 @@ no browser found; 3 an input failed""",
         "base:resolve",
         """\
 Prints one URL per line. A reference that cannot be resolved gives an empty
-line, and the exit status is 3. Invisible characters and line ends are
+line, and the exit status is 1. Invisible characters and line ends are
 percent-escaped.
 
 examples:

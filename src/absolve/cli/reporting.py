@@ -170,6 +170,7 @@ class Report:
         """Report what a check found in inputs that it could read."""
         self.has_findings = True
         self._print(self._printed(difference), difference.code, ERROR)
+        self._help(difference)
 
     def note(self, code: str, text: str) -> None:
         """Print a note about the run, unless `quiet`."""
