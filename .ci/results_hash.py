@@ -57,7 +57,7 @@ def run(argv: list[str], source: Path, results: Path, options: tuple[str, ...], 
 
 def call(argv: list[str]) -> None:
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode not in {0, 1}:
+    if done.returncode not in {0, 1, 3}:
         sys.exit(f"{' '.join(argv)}: exit status {done.returncode}\n{done.stderr.decode()[-2000:]}")
 
 

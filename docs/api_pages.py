@@ -109,7 +109,9 @@ def _function(module: str, name: str, value: Any) -> str:
 
 
 def _called(value: Any) -> Any:
-    return import_module(f"{value.__name__}.plan").plan if isinstance(value, ModuleType) else value
+    if not isinstance(value, ModuleType):
+        return value
+    return getattr(import_module(f"{value.__name__}.library"), value.__name__.rpartition(".")[2])
 
 
 def _text(value: Any) -> str:

@@ -83,7 +83,27 @@ def test_the_name_of_a_file_as_a_document_is_reported(call: Any, url: str | None
             call(source, url=url, on_diagnostic=found.append)
             assert [one.code for one in found] == ["path-as-text"], source
     for text in TEXTS:
-        call(text, url=url, media_type="text/html", on_diagnostic=pytest.fail)
+        found = []
+        call(text, url=url, media_type="text/html", on_diagnostic=found.append)
+        assert [one.code for one in found] == ["css-as-text"] * text.startswith("@import"), text
+
+
+STYLES = (
+    *("body{background:url(x)}", "@import 'x.css';", "/* a */ .a:hover, #b { color: red }\n", "@media print { a { color: #fff } }"),
+    "a{b:c}\n" * 1000,
+)
+NO_STYLES = ('{"a": {"b": 1}}', "{{ a: b }}", "Dear {name}, the price is: {price}", "<style>a{b:c}</style>", "a {b} c: d", "x = {a: b}")
+
+
+@pytest.mark.parametrize("call", [*CALLS, absolve.base])
+def test_a_style_sheet_as_text_is_reported(call: Any) -> None:
+    for text in STYLES:
+        found: list[Diagnostic] = []
+        call(text, url=URL, on_diagnostic=found.append)
+        assert [one.code for one in found] == ["css-as-text"], text
+        call(text, url=URL, media_type="text/css", on_diagnostic=pytest.fail)
+    for text in NO_STYLES:
+        call(text, url=URL, media_type="text/html", on_diagnostic=pytest.fail)
 
 
 def test_each_part_that_stays_is_reported() -> None:

@@ -17,21 +17,26 @@ TYPE_CHECKING = False  # type checkers assume True; importing typing takes longe
 if TYPE_CHECKING:
     from absolve import arrow, spark, trees
     from absolve.api import base, documents, links, rewrite, verify
+    from absolve.audit.library import Audit, Cause, Finding, OldURL, audit
+    from absolve.audit.schemas import schema
     from absolve.core.errors import (
         AbsolveError,
         Diagnostic,
         DiagnosticWarning,
         DocumentError,
+        MissingFileError,
         MissingPackageError,
         UsageError,
     )
     from absolve.core.model import BaseClaim, BaseURL, ClaimOutcome, Document, Layer
     from absolve.core.options import (
+        AuditOptions,
         FileOptions,
         Headers,
         Kind,
         MirrorOptions,
         Options,
+        PlanOptions,
         Problem,
         Profile,
         Scope,
@@ -41,7 +46,8 @@ if TYPE_CHECKING:
     from absolve.document.resolved import Resolved
     from absolve.inventory.columns import Row
     from absolve.inventory.documents import DocumentRow
-    from absolve.mirror.plan import plan as mirror
+    from absolve.mirror.library import Mirror, MirrorNote, MirrorPage, MissingURL, mirror
+    from absolve.mirror.plan import MirrorPlan, mirror_plan
     from absolve.run.files import Policy, only, remap, rewrite_file, walk_links
     from absolve.run.responses import document_of, items
     from absolve.run.web.fetching import afetch, fetch
@@ -49,8 +55,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbsolveError",
+    "Audit",
+    "AuditOptions",
     "BaseClaim",
     "BaseURL",
+    "Cause",
     "ClaimOutcome",
     "Diagnostic",
     "DiagnosticWarning",
@@ -58,12 +67,21 @@ __all__ = [
     "DocumentError",
     "DocumentRow",
     "FileOptions",
+    "Finding",
     "Headers",
     "Kind",
     "Layer",
+    "Mirror",
+    "MirrorNote",
     "MirrorOptions",
+    "MirrorPage",
+    "MirrorPlan",
+    "MissingFileError",
     "MissingPackageError",
+    "MissingURL",
+    "OldURL",
     "Options",
+    "PlanOptions",
     "Policy",
     "Problem",
     "Profile",
@@ -76,6 +94,7 @@ __all__ = [
     "__version__",
     "afetch",
     "arrow",
+    "audit",
     "base",
     "document_of",
     "documents",
@@ -83,11 +102,13 @@ __all__ = [
     "items",
     "links",
     "mirror",
+    "mirror_plan",
     "only",
     "remap",
     "resolve",
     "rewrite",
     "rewrite_file",
+    "schema",
     "spark",
     "trees",
     "verify",
@@ -96,8 +117,11 @@ __all__ = [
 
 _MODULES = {
     "AbsolveError": "core.errors",
+    "Audit": "audit.library",
+    "AuditOptions": "core.options",
     "BaseClaim": "core.model",
     "BaseURL": "core.model",
+    "Cause": "audit.library",
     "ClaimOutcome": "core.model",
     "Diagnostic": "core.errors",
     "DiagnosticWarning": "core.errors",
@@ -105,12 +129,21 @@ _MODULES = {
     "DocumentError": "core.errors",
     "DocumentRow": "inventory.documents",
     "FileOptions": "core.options",
+    "Finding": "audit.library",
     "Headers": "core.options",
     "Kind": "core.options",
     "Layer": "core.model",
+    "Mirror": "mirror.library",
+    "MirrorNote": "mirror.library",
     "MirrorOptions": "core.options",
+    "MirrorPage": "mirror.library",
+    "MirrorPlan": "mirror.plan",
+    "MissingFileError": "core.errors",
     "MissingPackageError": "core.errors",
+    "MissingURL": "mirror.library",
+    "OldURL": "audit.library",
     "Options": "core.options",
+    "PlanOptions": "core.options",
     "Policy": "run.files",
     "Problem": "core.options",
     "Profile": "core.options",
@@ -122,6 +155,7 @@ _MODULES = {
     "WalkOptions": "core.options",
     "afetch": "run.web.fetching",
     "arrow": "arrow",  # a module
+    "audit": "audit",  # the package can be called
     "base": "api",
     "document_of": "run.responses",
     "documents": "api",
@@ -129,11 +163,13 @@ _MODULES = {
     "items": "run.responses",
     "links": "api",
     "mirror": "mirror",  # the package can be called
+    "mirror_plan": "mirror.plan",
     "only": "run.files",
     "remap": "run.files",
     "resolve": "urls",
     "rewrite": "api",
     "rewrite_file": "run.files",
+    "schema": "audit.schemas",
     "spark": "spark",
     "trees": "trees",
     "verify": "api",

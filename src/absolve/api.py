@@ -21,7 +21,7 @@ from absolve.rewriting.policy import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Unpack
+    from typing import Never, Unpack
 
     from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseURL
@@ -51,7 +51,7 @@ def rewrite(source: str, *, policy: Policy | None = None, **options: Unpack[Opti
 def rewrite(
     source: bytes | Document | Buffer, *, policy: Policy | None = None, **options: Unpack[Options]
 ) -> bytes: ...
-def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> bytes | str:
+def rewrite(source: Source, *others: Never, policy: Policy | None = None, **options: Any) -> bytes | str:
     """Return the document with every link made absolute, or as `policy` returns it; as str for a str, else as bytes.
 
     `options`: name, media_type, charset, url and headers, as for `Document`; profile ("rfc1808", "rfc3986", "whatwg",
@@ -68,9 +68,11 @@ def rewrite(source: Source, *, policy: Policy | None = None, **options: Any) -> 
     source that is no document (a path, an open file), an unknown option, a value of another type, and a policy that
     returns neither str nor None.
 
-    A document whose tokenizing was ambiguous (none of 1,875 real pages is) is verified after the rewrite; DocumentError is
-    raised unless that proves that only links change and each still has the same target.
+    A document whose tokenizing was ambiguous (none of 1,875 real pages is) is verified after the rewrite; DocumentError
+    is raised unless that proves that only links change and each still has the same target.
     """
+    if others:
+        raise arguments.surplus(others[0], "absolve.rewrite()")
     notify = _notify(options) if options else None
     document, settings = opened(source, options, "absolve.rewrite()")
     policy = checked(policy) if policy is not None else None
@@ -127,24 +129,28 @@ def _once(policy: Policy) -> Policy:
     return asked
 
 
-def links(source: Source, **options: Unpack[Options]) -> Iterator[Row]:
+def links(source: Source, *others: Never, **options: Unpack[Options]) -> Iterator[Row]:
     """Return an iterator over the links of a document and of all documents inside it, in document order, one row each.
 
     Options and errors are those of `rewrite`. With `headers`, links in the header fields (Link, Location, Refresh and
     others) come first: their rows have the entity `header`, and places in it.
     """
+    if others:
+        raise arguments.surplus(others[0], "absolve.links()")
     entities = _walked(source, options, "absolve.links()")
     if len(entities) == 1:
         return rows(entities[0])
     return (row for entity in entities for row in rows(entity))
 
 
-def documents(source: Source, **options: Unpack[Options]) -> Iterator[DocumentRow]:
+def documents(source: Source, *others: Never, **options: Unpack[Options]) -> Iterator[DocumentRow]:
     """Return an iterator over a document and all documents inside it, in document order, one row each.
 
     Documents that absolve does not read, such as images in an archive, have rows, too. Options and errors are those of
     `rewrite`.
     """
+    if others:
+        raise arguments.surplus(others[0], "absolve.documents()")
     return (found.row for found in captured(source, **options))
 
 
@@ -179,11 +185,13 @@ def into(found: Columns, source: Source, **options: Unpack[Options]) -> Iterator
     return (None for entity in entities for _ in fill(found, entity))
 
 
-def base(source: Source, **options: Unpack[Options]) -> BaseURL:
+def base(source: Source, *others: Never, **options: Unpack[Options]) -> BaseURL:
     """Return the base URL of a document, with its layer and the outcome of every claim (RFC 1808 section 3).
 
     Options and errors are those of `rewrite`.
     """
+    if others:
+        raise arguments.surplus(others[0], "absolve.base()")
     return _walked(source, options, "absolve.base()", bases=False)[-1].bases.base
 
 

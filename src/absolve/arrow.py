@@ -11,6 +11,7 @@ from absolve import api
 from absolve.inventory.arrow_batches import batch, schema
 from absolve.inventory.batches import MOST_BYTES
 from absolve.inventory.columns import COLUMNS, Columns
+from absolve.tables import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,7 +37,8 @@ def links(source: Source, **options: Unpack[Options]) -> pa.Table:
     """Return the links of a document as a table with all columns; options and errors are those of `absolve.links`."""
     from pyarrow import Table
 
-    return Table.from_batches([batch(COLUMNS, api.columns(source, **options))])
+    found = Table.from_batches([batch(COLUMNS, api.columns(source, **options))])
+    return found.replace_schema_metadata({"absolve.schema": str(SCHEMA_VERSION)})
 
 
 def batches(sources: Iterable[Source], *, rows: int = ROWS, **options: Unpack[Options]) -> Iterator[pa.RecordBatch]:

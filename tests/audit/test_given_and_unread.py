@@ -90,7 +90,7 @@ def test_json_that_is_cut_off_is_a_failure(tmp_path: Path, capsys: pytest.Captur
 def test_an_input_that_holds_nothing_fails_beside_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = written(tmp_path / "new", SITE)
     (tmp_path / "empty").mkdir()
-    assert main(["audit", str(new), str(tmp_path / "empty"), "--url", NEW]) == 1
+    assert main(["audit", str(new), str(tmp_path / "empty"), "--url", NEW]) == 3
     assert "absolve: findings: 0 of 2 links; 1 input failed" in capsys.readouterr().err
 
 
@@ -116,7 +116,7 @@ def test_paths_and_tables_are_lists_of_old_urls(tmp_path: Path, name: str, text:
 def test_old_urls_of_another_host_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(tmp_path, {"old.txt": f"{OLD}about/\nhttp://www.old.example/b\n"})
     new = written(tmp_path / "new", SITE)
-    assert main(["audit", str(new), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD]) == 1
+    assert main(["audit", str(new), "--url", NEW, "--old", str(tmp_path / "old.txt"), "--old-url", OLD]) == 3
     assert "old.txt: elsewhere: 1 of its URLs is of another host" in capsys.readouterr().err
 
 

@@ -153,7 +153,7 @@ def test_a_run_with_a_broken_record_continues_and_exits_with_1(
     broken = record(PAGE).replace(b"http\r\nContent-Length: ", b"http\r\nContent-Length: 1")
     archive.write_bytes(record(PAGE) + broken + record(PAGE))
     done = absolve("rewrite", archive, "-o", tmp_path / "out.warc")
-    assert done.status == 1
+    assert done.status == 3
     assert f"at byte {len(record(PAGE))}" in done.err
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + broken + record(ABSOLUTE)
 
@@ -170,7 +170,7 @@ def test_a_record_that_fails_verification_stays_and_the_others_are_rewritten(
 
     monkeypatch.setattr(rewriter, "rewrite", cheating)
     done = absolve("rewrite", archive, "-o", tmp_path / "out.warc", "--verify")
-    assert done.status == 1
+    assert done.status == 3
     assert "warcio: " in done.err
     assert done.err.count("unverified") == 1
     assert (tmp_path / "out.warc").read_bytes() == record(ABSOLUTE) + other + record(ABSOLUTE)
@@ -257,6 +257,6 @@ def test_several_processes_list_the_same_rows_of_nested_archives_as_one(
     names[3].write_bytes(names[0].read_bytes()[:-20])
     by_many, by_one = (absolve("links", *names, names[0], "--verbose", *options, jobs) for jobs in ("-j2", "-j1"))
     assert by_many.out == by_one.out != b""
-    assert by_many.status == by_one.status == 1
+    assert by_many.status == by_one.status == 3
     message = [[line for line in done.err.splitlines() if str(tmp_path) in line] for done in (by_many, by_one)]
     assert message[0] == message[1] != []

@@ -99,7 +99,7 @@ def test_without_a_backup_nothing_is_written(
 
     monkeypatch.setattr("absolve.run.outputs.os.link", full)
     done = absolve(*IN_PLACE, document)
-    assert done.status == 1
+    assert done.status == 3
     assert ": unwritable: No space left" in done.err
     assert names(document.parent) == {document.name}
     assert document.read_bytes() == before

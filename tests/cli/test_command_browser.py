@@ -72,7 +72,7 @@ def test_a_page_that_fails_in_the_browser_is_reported_and_the_rest_continues(abs
     unseen = page.with_name("unseen.html")
     unseen.write_bytes(PAGE)
     done = absolve("browser", *way, unseen, page.with_name("none.html"), page)
-    assert (done.status, len(done.lines)) == (1, 1)
+    assert (done.status, len(done.lines)) == (3, 1)
     assert done.err.splitlines()[0] == f"error: {unseen}: no-view: it took too long"
     assert done.err.splitlines()[1].startswith(f"error: {page.with_name('none.html')}: not-found: ")
 

@@ -138,7 +138,7 @@ def test_keys_that_are_no_paths_are_listed_and_leave_no_output_folder(
     assert "\x01" not in listed.err
     out = tmp_path / "below/out"
     done = absolve("rewrite", bucket.url("in/"), "-o", str(out), "--default-url", "http://h/")
-    assert done.status == 1
+    assert done.status == 3
     assert done.err.count(": outside: ") == len(UNSAFE)
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()) == sorted(SAFE)
     assert [path for path in tmp_path.rglob("*") if path.is_file() and out not in path.parents] == []
@@ -252,7 +252,7 @@ def test_a_mirror_from_and_into_a_bucket_is_that_of_a_disk(absolve: Runner, buck
 MISTAKES = {
     ("mirror", "s3://b/a/", "-o", "s3://b/a/c/"): (2, "is also an input"),
     ("mirror", "s3://b/a/", "-o", "s3://b/c/", "--resume"): (2, "--resume goes on with a mirror on a disk"),
-    ("links", "s3://none/x.html"): (1, "s3://none/x.html: not-found"),
+    ("links", "s3://none/x.html"): (3, "s3://none/x.html: not-found"),
     ("links", "gs://none/x.html"): (2, "gs://none/x.html needs gcsfs: pip install 'absolve[gs]'"),
     ("links", "abfs://none/x.html"): (2, "abfs://none/x.html needs adlfs: pip install 'absolve[abfs]'"),
     ("links", "s3://"): (2, "s3:// names no bucket"),
@@ -263,7 +263,7 @@ MISTAKES = {
     ("links", "s3://b/a.html", "-o", "s3://b/a.html", "-f", "csv"): (2, "is also an input"),
     ("links", str(FIXTURES / "default.html"), "-o", "s3://none/x.csv"): (1, "s3://none/x.csv"),
     ("audit", "s3://b/a/", str(FIXTURES)): (2, "s3://b/a/ is the URL of a store, and absolve audit"),
-    ("base", "s3://none/x.html"): (1, "not-found"),
+    ("base", "s3://none/x.html"): (3, "not-found"),
 }
 
 
@@ -289,7 +289,7 @@ def test_without_credentials_or_a_server_a_run_ends_with_the_reason(
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     done = absolve("links", bucket.url())
-    assert done.status == 1
+    assert done.status == 3
     assert "Could not connect to the endpoint" in done.err
 
 

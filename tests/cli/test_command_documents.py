@@ -44,7 +44,7 @@ def test_every_file_of_a_folder_has_a_row(absolve: Runner, site: Path) -> None:
         ("http://h/s/p.html", "text/html", len(PAGE), "t", []),
         ("http://h/s/x.xml", "application/xml", 31, None, ["not-well-formed"]),
     ]
-    assert (done.status, "not-well-formed" in done.err, "i.png" in done.err) == (1, True, False)
+    assert (done.status, "not-well-formed" in done.err, "i.png" in done.err) == (3, True, False)
 
 
 def test_lists_are_joined_and_formulas_are_quoted_in_csv(absolve: Runner, site: Path) -> None:

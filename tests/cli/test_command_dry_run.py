@@ -84,7 +84,7 @@ def tried(absolve: Runner, command: str, name: str) -> bool:
         done = absolve(command, *run, *given(name, OPTIONS[command][name][1]), *MORE.get(name, []))
         assert tree() == before, (name, run, done)
         statuses.append(done.status)
-    return min(statuses) < 2
+    return set(statuses) != {2}
 
 
 @pytest.mark.parametrize("command", OPTIONS)

@@ -119,7 +119,7 @@ def test_an_interrupted_run_leaves_the_errors_file_unchanged(number: int) -> Non
 def test_a_failing_run_leaves_the_errors_file_unchanged(absolve: Runner) -> None:
     Path("errors.jsonl").write_text("as it was")
     Path("out.csv").mkdir()
-    assert absolve("links", "none.html", "-o", "out.csv", "--errors", "errors.jsonl").status == 1
+    assert absolve("links", "none.html", "-o", "out.csv", "--errors", "errors.jsonl").status == 3
     assert Path("errors.jsonl").read_text() == "as it was"
 
 
@@ -142,7 +142,7 @@ def test_a_write_error_leaves_the_errors_file_unchanged(
     monkeypatch.setattr(Report, "_fail", fail)
     Path("errors.jsonl").write_text("as it was")
     done = absolve("links", "none.html", "other.html", "page.html", "-o", "out.csv", "--errors", "errors.jsonl")
-    assert done.status == 1
+    assert done.status == 3
     assert done.err.count("--errors: unwritable: No space left on device") == 1
     assert Path("errors.jsonl").read_text() == "as it was"
     assert Path("out.csv").exists()

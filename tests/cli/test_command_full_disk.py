@@ -61,7 +61,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(output: str, arguments: s
     words = arguments.split()
     Path(output).write_bytes(b"old")
     status, lines = run(*words, *(["-o"] if words[-1][:2] != "--" else []), output, before=limited)
-    assert status == 1
+    assert status == 3
     assert not [line for line in lines if line.startswith((" ", "Traceback", "Exception"))], lines
     assert any("unwritable" in line for line in lines), lines
     assert Path(output).read_bytes() == b"old"
@@ -71,7 +71,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(output: str, arguments: s
 @pytest.mark.parametrize("arguments", ["rewrite site --in-place", "rewrite site -o out/ -j2", "mirror c.warc -o m", "audit site --url http://h/ --fix"])
 def test_a_folder_keeps_what_cannot_be_written(arguments: str) -> None:
     status, lines = run(*arguments.split(), "--quiet", before=limited)
-    assert status == 1
+    assert status == 3
     assert all(line.startswith("error:") and "unwritable" in line for line in lines), lines
     assert lines
     assert [path.read_bytes() for path in sorted(Path("site").glob("?.html"))] == [PAGE % number for number in range(3)]
@@ -83,7 +83,7 @@ def test_a_folder_keeps_what_cannot_be_written(arguments: str) -> None:
 def test_a_full_standard_output_is_one_line(arguments: str) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
         status, lines = run(*arguments.split(), stdout=full.fileno())
-    assert status == 1
+    assert status == 3
     assert [line for line in lines if line.startswith("error")] == ["error: standard output: unwritable: No space left on device"]
     assert not [line for line in lines if line.startswith(("Traceback", "Exception"))], lines
 
@@ -97,7 +97,7 @@ def test_a_full_disk_is_one_line_for_all_files_of_a_run() -> None:
         Path("full/filler").write_bytes(b"x" * 30_000)
         for arguments in ("rewrite site -o full/out", "mirror c.warc -o full/m"):
             status, lines = run(*arguments.split(), "--quiet")
-            assert (status, len(lines)) == (1, 1), lines
+            assert (status, len(lines)) == (3, 1), lines
             assert "unwritable: " in lines[0]
     finally:
         subprocess.run(["umount", "full"], check=True)  # noqa: S607 - as mount

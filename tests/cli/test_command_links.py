@@ -46,7 +46,7 @@ def test_the_rows_of_all_inputs_are_in_one_table(absolve: Runner, page: Path) ->
 def test_unreadable_inputs_are_reported_and_the_rest_is_listed(absolve: Runner, page: Path, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\x00")
     done = absolve("links", tmp_path / "binary", tmp_path / "none", page)
-    assert (done.status, len(done.lines)) == (1, 2)
+    assert (done.status, len(done.lines)) == (3, 2)
     assert [line.split(": ")[2] for line in done.err.splitlines()] == ["unknown-media-type", "not-found"]
 
 
@@ -134,7 +134,7 @@ def test_no_list_passes_a_link_that_leads_out_of_an_input_folder(
 
 def test_an_output_that_cannot_be_written_is_reported_by_name(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("links", page, "-o", tmp_path / "none" / "out.csv")
-    assert (done.status, done.err) == (1, f"error: {tmp_path / 'none' / 'out.csv'}: unwritable: No such file or directory\n")
+    assert (done.status, done.err) == (3, f"error: {tmp_path / 'none' / 'out.csv'}: unwritable: No such file or directory\n")
 
 
 def test_an_internal_error_in_one_document_does_not_end_the_run(
@@ -147,5 +147,5 @@ def test_an_internal_error_in_one_document_does_not_end_the_run(
 
     monkeypatch.setattr("absolve.run.load.walk", faulty)
     done = absolve("links", "-", page, stdin=PAGE)
-    assert (done.status, len(done.lines)) == (1, 2)
+    assert (done.status, len(done.lines)) == (3, 2)
     assert done.err.startswith("error: -: internal-error: a fault of absolve, please report it")

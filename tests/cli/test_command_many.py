@@ -79,7 +79,7 @@ def test_the_documents_of_a_folder_are_listed_and_other_files_are_skipped(
         ("site/a/style.css", "http://h/d/a/i.png"),
         ("site/index.html", "http://h/d/x.html"),
     ]
-    assert done.status == 1
+    assert done.status == 3
     assert "error: site/e/broken.html: unknown-media-type: " in done.err
     assert site.is_dir()
 
@@ -152,7 +152,7 @@ def test_a_copy_of_a_folder_has_its_layout_its_other_files_modes_and_times(
     (site / "a/i.png").chmod(0o640)
     os.utime(site / "a/i.png", ns=(10**18, 10**18))
     done = absolve("rewrite", "site", "--url", URL, "-o", "out/copy", jobs)
-    assert (done.status, done.out) == (1, b"")
+    assert (done.status, done.out) == (3, b"")
     expected = dict(FILES)
     del expected["e/broken.html"]
     expected["index.html"] = LINK.replace(b"x.html", b"http://h/d/x.html")
@@ -193,7 +193,7 @@ def test_in_place_only_what_changes_is_written_and_backups_are_no_inputs(
     (site / "link.html").symlink_to("index.html")
     for _ in "12":
         done = absolve("rewrite", "site", "--url", URL, "--in-place", "--backup", ".orig", jobs)
-        assert done.status == 1
+        assert done.status == 3
     found = files_below(site)
     changed = {place for place in FILES if found[place] != FILES[place]}
     assert changed == {"index.html", "a/page.html", "a/style.css", "a/note"}

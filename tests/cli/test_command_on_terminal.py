@@ -52,7 +52,7 @@ for number, (arguments, environment) in enumerate(json.load(open(os.path.join(ho
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-    if os.waitstatus_to_exitcode(os.wait()[1]) not in {0, 1, 2}:
+    if os.waitstatus_to_exitcode(os.wait()[1]) not in {0, 1, 2, 3}:
         print("CRASHED", flush=True)
 """
 # How a command reads hostile inputs; and values of options, with which more is printed than a usage error.

@@ -169,7 +169,7 @@ def test_contradictory_options_are_a_usage_error(
 def test_unreadable_inputs_are_reported_and_the_rest_is_rewritten(absolve: Runner, page: Path, tmp_path: Path) -> None:
     (tmp_path / "binary.html").write_bytes(b"\x7fELF\x02\x01\x01\x00\x00\x00")
     done = absolve("rewrite", "--in-place", tmp_path / "none.html", tmp_path / "binary.html", page)
-    assert done.status == 1
+    assert done.status == 3
     codes = [line.removeprefix(f"error: {tmp_path}").split(": ")[:2] for line in done.err.splitlines()]
     assert codes == [["/none.html", "not-found"], ["/binary.html", "unknown-media-type"]]
     assert page.read_bytes() == ABSOLUTE
@@ -178,7 +178,7 @@ def test_unreadable_inputs_are_reported_and_the_rest_is_rewritten(absolve: Runne
 def test_an_output_that_cannot_be_written_is_reported_by_name(absolve: Runner, page: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = absolve("rewrite", page, "-o", tmp_path / "file" / "out.html")
-    assert done.status == 1
+    assert done.status == 3
     assert f"{tmp_path / 'file' / 'out.html'}: unwritable: " in done.err
 
 

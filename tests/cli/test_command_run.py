@@ -41,7 +41,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_failures_are_also_written_to_the_errors_file(absolve: Runner, site: Path) -> None:
     (site / "a.html").write_bytes(b"<a href='//[x'>")
-    assert absolve("links", "site", "none.html", URL, "--errors", "errors.jsonl").status == 1
+    assert absolve("links", "site", "none.html", URL, "--errors", "errors.jsonl").status == 3
     errors = [json.loads(line) for line in Path("errors.jsonl").read_text().splitlines()]
     assert [(error["input"], error["code"]) for error in errors] == [
         ("site/b.html", "unknown-media-type"),
@@ -61,7 +61,7 @@ def test_a_run_without_failures_leaves_an_empty_errors_file(absolve: Runner) -> 
 def test_the_errors_file_is_no_input(absolve: Runner) -> None:
     assert absolve("links", "site/a.html", "--errors", "site/a.html").status == 2
     assert Path("site/a.html").read_bytes() == PAGE
-    assert absolve("links", "site/a.html", "--errors", "no/folder").status == 1
+    assert absolve("links", "site/a.html", "--errors", "no/folder").status == 3
 
 
 @pytest.mark.usefixtures("site")
@@ -144,7 +144,7 @@ def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
     argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "XDG_STATE_HOME": str(site.parent / "state")}
     status, shown = in_terminal(argv, environment, stdout=subprocess.DEVNULL)
-    assert status == 1
+    assert status == 3
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     assert re.search("3 (of 3 )?inputs, 0.0 MB, 1 failed", text)  # a thread counts the inputs meanwhile
     assert re.search(r"[0-9]/s", text)
@@ -200,7 +200,7 @@ def test_a_read_only_file_stays_and_the_rest_is_rewritten(absolve: Runner, site:
     (site / "b.html").write_bytes(PAGE)
     (site / "b.html").chmod(0o444)
     done = absolve("rewrite", "site", URL, "--in-place", "--backup", ".bak", jobs)
-    assert done.status == 1
+    assert done.status == 3
     assert done.err == "error: site/b.html: unwritable: the file is read-only\n"
     assert [path.read_bytes() for path in sorted(site.glob("*.html"))] == [NEW, PAGE, NEW]
     assert [path.name for path in sorted(site.glob("*.bak"))] == ["a.html.bak", "c.html.bak"]
@@ -220,7 +220,7 @@ def test_a_file_that_disappears_is_reported_and_the_rest_continues(
 
     monkeypatch.setattr(inputs, "folder", vanishing)
     done = absolve("rewrite", "site", URL, "-o", "out", jobs)
-    assert (done.status, done.err) == (1, "error: site/b.html: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (3, "error: site/b.html: not-found: No such file or directory\n")
     assert sorted(path.name for path in Path("out").iterdir()) == ["a.html", "c.html"]
 
 
@@ -243,7 +243,7 @@ def test_a_file_whose_name_is_not_utf_8_is_processed(absolve: Runner, site: Path
     for suffix in ("jsonl", "sqlite"):
         assert absolve("links", "site", URL, "-o", f"links.{suffix}", jobs) == (0, b"", "")
     Path(os.fsdecode(odd)).write_bytes(BROKEN)
-    assert absolve.process("links", "site", URL, "-o", "links.jsonl", "--errors", "errors", jobs).status == 1
+    assert absolve.process("links", "site", URL, "-o", "links.jsonl", "--errors", "errors", jobs).status == 3
     assert os.fsencode(json.loads(Path("errors").read_text())["input"]) == b"site/\xff\xe9.html"
 
 
@@ -270,7 +270,7 @@ def test_on_a_full_disk_written_files_are_whole_and_the_rest_is_reported(
     (site / "b.html").unlink()
     done = absolve("rewrite", "site", URL, "-o", small_disk / "out", jobs, "--errors", "errors")
     written = {path.name: path.read_bytes() for path in (small_disk / "out").iterdir()}
-    assert done.status == 1
+    assert done.status == 3
     assert 0 < len(written) < 12
     assert all(data in {NEW, NEW * 4000} for data in written.values())
     errors = [json.loads(line) for line in Path("errors").read_text().splitlines()]
@@ -290,7 +290,7 @@ def test_a_table_that_does_not_fit_on_the_disk_leaves_no_file(
 ) -> None:
     (site / "b.html").write_bytes(b"".join(b"<a href=%s>" % os.urandom(20).hex().encode() for _ in range(8000)))
     done = absolve("links", "site", URL, "-o", small_disk / f"links.{suffix}")
-    assert (done.status, done.err) == (1, f"error: {small_disk}/links.{suffix}: unwritable: {reason}\n")
+    assert (done.status, done.err) == (3, f"error: {small_disk}/links.{suffix}: unwritable: {reason}\n")
     assert list(small_disk.iterdir()) == []
 
 

@@ -108,7 +108,7 @@ def test_a_pipe_in_a_list_is_skipped_with_a_diagnostic(site: Path) -> None:
     os.mkfifo(site / "p.html")
     Path("list").write_text("site/a.html\nsite/p.html\nsite/z.html\n")
     status, message = run("rewrite", "--from", "list", URL, "-o", "out")
-    assert (status, message) == (1, "error: site/p.html: special-file: skipped: a pipe, not a regular file\n")
+    assert (status, message) == (3, "error: site/p.html: special-file: skipped: a pipe, not a regular file\n")
     assert files(Path("out/site")) == ["a.html", "z.html"]
 
 
@@ -123,7 +123,7 @@ def test_a_file_removed_before_its_copy_is_the_one_reported(
 
     monkeypatch.setattr("absolve.run.rewrite_task.is_document", gone)
     done = absolve("rewrite", "site", URL, "-o", "out")
-    assert (done.status, done.err) == (1, "error: site/b.png: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (3, "error: site/b.png: not-found: No such file or directory\n")
 
 
 def test_a_pipe_named_on_the_command_line_is_read(absolve: Runner, site: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_pipe_in_the_output_folder_is_not_written(site: Path, name: str) -> No
     Path("out").mkdir()
     os.mkfifo(Path("out") / name)
     status, message = run("rewrite", "site", URL, "-o", "out")
-    assert (status, message) == (1, f"error: out/{name}: unwritable: this is not a regular file\n")
+    assert (status, message) == (3, f"error: out/{name}: unwritable: this is not a regular file\n")
     assert (Path("out") / name).is_fifo()
     assert Path("out/z.html").read_bytes() == DONE
 
@@ -277,5 +277,5 @@ def test_a_pipe_in_the_place_of_a_table_of_an_audit_is_written_and_not_replaced(
 )
 def test_the_error_of_a_device_that_is_full_names_it(command: tuple[str, ...]) -> None:
     status, message = run(*command, URL)
-    assert status == 1
+    assert status == 3
     assert "error: /dev/full: unwritable: No space left on device" in message

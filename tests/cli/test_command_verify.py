@@ -56,7 +56,7 @@ def test_verify_accepts_the_options_of_the_rewrite(absolve: Runner, tmp_path: Pa
 
 def test_verify_reports_unreadable_documents(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("verify", page, tmp_path / "none.html")
-    assert (done.status, done.err) == (1, f"error: {tmp_path / 'none.html'}: not-found: No such file or directory\n")
+    assert (done.status, done.err) == (3, f"error: {tmp_path / 'none.html'}: not-found: No such file or directory\n")
 
 
 def test_verify_needs_two_documents(absolve: Runner, page: Path) -> None:
@@ -79,7 +79,7 @@ def test_in_place_a_file_that_fails_verification_stays_and_the_rest_is_rewritten
     honest.write_bytes(PAGE.replace(b">x<", b">z<"))
     spoilt(monkeypatch)
     done = absolve("rewrite", "--verify", "--in-place", "--backup", ".bak", page, honest)
-    assert (done.status, page.read_bytes()) == (1, PAGE)
+    assert (done.status, page.read_bytes()) == (3, PAGE)
     assert honest.read_bytes() == ABSOLUTE.replace(b">x<", b">z<")
     assert not page.with_name("page.html.bak").exists()
     lines = done.err.splitlines()
@@ -94,7 +94,7 @@ def test_a_rewrite_that_fails_verification_is_written_nowhere(
     monkeypatch.chdir(tmp_path)
     spoilt(monkeypatch)
     done = absolve("rewrite", "--verify", page, *place)
-    assert (done.status, done.out) == (1, b"")
+    assert (done.status, done.out) == (3, b"")
     assert ": unverified: " in done.err
     assert [path.name for path in tmp_path.iterdir()] == [page.name]
 
@@ -116,7 +116,7 @@ def test_a_page_with_an_ambiguous_finding_is_verified_without_the_option(
     assert done.err == f"warning: {page}:1:1: ambiguous: a browser may see something else\n"
     spoilt(monkeypatch)
     done = absolve("rewrite", page)
-    assert (done.status, done.out) == (1, b"")
+    assert (done.status, done.out) == (3, b"")
     assert ": unverified: " in done.err
 
 

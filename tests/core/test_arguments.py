@@ -232,18 +232,48 @@ LIBRARY: Any = absolve  # for calls that no type checker accepts
         (lambda path: LIBRARY.walk_links(path, on_diagnostic=5), "on_diagnostic must be a function"),
         (lambda _: LIBRARY.walk_links(5), "absolve.walk_links() takes paths, not int"),
         (lambda _: LIBRARY.walk_links(b"page"), "absolve.walk_links() takes paths, not bytes"),
-        (lambda _: LIBRARY.mirror(5), "absolve.mirror() takes a list of documents"),
-        (lambda _: LIBRARY.mirror(PAGE), "absolve.mirror() takes a list of documents"),
-        (lambda _: LIBRARY.mirror([], at=2020), "at must be a str, not int"),
-        (lambda _: LIBRARY.mirror([], same=5), "same must be a str, not int"),
-        (lambda _: LIBRARY.mirror([], by=None), "by must be a str, not None"),
-        (lambda _: LIBRARY.mirror([], keep_errors=1), "keep_errors must be True or False, not 1"),
+        (lambda _: LIBRARY.mirror_plan(5), "absolve.mirror_plan() takes a list of documents"),
+        (lambda _: LIBRARY.mirror_plan(PAGE), "absolve.mirror_plan() takes a list of documents"),
+        (lambda _: LIBRARY.mirror_plan([], at=2020), "at must be a str, not int"),
+        (lambda _: LIBRARY.mirror_plan([], same=5), "same must be a str, not int"),
+        (lambda _: LIBRARY.mirror_plan([], by=None), "by must be a str, not None"),
+        (lambda _: LIBRARY.mirror_plan([], keep_errors=1), "keep_errors must be True or False, not 1"),
     ],
 )
 def test_functions_for_files_and_mirrors_name_an_option_of_a_wrong_type(call: Any, advice: str, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_bytes(PAGE)
     with pytest.raises(TypeError, match=re.escape(advice)):
         call(tmp_path / "page.html")
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "advice"),
+    [
+        (lambda: LIBRARY.rewrite(PAGE, base_url=URL), TypeError, "no option 'base_url': it is url="),
+        (lambda: LIBRARY.links(PAGE, encoding="utf-8"), TypeError, "it is charset="),
+        (lambda: LIBRARY.rewrite(PAGE, mimetype="text/css"), TypeError, "it is media_type="),
+        (lambda: LIBRARY.rewrite(PAGE, URL), TypeError, f"the URL of the document is url={URL!r}"),
+        (lambda: LIBRARY.base(PAGE, httpx.URL(URL)), TypeError, "the URL of the document is url="),
+        (lambda: LIBRARY.links(PAGE, 3), TypeError, "options have names"),
+        (lambda: LIBRARY.documents(PAGE, URL), TypeError, "absolve.documents() takes one value"),
+        (lambda: LIBRARY.rewrite(PAGE, base=URL), absolve.UsageError, "the URL of the document is url="),
+        (lambda: LIBRARY.rewrite(PAGE, base="kep"), absolve.UsageError, "base must be one of keep, empty, not 'kep'"),
+        (lambda: LIBRARY.links(PAGE, kind="image"), TypeError, "filter the rows, or call absolve.walk_links"),
+        (lambda: LIBRARY.rewrite(PAGE, media_type="css"), absolve.DocumentError, "the media type is text/css"),
+        (lambda: LIBRARY.walk_links("nofile"), FileNotFoundError, "nofile: not-found: no such file"),
+        (lambda: LIBRARY.walk_links(["<a href=x>"]), absolve.MissingFileError, "the text of a document, and no path"),
+        (lambda: LIBRARY.rewrite_file("nofile"), absolve.MissingFileError, "nofile: not-found"),
+    ],
+)
+def test_what_newcomers_type_is_answered_with_what_is_meant(call: Any, kind: type[Exception], advice: str) -> None:
+    with pytest.raises(kind, match=re.escape(advice)):
+        call()
+
+
+def test_a_glob_without_a_match_lists_no_link(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(PAGE)
+    assert list(absolve.walk_links(tmp_path / "*.xml")) == []
+    assert len(list(absolve.walk_links(tmp_path / "*.html"))) == len(list(absolve.walk_links(tmp_path / "page.html")))
 
 
 def test_integers_of_other_libraries_are_accepted() -> None:

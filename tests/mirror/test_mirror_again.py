@@ -101,8 +101,8 @@ def test_a_run_without_a_document_leaves_the_mirror_as_it_is(
     if (data := EMPTY[name]) is not None:
         (tmp_path / name).write_bytes(data)
     capsys.readouterr()
-    assert main(["mirror", str(tmp_path / name), output, str(out), *(["--prune"] if output == "-o" else [])]) == 1
-    assert main(["mirror", str(tmp_path / name), output, str(tmp_path / "new")]) == 1
+    assert main(["mirror", str(tmp_path / name), output, str(out), *(["--prune"] if output == "-o" else [])]) == 3
+    assert main(["mirror", str(tmp_path / name), output, str(tmp_path / "new")]) == 3
     (tmp_path / name).unlink(missing_ok=True)
     assert state(tmp_path) == before
     assert "documents" not in capsys.readouterr().err
@@ -124,7 +124,7 @@ def test_nothing_is_pruned_where_an_input_failed(
         (tmp_path / name).write_bytes(data or b"")
     (tmp_path / "none.warc").unlink()
     (tmp_path / "page.warc").write_bytes(PAGE)
-    assert main(["mirror", "page.warc", bad, "-o", "m", "--prune"]) == 1
+    assert main(["mirror", "page.warc", bad, "-o", "m", "--prune"]) == 3
     assert set(tree(tmp_path / "m")) == PATHS
     assert "nothing is removed" in capsys.readouterr().err
     assert main(["mirror", "page.warc", "-o", "m", "--prune", "-q"]) == 0  # what an earlier run made is still known
@@ -142,7 +142,7 @@ def test_a_resumed_run_prunes_nothing_where_an_input_failed_before(tmp_path: Pat
 
 def test_what_a_killed_run_made_is_known_after_a_run_without_a_document(tmp_path: Path) -> None:
     killed(tmp_path)
-    assert mirrored(tmp_path, "c.har", har())[0] == 1
+    assert mirrored(tmp_path, "c.har", har())[0] == 3
     assert mirrored(tmp_path, "c.har", har(entry("http://h/", f"{HEAD}new")), "--prune") == (
         *(0, {"h/index.html": f"{HEAD}new".encode()}),
     )
@@ -166,7 +166,7 @@ def test_what_no_longer_belongs_stays_without_prune_and_is_named(tmp_path: Path,
 def test_a_foreign_entry_page_stays_and_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m/index.html").write_text("mine")
-    assert mirrored(tmp_path, "c.har", CAPTURE)[0] == 1
+    assert mirrored(tmp_path, "c.har", CAPTURE)[0] == 3
     assert (tmp_path / "m/index.html").read_text() == "mine"
     assert "foreign" in capsys.readouterr().err
 
@@ -231,7 +231,7 @@ def test_a_page_in_utf_16_has_its_title(tmp_path: Path) -> None:
 def test_xml_that_its_charset_breaks_is_reported(tmp_path: Path) -> None:
     data = har(entry("http://h/x", b"<a xmlns='http://www.w3.org/1999/xhtml'><b></a>", "application/xhtml+xml"))
     code, found = mirrored(tmp_path, "c.har", data)
-    assert code == 1
+    assert code == 3
     assert found["h/x.xhtml"].startswith(b"<a xmlns")
 
 
@@ -242,7 +242,7 @@ def test_a_folder_that_cannot_be_written_is_reported(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("absolve.run.outputs._rename", refuse)
-    assert mirrored(tmp_path, "c.har", CAPTURE) == (1, {})
+    assert mirrored(tmp_path, "c.har", CAPTURE) == (3, {})
     assert "Permission denied" in capsys.readouterr().err
 
 
@@ -250,7 +250,7 @@ def test_several_inputs_are_one_capture_and_one_unreadable_input_is_reported(tmp
     (tmp_path / "a.har").write_bytes(har(entry("http://h/", f"{HEAD}<a href=/b>")))
     (tmp_path / "b.har").write_bytes(har(entry("http://h/b", HEAD)))
     names = [str(tmp_path / name) for name in ("a.har", "b.har", "none.har")]
-    assert main(["mirror", *names, "-o", str(tmp_path / "m"), "-q", "-j", "2"]) == 1
+    assert main(["mirror", *names, "-o", str(tmp_path / "m"), "-q", "-j", "2"]) == 3
     assert tree(tmp_path / "m") == {"h/b.html": HEAD.encode(), "h/index.html": f"{HEAD}<a href=b.html>".encode()}
 
 
@@ -266,7 +266,7 @@ def test_an_input_type_that_is_given_counts_before_the_content(tmp_path: Path) -
 )
 def test_the_library_refuses_what_it_does_not_know(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        absolve.mirror([CAPTURE], **options)
+        absolve.mirror_plan([CAPTURE], **options)
 
 
 def test_prune_removes_no_file_that_a_forged_map_names(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ PAGE = "<meta charset=utf-8><p>p"
     ],
 )
 def test_only_a_success_that_answers_a_get_is_held(more: dict[str, Any], is_held: bool) -> None:
-    assert (URL in absolve.mirror([har(entry(URL, PAGE, **more))])) is is_held
+    assert (URL in absolve.mirror_plan([har(entry(URL, PAGE, **more))])) is is_held
 
 
 def test_the_map_names_the_charset_of_the_file_where_the_text_does_not_fit_the_stated_one(tmp_path: Path) -> None:
@@ -43,16 +43,16 @@ def test_the_map_names_the_charset_of_the_file_where_the_text_does_not_fit_the_s
 
 
 def test_a_body_that_was_not_saved_is_not_held() -> None:
-    assert URL not in absolve.mirror([har(entry(URL, None, size=100))])
+    assert URL not in absolve.mirror_plan([har(entry(URL, None, size=100))])
 
 
 def test_an_empty_body_is_held() -> None:
-    assert URL in absolve.mirror([har(entry(URL, None, size=0))])
+    assert URL in absolve.mirror_plan([har(entry(URL, None, size=0))])
 
 
 @pytest.mark.parametrize("url", ["data:text/html,x", "about:blank", "blob:http://h/1", "chrome://x/", "http://[", ""])
 def test_what_is_no_url_of_the_web_is_no_document(url: str) -> None:
-    assert list(absolve.mirror([har(entry(url, PAGE), entry(URL, PAGE))])) == [URL]
+    assert list(absolve.mirror_plan([har(entry(url, PAGE), entry(URL, PAGE))])) == [URL]
 
 
 def test_of_several_entries_the_newest_is_held(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_broken_entry_is_reported_by_its_number_and_the_others_are_held(
     tmp_path: Path, broken: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, found = mirrored(tmp_path, "c.har", har(broken, entry(URL, PAGE)))
-    assert (code, found) == (1, {"h/p.html": PAGE.encode()})
+    assert (code, found) == (3, {"h/p.html": PAGE.encode()})
     assert "c.har: broken-entry: entry[1]" in capsys.readouterr().err.replace("\n", " ")
 
 
@@ -131,11 +131,11 @@ def test_a_broken_entry_has_its_number_in_the_array_of_the_file(tmp_path: Path, 
 @pytest.mark.parametrize("text", ["null", '"log"', "[]", '{"log": 1}', '{"log": {}}', '{"log": {"entries": {"a": 1}}}', '{"log"', "[" * 100_000, "\x00"])
 def test_json_that_is_no_archive_is_reported(text: str) -> None:
     document = absolve.Document(text.encode(), name="c.har", media_type="application/har+json")
-    plan = absolve.mirror([document, har(entry(URL, PAGE))])
+    plan = absolve.mirror_plan([document, har(entry(URL, PAGE))])
     assert list(plan) == [URL]
     assert next(one.code for one in plan.diagnostics) in {"no-har", "malformed-json", "too-deep"}
 
 
 def test_entries_that_are_no_list_are_none() -> None:
     document = absolve.Document(b'{"log": {"entries": {}}}', name="c.har", media_type="application/har+json")
-    assert list(absolve.mirror([document])) == []
+    assert list(absolve.mirror_plan([document])) == []

@@ -24,7 +24,7 @@ SAVED = mhtml(
 
 
 def planned(data: bytes) -> MirrorPlan:
-    return absolve.mirror([absolve.Document(data, name="c.mhtml")])
+    return absolve.mirror_plan([absolve.Document(data, name="c.mhtml")])
 
 
 def test_the_parts_of_mhtml_are_files_that_lead_to_each_other(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_multiparts_of_a_thousand_levels_end() -> None:
     data = b"MIME-Version: 1.0\n"
     for number in range(1000):
         data += b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (number, number)
-    found = absolve.mirror([absolve.Document(data, name="c.eml", media_type="message/rfc822")])
+    found = absolve.mirror_plan([absolve.Document(data, name="c.eml", media_type="message/rfc822")])
     assert list(found) == []
 
 
@@ -127,7 +127,7 @@ def test_what_mail_programs_read_of_a_broken_part_is_held(tmp_path: Path, coding
 def test_a_multipart_that_cannot_be_read_is_reported_and_the_other_parts_are_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = mhtml(("", 'multipart/mixed; boundary="nowhere"', b"x"), ("Content-Location: http://h/x.txt", "text/plain", b"y"))
     code, found = mirrored(tmp_path, "c.mhtml", data)
-    assert (code, found) == (1, {"h/x.txt": b"y"})
+    assert (code, found) == (3, {"h/x.txt": b"y"})
     assert "no-boundary" in capsys.readouterr().err
 
 
@@ -138,7 +138,7 @@ def test_a_delivery_status_is_one_document(tmp_path: Path) -> None:
 
 
 def test_a_message_larger_than_the_limit_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert mirrored(tmp_path, "c.mhtml", SAVED, "--max-size", "100")[0] == 1
+    assert mirrored(tmp_path, "c.mhtml", SAVED, "--max-size", "100")[0] == 3
     assert "max-size" in capsys.readouterr().err
 
 

@@ -27,7 +27,7 @@ WARC = page("http://h/", b"<a href=/b>") + page("http://h/b") + page("http://h/e
     ],
 )
 def test_each_url_that_is_held_has_a_path(given: Document | bytes, found: dict[str, str]) -> None:
-    plan = absolve.mirror([given])
+    plan = absolve.mirror_plan([given])
     assert dict(plan) == found
     assert len(plan) == len(found)
 
@@ -37,13 +37,13 @@ def test_each_url_that_is_held_has_a_path(given: Document | bytes, found: dict[s
     [(epub({"a.xhtml": ("application/xhtml+xml", b"<html xmlns='http://www.w3.org/1999/xhtml'/>")}), {"a.xhtml"}), (zipped({"d/a.css": b"p{}"}), {"a.css"})],
 )
 def test_the_files_of_a_package_have_paths(data: bytes, names: set[str]) -> None:
-    paths = absolve.mirror([Document(data, name="x.zip")]).values()
+    paths = absolve.mirror_plan([Document(data, name="x.zip")]).values()
     assert names <= {path.rpartition("/")[2] for path in paths}
     assert not [path for path in paths if path.startswith("/") or ".." in path]
 
 
 def test_several_inputs_are_one_capture() -> None:
-    plan = absolve.mirror([page("http://h/a", b"<p>"), Document(b"<p>", url="http://h/b")])
+    plan = absolve.mirror_plan([page("http://h/a", b"<p>"), Document(b"<p>", url="http://h/b")])
     assert dict(plan) == {"http://h/a": "h/a.html", "http://h/b": "h/b.html"}
     made = absolve.rewrite(b"<a href=/a>", url="http://h/b", profile="whatwg", base="empty", policy=plan.policy("http://h/b"))
     assert made == b"<a href=a.html>"
@@ -58,22 +58,22 @@ def test_several_inputs_are_one_capture() -> None:
     ],
 )
 def test_the_layout_decides_the_folder(options: dict[str, Any], path: str) -> None:
-    assert absolve.mirror([WARC], **options)["http://h/b"] == path
+    assert absolve.mirror_plan([WARC], **options)["http://h/b"] == path
 
 
 def test_errors_are_held_on_demand() -> None:
-    assert "http://h/e" not in absolve.mirror([WARC])
-    assert absolve.mirror([WARC], keep_errors=True)["http://h/e"] == "h/e.html"
+    assert "http://h/e" not in absolve.mirror_plan([WARC])
+    assert absolve.mirror_plan([WARC], keep_errors=True)["http://h/e"] == "h/e.html"
 
 
 def test_at_chooses_the_capture() -> None:
     both = page("http://h/a", b"{}", "application/json", date="2023-01-01T00:00:00Z") + page("http://h/a", b"<p>")
-    assert absolve.mirror([both])["http://h/a"] == "h/a.html"
-    assert absolve.mirror([both], at="2023")["http://h/a"] == "h/a.json"
+    assert absolve.mirror_plan([both])["http://h/a"] == "h/a.html"
+    assert absolve.mirror_plan([both], at="2023")["http://h/a"] == "h/a.json"
 
 
 def test_a_key_may_be_written_in_any_way_and_is_held_or_not() -> None:
-    plan = absolve.mirror([WARC])
+    plan = absolve.mirror_plan([WARC])
     assert plan["HTTP://h:80/x/../b"] == "h/b.html"
     for url in ("http://h/r", "http://h/none", "http://[", "b"):
         assert url not in plan
@@ -90,22 +90,22 @@ def test_a_key_may_be_written_in_any_way_and_is_held_or_not() -> None:
     ],
 )
 def test_the_policy_has_the_options_of_the_plan(options: dict[str, Any], made: bytes) -> None:
-    policy = absolve.mirror([WARC], **options).policy("http://h/")
+    policy = absolve.mirror_plan([WARC], **options).policy("http://h/")
     html = b"<img src=/gone><a href=/r><a href=/%62>"
     assert absolve.rewrite(html, url="http://h/", profile="whatwg", base="empty", policy=policy) == made
 
 
 @pytest.mark.parametrize("given", [har()[:-3], b"WARC/1.0\r\nbroken"])
 def test_what_cannot_be_read_is_a_diagnostic(given: bytes) -> None:
-    plan = absolve.mirror([Document(given, name="x.har") if given[:1] == b"{" else given])
+    plan = absolve.mirror_plan([Document(given, name="x.har") if given[:1] == b"{" else given])
     assert dict(plan) == {}
     assert plan.diagnostics
 
 
 def test_a_broken_page_whose_url_is_known_is_held_and_another_is_a_diagnostic() -> None:
-    plan = absolve.mirror([Document(b"<a><b></a>", url="http://h/a", media_type="application/xml")])
+    plan = absolve.mirror_plan([Document(b"<a><b></a>", url="http://h/a", media_type="application/xml")])
     assert dict(plan) == {"http://h/a": "h/a.xml"}
-    plan = absolve.mirror([Document(b"<a><b></a>", media_type="application/xml")])
+    plan = absolve.mirror_plan([Document(b"<a><b></a>", media_type="application/xml")])
     assert dict(plan) == {}
     assert [one.code for one in plan.diagnostics] == ["not-well-formed"]
 
@@ -123,9 +123,9 @@ def test_a_broken_page_whose_url_is_known_is_held_and_another_is_a_diagnostic() 
 )
 def test_an_invalid_option_is_refused(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        absolve.mirror([WARC], **options)
+        absolve.mirror_plan([WARC], **options)
 
 
 def test_what_is_no_document_is_refused() -> None:
     with pytest.raises(TypeError):
-        absolve.mirror([1])  # type: ignore[list-item]  # a mistake
+        absolve.mirror_plan([1])  # type: ignore[list-item]  # a mistake

@@ -84,7 +84,7 @@ class Made(NamedTuple):
 
 
 def mirrored(capture: Path, root: Path, shapes: Shapes) -> dict[int, Made]:
-    assert main(["mirror", str(capture), "-o", str(root), "-q", "-j", "1"]) in {0, 1}
+    assert main(["mirror", str(capture), "-o", str(root), "-q", "-j", "1"]) in {0, 3}
     with closing(sqlite3.connect(root / "mirror.sqlite")) as db:
         rows = db.execute("SELECT url, path, media_type FROM resources WHERE path IS NOT NULL ORDER BY url").fetchall()
     found: dict[int, list[tuple[str, str, bytes]]] = {number: [] for number in shapes}

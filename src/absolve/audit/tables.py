@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from absolve.core.errors import UsageError
 from absolve.inventory.columns import COLUMNS
+from absolve.tables import SCHEMA_VERSION as SCHEMA_VERSION  # noqa: PLC0414 - of the result tables, too
 from absolve.tables.inventory import TYPES
-
-SCHEMA_VERSION: Final = 1  # of the result tables; a change of a column's name or meaning adds one
 
 _COLUMNS: Final = {
     "links": (
@@ -90,6 +90,19 @@ RULES_FOUND: Final = f"""
 SELECT CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, file, line, text, problem, finding
 FROM {{}} WHERE problem IS NOT NULL OR (finding <> 'unused' AND finding NOT LIKE 'repeats %')
 """  # noqa: S608 - names of ours
+
+
+def failing(words: str | None) -> frozenset[str]:
+    """Return the verdicts of --fail-on. Raise UsageError for an unknown word."""
+    if words is None:
+        return frozenset(VERDICTS) - frozenset(TOLERATED)
+    given = [word.strip() for word in words.split(",") if word.strip()]
+    if given == ["none"]:
+        return frozenset()
+    for word in given:
+        if word not in VERDICTS:
+            raise UsageError(f"--fail-on: {word!r} is no verdict: choose from {', '.join(VERDICTS)}")
+    return frozenset(given)
 
 
 def created(table: str) -> str:

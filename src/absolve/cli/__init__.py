@@ -23,8 +23,8 @@ _VERSIONS = (["--version"], ["-V"], ["--version", "--json"], ["--json", "--versi
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0: success; 1: completed, but an input failed or a check found a difference; 2: usage error; 141: the reader closed
-    the output pipe; 130, 143 or 129: ended by SIGINT, SIGTERM or SIGHUP (128 + signal number, as in shells).
+    0: all well; 1: a check found something; 2: usage error; 3: an input or an output failed; 141: the reader closed the
+    output pipe; 130, 143 or 129: ended by SIGINT, SIGTERM or SIGHUP (128 + signal number, as in shells).
     """
     alone = argv is None and gc.isenabled()  # the process has no other purpose
     arguments = sys.argv[1:] if argv is None else list(argv)
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments in _VERSIONS:
             try:
-                print(_version_json() if "--json" in arguments else version(), flush=True)
+                print(versions() if "--json" in arguments else version(), flush=True)
             except OSError:
                 pass  # the run reports it
             else:
@@ -65,15 +65,21 @@ def _import_argparse() -> None:
         del sys.modules["gettext"]
 
 
-def _version_json() -> str:
-    import json
-
-    return json.dumps({"version": __version__, "compiled": is_compiled(), "python": sys.version.split()[0]})
-
-
 def version() -> str:
     """Return the version, and whether absolve is compiled."""
     return f"absolve {__version__} ({'compiled' if is_compiled() else 'interpreted'})"
+
+
+def versions() -> str:
+    """Return the versions of the package, of Python and of the schema of all tables, as an object of JSON."""
+    import json
+
+    from absolve.tables import SCHEMA_VERSION
+
+    python = sys.version.split()[0]
+    return json.dumps(
+        {"version": __version__, "compiled": is_compiled(), "python": python, "schema": SCHEMA_VERSION}
+    )
 
 
 def is_compiled() -> bool:

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
     if options.format is not None and not options.outputs and not (options.json and options.sql is not None):
         options.outputs = ["-"]
     options.answers = [name for names in options.answers for name in names]
-    failing = _failing(options.fail_on)
+    failing = tables.failing(options.fail_on)
     failures.check(options)
     _check(options)
     from absolve.cli import audit_running  # imports DuckDB
@@ -65,15 +65,3 @@ def _check(options: argparse.Namespace) -> None:
     servers.named(options.server)
     if options.queries is not None and not Path(options.queries).is_dir():
         raise UsageError(f"--queries {options.queries} is no folder")
-
-
-def _failing(words: str | None) -> frozenset[str]:
-    if words is None:
-        return frozenset(tables.VERDICTS) - frozenset(tables.TOLERATED)
-    given = [word.strip() for word in words.split(",") if word.strip()]
-    if given == ["none"]:
-        return frozenset()
-    for word in given:
-        if word not in tables.VERDICTS:
-            raise UsageError(f"--fail-on: {word!r} is no verdict: choose from {', '.join(tables.VERDICTS)}")
-    return frozenset(given)

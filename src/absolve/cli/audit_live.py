@@ -1,4 +1,4 @@
-"""The answers of servers in an audit: those that files have (`--answers`), and those that are asked for (`--live`).
+"""The answers of servers that an audit asks for (`--live`).
 
 Input: the options, the working tables of an audit. Output: all answers; a WARC with those that were asked for.
 """
@@ -12,13 +12,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
-from absolve.audit import answered, answers, live
+from absolve.audit import answered, live, running
 from absolve.cli import many
-from absolve.cli import options as shared
 from absolve.cli.totals import number
-from absolve.core.errors import DocumentError
 from absolve.run import outputs
 
 if TYPE_CHECKING:
@@ -26,61 +23,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from absolve.audit.answers import Answer
-    from absolve.cli.reporting import Report
+    from absolve.run.course import Course
     from absolve.run.web.client import Answer as Answered
 
 _EVERY: Final = 5.0  # seconds between lines about progress
 _FRESH: Final = timedelta(days=1)  # a link that worked is asked for again a day later
 
 
-def given(options: argparse.Namespace, report: Report) -> answered.Answers:
-    """Return the answers in the files of --answers. Raise UsageError for one that has none."""
-    found = answered.Answers()
-    for name in options.answers:
-        found.add(_read(name, options, report))
-    return found
-
-
-def _read(name: str, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
-    report.read.add(Path(name).absolute())
-    try:
-        yield from _heard(name, options, report)
-    except DocumentError as error:
-        report.failure(error)
-
-
-def _heard(name: str, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
-    """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does.
-
-    What it answers there counts for the site, too.
-    """
-    schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*options.old_urls, options.url] if url}
-    names = {}
-    for host, place in options.resolve:
-        parts = urlsplit(place)
-        names[f"{parts.scheme}://{host}:{parts.port}"] = f"{schemes.get(host, parts.scheme)}://{host}"
-
-    def public(url: str) -> str:
-        origin = answered.site_of(url)
-        return f"{names.get(origin, origin)}{url[len(origin) :]}"
-
-    for one in answers.heard(name, shared.settings(options), notify=report.finding):
-        yield one
-        if names and (own := one._replace(url=public(one.url), target=one.target and public(one.target))) != one:
-            yield own
-
-
 def asked(
-    connection: Any, known: answered.Answers, options: argparse.Namespace, report: Report, folder: str
+    connection: Any, known: answered.Answers, options: argparse.Namespace, course: Course, folder: str
 ) -> Iterator[Answer]:
     """Yield what servers answer now, and what the file of --save has of links that worked a moment ago."""
     asking = many.asking_of(options).with_origins([*options.named, options.url, *options.old_urls])
     saved = Path(options.save) if options.save is not None else None
-    earlier = list(_fresh(saved, options, report)) if saved is not None and saved.is_file() else []
+    earlier = list(_fresh(saved, options, course)) if saved is not None and saved.is_file() else []
     known.add(earlier)
     requests = live.wanted(connection, options.live, known)
     if earlier and not options.quiet:
-        report.note("answers", f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again")
+        text = f"{saved}: {number(len(earlier), 'answer')} of the last day: not asked for again"
+        course.reports.note("answers", text)
     if not requests:
         return
     path = saved or Path(folder) / "answers.warc"
@@ -104,9 +65,10 @@ def asked(
             file.truncate()
     if interruption is not None:
         if saved is not None and not options.quiet:
-            report.note("answers", f"{saved}: those that came so far are saved: the next run asks for the others")
+            text = f"{saved}: those that came so far are saved: the next run asks for the others"
+            course.reports.note("answers", text)
         raise interruption
-    yield from _heard(str(path), options, report)
+    yield from running.heard(str(path), options, course)
 
 
 @contextmanager
@@ -123,9 +85,9 @@ def _writing(path: Path, saved: Path | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _fresh(path: Path, options: argparse.Namespace, report: Report) -> Iterator[Answer]:
+def _fresh(path: Path, options: argparse.Namespace, course: Course) -> Iterator[Answer]:
     """Yield the answers of a file that need not be asked for again: those that work, and are not old."""
-    found = answered.Answers(_heard(str(path), options, report))
+    found = answered.Answers(running.heard(str(path), options, course))
     now = datetime.now(UTC)
     for one in found:
         word = found.verdict(one.url)

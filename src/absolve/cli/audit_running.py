@@ -5,183 +5,87 @@ Input: the options, a folder for temporary files. Output: files, a summary, the 
 
 from __future__ import annotations
 
-import os
-import re
+import copy
 import sys
-from collections import Counter
 from contextlib import closing
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import (
-    answered,
-    answers,
-    changed_since,
-    checks,
-    conclude,
-    ignoring,
-    judge,
     load,
     maps,
-    mentions,
     outputs,
     repair,
     requests,
-    robots,
-    servers,
+    running,
+    sites,
     tables,
-    texts,
     why,
 )
-from absolve.audit.outputs import baseline
-from absolve.cli import audit_live, audit_shown, audit_sites, json_array, many
+from absolve.cli import audit_live, audit_shown, json_array, many
 from absolve.cli import options as shared
-from absolve.cli.terminal import is_terminal, say, screen
-from absolve.cli.totals import number
+from absolve.cli.rewrite import compared, diff_lines, published
+from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.document.resolved import shown
+from absolve.run import leftovers, special_files
 from absolve.run import outputs as run_outputs
-from absolve.run import sources, special_files
-from absolve.run.globs import Globs
-from absolve.run.load import kind_of
-from absolve.urls import identity
+from absolve.run.inputs import WHOLE
+from absolve.run.plan import Job, RewriteOptions
+from absolve.run.rewrite_task import rewritten
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from absolve.audit.answered import Answers
-    from absolve.audit.judge import Compare, Question
-    from absolve.audit.maps import RuleSet
-    from absolve.cli.audit_sites import Sites
+    from absolve.audit.sites import Sites
     from absolve.cli.reporting import Report
+    from absolve.run.results import TaskResult
 
 _COUNTS: Final = "SELECT table_name, verdict, number, fixes FROM counts ORDER BY table_name, verdict"
 _NEW: Final = "SELECT table_name, verdict, count(*), count(*) FILTER (is_sure) FROM news GROUP BY ALL"
 _ROWS: Final = 1000
-_LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
-_LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
-_GUESSED: Final = """
-SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root, count(*) FROM {side}_documents
-WHERE url IS NOT NULL AND regexp_matches(url, '^https?://') AND (media_type IN ('text/html', 'application/xhtml+xml')
-    OR media_type IS NULL) AND (status IS NULL OR status < 300)
-GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
-"""
 
 
 def run(
     options: argparse.Namespace, report: Report, folder: str, failing: Collection[str], asked: str | None = None
 ) -> None:
     """Run an audit; `asked` is the temporary archive of what was asked for, because URLs are inputs."""
-    found = audit_sites.sites(options)
-    on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
-    jobs = many.processes(options)
-    sets = _read_maps(options, report)
-    changes = _changes(options)
-    heard = audit_live.given(options, report)
-    report.read |= {Path(name).absolute() for name in options.maps}
-    with closing(load.connect(folder, jobs, on_disk=on_disk)) as connection:
-        audit_sites.read(connection, options, found, report)
-        load.seal(connection, _names_of_links(found))  # before the user's queries: --queries, --sql
-        question = _question(connection, options)
-        _check_repairs(options, question, report)
-        if options.url is None:
-            text = f"the site is taken to be {question.new_url} (--url gives another)"
-            report.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
-        judge.prepare(connection, question)
-        for place, one in enumerate(sets):
-            if judge.is_reversed(connection, question, one):
-                sets[place] = _read_map(one.file, options, report, new_first=True)
-        roots = [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
-        read = texts.Reader(connection, shared.reading(options), roots, report.aside)
-        compared = texts.comparing(read, question.threshold)
-        heeded = partial(_heeded, connection, heard, options, report, folder)
-        rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)
-        for diagnostic in checks.oddities(connection, question):
-            report.aside(diagnostic)
-        ignoring.links(connection, question.ignores, read, routes=options.places == "all")
-        changed_since.links(connection, changes, question.new_url)
-        name = options.server.partition(",")[0]
-        robots.find(connection, read, report.aside, [file for file, others in _OF_HOSTS.items() if name in others])
-        texts.og_urls(connection, read)
-        mentions.find(connection, question, read)
-        report.totals.files -= Counter(map(kind_of, read.texts))
-        conclude.conclude(connection, question, rules, failing, heard)
-        wrong = checks.wrong_rules(connection), checks.of_other_hosts(question, rules)
-        for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
-            report.aside(diagnostic)
-        if options.baseline is not None:
-            new, healed = baseline.compare(connection, Path(options.baseline))
-            if not options.quiet:
-                since = printable.printable(options.baseline)
-                print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
+    if options.inputs:
+        many.names(options)  # raises UsageError for those that cannot be inputs
+    report.quiet, report.verbose = options.quiet, options.verbose
+    course = many.course_of(options, report, str)  # the run over the files ends later
+
+    def ask(connection: Any, heard: Answers) -> None:
+        heard.add(list(audit_live.asked(connection, heard, options, course, folder)))
+
+    live = ask if options.live is not None else None
+    with running.audited(options, course, folder, failing, live) as found:
+        connection = found.connection
+        report.totals.files -= found.read_as_text
+        if found.since is not None and not options.quiet:
+            new, healed = found.since
+            since = printable.printable(options.baseline)
+            print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
         if asked is not None:
             load.name_by_url(connection, asked)
-        wrote = _write(connection, options, failing, found, len(report.failures))
+        wrote = _write(connection, options, failing, found.found, len(report.failures))
         if options.write_map is not None:
-            wrote += _write_map(options.write_map, connection, rules, report)
+            wrote += _write_map(options.write_map, connection, found.rules, report)
         if options.write_requests is not None:
             wrote.append(requests.write(Path(options.write_requests), connection))
         if options.sql is not None:
             _query(connection, options)
-        fixed = _fix(connection, options, found, folder, report) if options.fix else False
+        fixed = _fix(connection, options, found.found, folder, report) if options.fix else False
         if options.why is not None:
-            _explain(why.Audit(connection, question, rules), options)
+            _explain(why.Audit(connection, found.question, found.rules), options)
         _finish(connection, options, report, failing, fixed=fixed)
         if not options.quiet:
             line = audit_shown.ending(connection, report, options, wrote)
             report.end_with(lambda: line, repeats=report.lines > many.SCREEN)
-
-
-def _changes(options: argparse.Namespace) -> changed_since.Changes:
-    if options.changed_since is None:
-        return changed_since.Changes()
-    return changed_since.since(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
-
-
-def _judged(
-    connection: Any,
-    question: Question,
-    sets: Sequence[RuleSet],
-    compared: Compare,
-    parquet: Collection[str],
-    answered: Callable[[], Sequence[RuleSet]],
-) -> maps.Rules:
-    """Judge, and return all rules. Raise UsageError for a damaged Parquet file, or a changed query that fails."""
-    import duckdb
-
-    try:
-        return judge.judge(connection, question, sets, compared, answered)
-    except duckdb.Error as error:
-        for wrong in load.unreadable_links(connection, parquet):
-            raise UsageError(f"{wrong.name}: {wrong.text}: leave it out, or make it again") from error
-        if question.queries is None:
-            raise
-        raise UsageError(f"--queries: {str(error).partition(chr(10))[0]}") from error
-
-
-def _heeded(
-    connection: Any, heard: Answers, options: argparse.Namespace, report: Report, folder: str
-) -> list[RuleSet]:
-    """Judge links by what servers answered, ask first if that is wanted; without a map their redirects are one."""
-    if options.live is not None:
-        heard.add(list(audit_live.asked(connection, heard, options, report, folder)))
-    answered.of_links(connection, heard, is_whole=not options.named)
-    return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
-
-
-def _check_repairs(options: argparse.Namespace, question: Question, report: Report) -> None:
-    """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
-    wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
-    if wanted is None:
-        return
-    if options.url is None and question.new_url.startswith(audit_sites.PLACE):
-        raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
-    missing = [name for name in (*options.old, *options.inputs) if name in report.failures]
-    if missing:
-        raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -238,93 +142,6 @@ def _inputs(options: argparse.Namespace) -> list[str]:
     return names
 
 
-def _read_maps(options: argparse.Namespace, report: Report) -> list[RuleSet]:
-    """Return the maps. Raise UsageError for one that cannot be read: every verdict may depend on it."""
-    try:
-        found = [_read_map(name, options, report) for name in options.maps]
-    except DocumentError as error:
-        raise UsageError(error.message) from error
-    for path in _unasked(options):
-        if (of_folder := _of_folder(path, options, report)) is not None:
-            found.append(of_folder)
-            options.maps.append(str(path))
-    return found
-
-
-# Files in the root of a deployed site with the redirects of its host or server, and the servers that do not read them.
-_OF_HOSTS: Final = {
-    "_redirects": {"apache", "nginx", "s3", "github-pages"},
-    "netlify.toml": {"apache", "nginx", "s3", "github-pages", "cloudflare"},
-    ".htaccess": {"nginx", "s3", "github-pages", "netlify", "cloudflare"},
-    **dict.fromkeys(("vercel.json", "staticwebapp.config.json", "web.config"), set(servers.SERVERS) - {"plain"}),
-}
-
-
-def _unasked(options: argparse.Namespace) -> list[Path]:
-    """Return the maps in the folders of the new site that its server reads, which nobody gave."""
-    server = options.server.partition(",")[0]
-    given = {os.path.realpath(name) for name in options.maps}
-    globs = Globs(exclude=tuple(options.exclude)).checked()
-    return [
-        path
-        for folder in map(Path, options.inputs)
-        for name, others in _OF_HOSTS.items()
-        if server not in others and globs.wanted(name)
-        if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in given
-    ]
-
-
-def _of_folder(path: Path, options: argparse.Namespace, report: Report) -> RuleSet | None:
-    """Return the rules of a file that nobody gave, with a line that names it; None for one without a rule.
-
-    One that cannot be read is a failure: its host could not read it, either.
-    """
-    try:
-        found = _read_map(str(path), options, report)
-    except maps.NoRuleError:
-        return None
-    except DocumentError as error:
-        report.failure(error)
-        return None
-    except UsageError as error:
-        place = re.fullmatch(r"(?:(\d+): )?(.*)", error.message.removeprefix(f"{path}:"), re.DOTALL)
-        line, text = place.groups() if place is not None else (None, error.message)
-        report.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
-        return None
-    if not found.rules:
-        return None
-    rules = sum(rule.problem is None for rule in found.rules)
-    text = f"read as by --map: {number(rules, 'rule')} (--exclude leaves this file out)"
-    report.aside(Diagnostic("own-map", text, str(path)))
-    return found
-
-
-def _read_map(name: str, options: argparse.Namespace, report: Report, *, new_first: bool = False) -> RuleSet:
-    path = Path(name)
-    form = options.map_format
-    if form is None and path.name.endswith("_redirects") and options.server.startswith("cloudflare"):
-        form = "cloudflare"
-    most = min(options.max_size, _LARGEST_MAP)
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-    except OSError as error:
-        raise sources.unreadable(name, error) from error
-    if len(data) > most:
-        text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
-        raise DocumentError(Diagnostic("too-large", text, name))
-    hosts = [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
-    found = answers.read(name, data, shared.reading(options).settings) if form is None else None
-    if found is None:
-        found = maps.read(path, data, format=form, hosts=hosts, new_first=new_first)
-        maps.check(found)
-    if found.hidden:
-        report.note("table", f"{name}: left out: {number(found.hidden, 'row')} that the sheet hides, as by a filter")
-    if found.words and options.verbose:
-        report.note("table", f"{name}: {found.words}")
-    return found
-
-
 def _explain(audited: why.Audit, options: argparse.Namespace) -> None:
     for line in why.explained(audited, options.why):
         print(printable.message(line, credentials=options.show_credentials))
@@ -335,48 +152,33 @@ def _fix(connection: Any, options: argparse.Namespace, found: Sites, folder: str
     path = str(Path(folder) / "fixes.sqlite")
     if not repair.write(connection, path):
         return False
-    audit_sites.fix(path, options, found, report)
+    _fix_files(path, options, found, report)
     return not options.diff
 
 
-def _question(connection: Any, options: argparse.Namespace) -> Question:
-    """Return what is asked, with the URLs of both sites: those given, else those that most documents have."""
-    new_url = options.url or _guessed(connection, load.NEW)
-    if new_url is None:
-        raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
-    old_url, *others = options.old_urls or [_guessed(connection, load.OLD)]
-    return judge.Question(
-        _root(new_url, options.inputs),
-        _root(old_url, options.old) if old_url is not None else None,
-        servers.named(options.server),
-        options.similar,
-        tuple(map(_entry, options.entry)),
-        Path(options.queries) if options.queries is not None else None,
-        tuple(_ignores(options)),
-        tuple(map(judge.root, others)),
-    )
+def _fix_files(path: str, options: argparse.Namespace, found: Sites, report: Report) -> None:
+    """Write the repairs of a database into the files of the new site, or print a diff; only link bytes change."""
+    own = copy.copy(options)
+    own.errors = None  # has the failures of the audit
+    policy = repair.RepairPolicy(path)
+    token = leftovers.token()
+    how = RewriteOptions(shared.reading(options), policy, verify=options.verify, in_place=True, token=token)
+    work: Callable[[Job], Iterable[TaskResult]] = partial(rewritten, how)
+    if options.diff:
+        work = partial(compared, partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout)), how)
+    jobs = _jobs(path, options, found, report)
+    with closing(published(how, work, jobs, own, report, str)) as changes:
+        for _ in changes:
+            pass
 
 
-def _root(url: str, names: Sequence[str]) -> str:
-    """Return the URL of the root of a site: that of a folder may lack its final slash."""
-    return judge.root(f"{url.rstrip('/')}/" if any(map(os.path.isdir, names)) else url)
-
-
-def _ignores(options: argparse.Namespace) -> Iterator[ignoring.Ignore]:
-    yield from ignoring.of_texts(options.ignore, "--ignore")
-    for name in options.ignore_file:
-        yield from ignoring.of_file(Path(name))
-
-
-def _entry(url: str) -> str:
-    if identity.normal(url) is None:
-        raise UsageError(f"--entry {url!r} is not an absolute URL")
-    return url
-
-
-def _guessed(connection: Any, side: str) -> str | None:
-    rows = connection.execute(_GUESSED.format(side=side)).fetchall()
-    return rows[0][0] if rows else None
+def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) -> Iterator[Job]:
+    wanted = repair.documents(path)
+    seen: set[str] = set()
+    for input_ in sites.inputs_of(options, found, load.NEW, many.course_of(options, report), follow=False):
+        if shown(input_.name) in wanted and input_.name not in seen:
+            seen.add(input_.name)
+            yield Job(input_._replace(within=WHOLE))
 
 
 def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
@@ -409,11 +211,6 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
         return []
     run_outputs.write(Path(name), written.data)
     return [Path(name)]
-
-
-def _names_of_links(found: Sites) -> list[str]:
-    """Return the names of the Parquet files whose links stay there."""
-    return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
 
 
 def _query(connection: Any, options: argparse.Namespace) -> None:

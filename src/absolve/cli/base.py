@@ -17,7 +17,7 @@ from absolve.cli import json_array, many, terminal
 from absolve.cli import options as shared
 from absolve.core import printable
 from absolve.core.drawing import folded, padded
-from absolve.core.errors import Diagnostic, DocumentError, in_short
+from absolve.core.errors import Diagnostic, in_short
 from absolve.core.model import VERDICTS, Layer
 from absolve.document.diagnostics import rows_too_large
 from absolve.document.walk import inners
@@ -169,7 +169,7 @@ def resolve(options: argparse.Namespace, report: Report) -> None:
             if target is None:
                 against = repr(in_short(options.base)) if options.base else "an empty base URL"
                 text = f"{in_short(reference)!r} cannot be resolved against {against}"
-                report.failure(DocumentError(Diagnostic("unresolved", text, "resolve")))
+                report.found(Diagnostic("unresolved", text, "resolve"))
 
 
 # --- the drawing ------------------------------------------------------------------------------------------------------

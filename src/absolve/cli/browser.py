@@ -13,7 +13,6 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.cli.totals import number
 from absolve.core import printable
-from absolve.core.errors import DocumentError
 from absolve.run import load, special_files
 from absolve.tables.json import encode
 from absolve.verifying import browser as browsing
@@ -64,7 +63,7 @@ def _compare(
 ) -> None:
     found = browsing.differences(entity, view)
     for difference in found:
-        report.failure(DocumentError(difference))
+        report.found(difference)
     count = len(view.links)
     if add is not None:
         add({"document": entity.name, "equal": not found, "links": count})

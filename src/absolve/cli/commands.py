@@ -190,7 +190,8 @@ codes:
   attribute   an attribute or header field differs, or its value without link
   unjudged    the independent parser cannot read the document
 
-exit status: 0 equal (prints nothing); 1 different; 2 usage error""",
+exit status: 0 equal (prints nothing); 1 different; 2 usage error; 3 a document
+cannot be read or judged""",
     ),
     "browser": Command(
         "list links as Chromium resolves them, or compare with absolve",
@@ -223,8 +224,8 @@ Needs the extra of absolve (pip install 'absolve[browser]') and Chromium
 (Debian: apt-get install chromium), Chrome or a browser derived from them. Run
 by root, it has no sandbox.
 
-exit status: 0 success, or all pages equal; 1 completed, but an input failed or
-a page differs; 2 usage error, or no browser found""",
+exit status: 0 success, or all pages equal; 1 a page differs; 2 usage error, or
+no browser found; 3 an input failed""",
     ),
     "resolve": Command(
         "resolve references against a base URL, without a document",

@@ -21,11 +21,11 @@ from absolve.cli.hints import asking
 from absolve.cli.option_table import ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
-from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.run import inputs, interrupts, outputs, special_files
+from absolve.core.errors import Diagnostic, UsageError
+from absolve.run import course, inputs, interrupts, outputs, special_files
+from absolve.run.course import Course
 from absolve.run.globs import Globs
-from absolve.run.publish import flushed
-from absolve.run.results import BytesRead, ChangeCounts, Counts, End, Failure, in_order
+from absolve.run.results import BytesRead, ChangeCounts, Counts, End
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -200,27 +200,18 @@ def run(
     """
     report.quiet, report.verbose = options.quiet, options.verbose
     streams = not getattr(options, "in_place", False) and options.output in {None, special_files.STDOUT}
-    course = _Course()
+    done = _Done()
     with (
-        _interruptible(course, options, report),
+        _interruptible(done, options, report),
         failures.written(options, report),
         progress.shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
         items = asked(items, input_of, options)
         size = 0
-        with (
-            closing(in_order(work, items, jobs, lambda item: input_of(item).size)) as done,
-            closing(flushed(done)) as results,
-        ):
+        with closing(course.results(work, items, input_of, jobs, report)) as results:
             for item, piece in results:
-                interrupts.check()
-                report.input = input_of(item).name
-                if isinstance(piece, Diagnostic):
-                    report.finding(piece)
-                elif isinstance(piece, Failure):
-                    report.failure(piece.error)
-                elif isinstance(piece, Counts):
+                if isinstance(piece, Counts):
                     size += piece.read if isinstance(piece, BytesRead) else 0
                     if not (isinstance(piece, ChangeCounts) and report.is_unwritten(report.input)):
                         report.totals.add(piece)
@@ -231,19 +222,16 @@ def run(
                     if stops is not None and stops():
                         break
                 else:
-                    if piece.lost:
-                        report.failure(DocumentError(Diagnostic("lost", piece.lost, report.input)))
                     if ended is not None:
                         ended(item)
-                    course.number += input_of(item).within.end == inputs.END
-                report.input = None
-                clock.tick(progress.Counts(course.number, size, len(report.failures)))
+                    done.number += input_of(item).within.end == inputs.END
+                clock.tick(progress.Counts(done.number, size, len(report.failures)))
                 report.took(clock.seconds)
     if options.verbose:
         for diagnostic in report.totals.unmet():
             report.aside(diagnostic)
     report.rest()
-    counts = progress.Counts(course.number, size, len(report.failures))
+    counts = progress.Counts(done.number, size, len(report.failures))
     repeats = clock.was_seen or (report.failures and report.lines > SCREEN)
     if options.quiet:
         return
@@ -252,6 +240,20 @@ def run(
             report.summary(f"{counts} in {clock.seconds:.1f} s")
     else:
         report.end_with(partial(_ending, report, summed, counts, clock), repeats=bool(repeats))
+
+
+def course_of(options: argparse.Namespace, report: Report, summed: Callable[[Totals], str] | None = None) -> Course:
+    """Return the course of a command that shares its work with the library."""
+
+    def run_(work: Any, items: Any, input_of: Any, *, small: bool = False) -> Generator[tuple[Any, Any]]:
+        if small and options.jobs is None:
+            options.jobs = 1
+        yield from run(work, items, input_of, options, report, summed=summed)
+
+    def found_(own: argparse.Namespace, *, follow: bool = True) -> Iterator[Input]:
+        return found(own, report, follow=follow)
+
+    return Course(report, shared.reading(options), run_, found_, processes(options))
 
 
 def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Counts, clock: progress.Clock) -> str:
@@ -264,20 +266,20 @@ def _ending(report: Report, summed: Callable[[Totals], str], counts: progress.Co
     return "; ".join([f"{summed(report.totals)}{failed}{took}", *left_out])
 
 
-class _Course:
+class _Done:
     """How many inputs of a run are done."""
 
     number = 0
 
 
 @contextmanager
-def _interruptible(course: _Course, options: argparse.Namespace, report: Report) -> Iterator[None]:
+def _interruptible(done: _Done, options: argparse.Namespace, report: Report) -> Iterator[None]:
     """Print how far a run over several inputs came when a signal ended it, and whether it can go on."""
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit) as error:
         if not options.quiet and (isinstance(error, KeyboardInterrupt) or interrupts.received() is not None):
-            _report_interrupted(course.number, _total(options, _MOMENT), options, report)
+            _report_interrupted(done.number, _total(options, _MOMENT), options, report)
         raise
 
 

@@ -12,15 +12,15 @@ from collections import Counter
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from absolve.cli import crawling, failures, hints, json_array, many, mirror_making, totals
+from absolve.cli import crawling, failures, hints, json_array, many, mirror_in_place, totals
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
+from absolve.mirror import making, packing, words, write
 from absolve.mirror import map as maps
-from absolve.mirror import packing, words, write
 from absolve.mirror.capture import latest_of
 from absolve.mirror.paths import index_name
 from absolve.mirror.sources import sources_of
@@ -29,22 +29,18 @@ from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
 from absolve.run import buckets, journal, leftovers, outputs, plan, special_files
 from absolve.run.inputs import is_folder
-from absolve.run.output_folder import created
-from absolve.run.results import FilesReady
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from absolve.cli.reporting import Report
     from absolve.mirror.check import Checker, Fault
     from absolve.run.load import ReadOptions
-    from absolve.run.output_folder import OutputFolder
 
 _URL = re.compile(r"(?i:https?|ftp|file|package|cid):")
-_SMALL = 16 << 20  # bytes of a capture that one process mirrors sooner than several start
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
@@ -64,7 +60,7 @@ def run(options: argparse.Namespace, report: Report) -> None:
         if options.banner:
             raise UsageError("--relative-only changes nothing but links: leave --banner out")
         with journal.unwritable("--relative-only"):
-            mirror_making.in_place(options, report)
+            mirror_in_place.in_place(options, report)
         return
     if options.diff:
         raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
@@ -125,39 +121,21 @@ def _make(
         start=first,
         banner=options.banner,
     )
-    if start is not None:
-        choice = choice._replace(only=_reached(how, choice, start, options.depth))
+    order = making.Order(how, choice, start, options.depth, first, options.resume, options.prune)
     if options.dry_run:
-        _dry(how, choice, options, report)
-    elif options.zip is not None:
-        _into_zip(how, choice, options, report)
-    elif buckets.is_bucket(options.output):
-        _into_store(how, choice, options, report)
-    elif (packed := packing.form_of(options.output)) is not None:
-        with leftovers.temporary_folder() as temporary, created(str(Path(temporary) / "mirror")) as folder:
-            how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
+        _dry(making.chosen(order), options, report)
+        return
 
-            def pack() -> None:
-                packed(packing.Mirror(Path(folder.path)), Path(options.output), first)
+    def done(working: maps.Working) -> None:
+        report.rest()
+        _finish_run(working, options, report)
 
-            _into(folder, how, choice, options, report, pack)
+    course = many.course_of(options, report)
+    if options.zip is not None:
+        options.output = options.zip
+        making.into_zip(options.zip, making.chosen(order), course, done)
     else:
-        write.check_folder(Path(options.output))
-        plan.check_new_folder(options.output, "a mirror is a folder, a ZIP (--zip FILE), .html, .mhtml or .zim")
-        shared.make_above(options.output)
-        with created(options.output) as folder:
-            how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-            _into(folder, how, choice, options, report)
-
-
-def _reached(how: MirrorOptions, choice: Choice, start: str, depth: int | None) -> frozenset[str]:
-    """Return the URLs of the part of a capture that a page leads to."""
-    from absolve.mirror import reach
-
-    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
-        working.create({})
-        write.planned(working, how, choice, lambda _: None)  # it is planned, and reported, once more
-        return reach.reached(how._replace(map=str(working.path)), working, start, depth)
+        making.into(options.output, making.chosen(order), course, done)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -190,121 +168,11 @@ def _check_stdout(options: argparse.Namespace) -> None:
         raise UsageError("a ZIP cannot be written to a terminal: give --zip FILE")
 
 
-# --- into a folder ----------------------------------------------------------------------------------------------------
-
-
-def _into(
-    folder: OutputFolder,
-    how: MirrorOptions,
-    choice: Choice,
-    options: argparse.Namespace,
-    report: Report,
-    pack: Callable[[], None] | None = None,
-) -> None:
-    """Make the mirror in a folder; `pack` makes one file of it, before the counts are printed."""
-    more = options.absent, options.for_, repr((how.reading, how.lazy, how.banner))
-    state = write.state_of(how.sources, choice, more)
-    has_failed = bool(report.failures)
-    was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))
-
-    def put(piece: Any) -> None:
-        if isinstance(piece, FilesReady):
-            mirror_making.put_all(piece, report)
-
-    working, is_new = _working(folder, state, resume=options.resume)
-    with write.swept(folder, how.token), closing(working):
-        if is_new:
-            write.planned(working, how, choice, report.finding)
-            write.see_foreign(working, folder.path)
-        if options.jobs is None and working.documents()[1] < _SMALL:
-            options.jobs = 1
-        mirror_making.make(working, how, put, options, report)
-        is_empty = not working.documents()[0]
-        if not is_empty:
-            has_failed = has_failed or working.is_unread()
-            _finish(working, folder, how, choice, options, report, has_failed=has_failed)
-            if pack is not None:
-                pack()
-        _finish_run(working, options, report)
-    if not (is_empty and was_killed):  # its working copy has what the killed run made
-        maps.removed(Path(folder.path))
-
-
-def _finish(
-    working: maps.Working,
-    folder: OutputFolder,
-    how: MirrorOptions,
-    choice: Choice,
-    options: argparse.Namespace,
-    report: Report,
-    *,
-    has_failed: bool,
-) -> None:
-    """Write the map and the entry page, and name the files that stay. After a failure no file is removed."""
-    why = "--prune removes what an earlier run made and nobody changed"
-    if options.prune and has_failed:
-        why = "nothing is removed in a run in which an input failed"
-    prunes = options.prune and not has_failed
-    stays = write.finish(working, folder, choice.layout, report.aside, prunes=prunes, start=how.start)
-    for path in stays:
-        text = f"not part of this mirror; it stays ({why})"
-        report.finding(Diagnostic("stays", text, str(Path(folder.path) / path)))
-    report.rest()
-
-
-def _working(folder: OutputFolder, state: dict[str, str], *, resume: bool) -> tuple[maps.Working, bool]:
-    """Return the working copy of the map, and whether it is new. That of a run that was killed is read first."""
-    maps.check_own(Path(folder.path))
-    path = Path(folder.path) / maps.WORKING
-    old = path.with_name(f"{maps.WORKING}.old")
-    working = maps.working_copy(path) if path.is_file() else None
-    if working is not None:
-        if resume and working.is_of(state):
-            return working, False
-        working.close()
-        if not old.is_file():  # else a run was killed before it had read that one, and made nothing
-            path.replace(old)
-    maps.removed(path.parent)
-    working = maps.Working(path)
-    working.create(state)
-    write.see_before(working, folder.path, old)
-    working.commit()
-    for suffix in maps.BESIDE:  # a reader of a database in WAL mode leaves two files beside it
-        old.with_name(f"{old.name}{suffix}").unlink(missing_ok=True)
-    return working, True
-
-
-def _into_store(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
-    """Make the mirror on the disk for temporary files, and upload it when it is complete."""
-    if options.resume:
-        raise UsageError("--resume goes on with a mirror on a disk: leave it out for the URL of a store")
-    with leftovers.temporary_folder() as temporary, created(f"{temporary}/mirror") as folder:
-        how = how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-        _into(folder, how, choice, options, report)
-        buckets.send_all(folder.path, options.output)
-
-
-def _into_zip(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
-    """Write the ZIP, completely or not at all."""
-    with leftovers.temporary_folder() as temporary, closing(maps.Working(Path(temporary) / maps.WORKING)) as working:
-        working.create({})
-        write.planned(working, how, choice, report.finding)
-        if working.documents()[0]:
-            with outputs.opened(options.zip) as file:
-                options.output = options.zip
-                mirror_making.into_zip(file, working, how._replace(map=str(working.path)), choice, options, report)
-        _finish_run(working, options, report)
-
-
 def _finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
     """Write the list of what is missing, and print the counts; without a document report that."""
-    number = working.documents()[0]
-    if number:
+    name = options.output or options.zip or next(iter(options.inputs), STDIN)
+    if not making.report_empty(working, name, report):
         _summary(working, _missing(working, options), options, report)
-    else:
-        name = options.output or options.zip or next(iter(options.inputs), STDIN)
-        text = "the capture holds no document: nothing is written"
-        report.finding(Diagnostic("no-document", text, name, failed=True))
 
 
 def _missing(working: maps.Working, options: argparse.Namespace) -> int:
@@ -336,11 +204,11 @@ def _summary(working: maps.Working, left_out: int, options: argparse.Namespace, 
 # --- without writing --------------------------------------------------------------------------------------------------
 
 
-def _dry(how: MirrorOptions, choice: Choice, options: argparse.Namespace, report: Report) -> None:
+def _dry(order: making.Order, options: argparse.Namespace, report: Report) -> None:
     """Print the path of each URL that would be held."""
     with closing(maps.Working(Path(":memory:"))) as working:
         working.create({})
-        write.planned(working, how, choice, report.finding)
+        write.planned(working, order.how, order.choice, report.finding)
         with json_array.array(options) as add:
             for url, path in working.rows("SELECT url, path FROM plan WHERE path IS NOT NULL ORDER BY url"):
                 if add is not None:
@@ -391,8 +259,7 @@ def _check(options: argparse.Namespace, report: Report) -> None:
                 add(json_array.of_diagnostic(found))
             elif not options.quiet or fault.code in WRONG:
                 print(found.printed(credentials=options.show_credentials))
-    if wrong := [code for code in counts if code in WRONG]:
-        report.failures.setdefault(options.check, Diagnostic(wrong[0], "see the standard output", options.check))
+    report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"
         name = printable.printable(options.check)

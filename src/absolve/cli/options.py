@@ -61,15 +61,6 @@ def check_stores(options: argparse.Namespace) -> None:
                 raise UsageError(text, f"URLs of stores are inputs and outputs of {', '.join(_STORING)}")
 
 
-def make_above(out: str) -> None:
-    """Make the folder in which an output will be, if there is none. Raise OSError."""
-    if buckets.is_bucket(out):
-        return
-    above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
-    if not os.path.lexists(above):
-        Path(above).mkdir(parents=True, exist_ok=True)
-
-
 def settings(options: argparse.Namespace) -> Settings:
     """Return the settings. Raise UsageError for an unknown charset or an unsuitable --url, before any input is read."""
     for given_url in (options.url, options.default_url):

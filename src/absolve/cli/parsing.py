@@ -98,7 +98,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str, hint: str = "") -> NoReturn:
         from absolve.cli import hints
-        from absolve.cli.reporting import TRY, hint_line, usage_line
+        from absolve.cli.reporting import TRY, USAGE, hint_line, usage_line
         from absolve.cli.terminal import say
 
         hint = hint or hints.of_usage(message)
@@ -107,7 +107,7 @@ class Parser(argparse.ArgumentParser):
         )
         for line in (usage_line(text), *([hint_line(hint)] if hint else ()), TRY.format(self.prog)):
             say(line)
-        self.exit(2)
+        self.exit(USAGE)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write a help text. Raise OSError: argparse passes over a full disk."""
@@ -325,7 +325,7 @@ examples:
   absolve base page.html
 
 absolve COMMAND -h lists the options of a command that are used most, --help all.
-exit status: 0 success; 1 completed, but some inputs failed; 2 usage error"""
+exit status: 0 all well; 1 findings; 2 usage error; 3 an input failed"""
 
 
 class Whole(Parser):

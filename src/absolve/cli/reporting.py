@@ -19,10 +19,27 @@ from absolve import cli
 from absolve.cli.terminal import colours, is_terminal, say, screen
 from absolve.cli.totals import Totals
 from absolve.core import printable
-from absolve.core.errors import FAULTS, NOT_READ, OF_SAVER, UNREAD_PART, Diagnostic, DocumentError, fault, in_short
+from absolve.core.errors import (
+    FAULTS,
+    NOT_READ,
+    NOTES,
+    OF_SAVER,
+    UNREAD_PART,
+    Diagnostic,
+    DocumentError,
+    fault,
+    in_short,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+
+# Exit statuses.
+DONE: Final = 0
+FINDINGS: Final = 1  # a check found something, in inputs that were all read
+USAGE: Final = 2
+FAILED: Final = 3  # an input could not be read or an output not be written, whatever was found in the others
 
 
 def paint(text: str, style: str, *, on: bool) -> str:
@@ -41,17 +58,13 @@ _UNREAD: Final = frozenset({NOT_READ, OF_SAVER, UNREAD_PART, "unknown-encoding"}
 # Codes of what a folder has that is neither a file nor a folder: pipes, links out of it, links to nothing or in a loop.
 _SKIPPED: Final = frozenset({"special-file", "outside", "not-found", "unreadable"})
 _IN_TOTALS: Final = _UNREAD | {"old-host"}
-# Codes of what absolve did or passed over by design, and that need no action.
-_NOTES: Final = frozenset(
-    "assumed-url interrupted left-out not-read old-host own-map special-file stays unread-part".split()
-)
 
 
 def level(diagnostic: Diagnostic) -> str:
     """Return error for what could not be processed, else note or warning."""
     if diagnostic.failed:
         return ERROR
-    return NOTE if diagnostic.code in _NOTES else WARNING
+    return NOTE if diagnostic.code in NOTES else WARNING
 
 
 class InputCount:
@@ -118,10 +131,13 @@ class Report:
 
     @property
     def status(self) -> int:
-        return 1 if self.failures or self.has_findings else 0
+        """The exit status: an input that failed may have more findings, so it counts more than they do."""
+        if self.failures:
+            return FAILED
+        return FINDINGS if self.has_findings else DONE
 
     def finding(self, diagnostic: Diagnostic) -> None:
-        """Report a diagnostic that does not end the work on an input; if it has `failed` set, the exit status is 1."""
+        """Report a diagnostic that does not end the work on an input; if it has `failed` set, its input failed."""
         if diagnostic.code in _UNREAD:
             if Path(diagnostic.name).absolute() in self.read:
                 return
@@ -145,10 +161,16 @@ class Report:
         self.input = working
 
     def failure(self, error: DocumentError) -> None:
-        """Report that an input or its output failed: the run continues with the next input; the exit status is 1."""
+        """Report that an input or its output failed: the run continues with the next input."""
         if self._fail(self.input or error.diagnostic.name, error.diagnostic):
             self._print(error.show(credentials=self.credentials), error.diagnostic.code, ERROR)
             self._help(error.diagnostic)
+
+    def found(self, difference: Diagnostic) -> None:
+        """Report what a check found in inputs that it could read."""
+        self.has_findings = True
+        self._print(self._printed(difference), difference.code, ERROR)
+        self._help(difference)
 
     def note(self, code: str, text: str) -> None:
         """Print a note about the run, unless `quiet`."""

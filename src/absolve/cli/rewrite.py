@@ -78,10 +78,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
             _run(how, partial(tasks.made, how), jobs, options, report)
     elif not _into_folder(options):
         if _has_output(options):
-            shared.make_above(options.output)
+            plan.make_above(options.output)
         _run(how, partial(tasks.made, how), jobs, options, report)
     else:
-        shared.make_above(options.output)
+        plan.make_above(options.output)
         with created(options.output) as inside:
             how = how._replace(inside=inside)
             _run(how, partial(tasks.made, how), jobs, options, report)
@@ -362,8 +362,11 @@ def verify(options: argparse.Namespace, report: Report) -> None:
         date(policy, entity, options.before)
         with json_array.array(options) as add:
             for difference in verifying.differences(entity, before, after.data, policy):
-                if add is None:
-                    report.failure(DocumentError(difference))
-                else:
+                if add is not None:
                     add(json_array.of_diagnostic(difference))
+                if difference.code == "unjudged":
+                    report.failure(DocumentError(difference))
+                elif add is None:
+                    report.found(difference)
+                else:
                     report.has_findings = True

@@ -17,7 +17,7 @@ from absolve.cli.commands import COMMANDS
 from absolve.cli.configuration import configure, found_for
 from absolve.cli.option_table import CREDENTIALS
 from absolve.cli.parsing import parser
-from absolve.cli.reporting import ERROR, Report, painted
+from absolve.cli.reporting import ERROR, FAILED, Report, painted
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.run import interrupts, outputs
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str], *, alone: bool) -> int:
         _abandon_stdout()
         if alone:
             sys.unraisablehook = _ignore  # generators of a library fail again when they are freed
-        return 1
+        return FAILED
     return status
 
 

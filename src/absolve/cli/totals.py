@@ -16,6 +16,7 @@ from absolve.run.results import BytesRead, ChangeCounts, HostsLeft, LinkCounts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+number: Final = printable.number  # of a noun, in lines that end a run
 # mailto: and the like, and what has no base URL, are the scope `other`.
 _SCOPES = {name: name for name in ("internal", "external", "same-document")} | {"other": "without host"}
 
@@ -125,9 +126,6 @@ def _kinds(counts: Counter[str]) -> str:
     kinds = [f"{count:,} {printable.printable(kind)}" for kind, count in counts.most_common(_KINDS)]
     others = counts.total() - sum(count for _, count in counts.most_common(_KINDS))
     return ", ".join(kinds + ([f"{others:,} of other kinds"] if others else []))
-
-
-number = printable.number  # of a noun, in lines that end a run
 
 
 def of_links(totals: Totals) -> str:

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 _SHOWN: Final = 200  # most characters of a value quoted in an error
 
@@ -151,7 +151,33 @@ def check_options(given: Iterable[str], known: Iterable[str], call: str, named: 
             options = sorted(known.union(named))
             near = get_close_matches(option, options, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(options)}"
-            raise TypeError(f"{call} has no option {_shown(option)}: {hint}")
+            raise TypeError(f"{call} has no option {_shown(option)}: {_meant(option, options) or hint}")
+
+
+_OF_LISTS: Final = frozenset({"kind", "scope", "problem"})
+# What people write -> the option that is meant; a guess by letters would be another one.
+_MEANT: Final = {
+    **dict.fromkeys("base_url baseurl base_uri baseuri base_href uri page_url source_url retrieval_url".split(), "url"),
+    **dict.fromkeys("encoding from_encoding".split(), "charset"),
+    **dict.fromkeys("content_type mime_type mimetype mime type".split(), "media_type"),
+    **dict.fromkeys("map redirects redirect_map".split(), "maps"),
+    **dict.fromkeys("out out_dir output_dir folder directory dest".split(), "output"),
+}
+
+
+def _meant(option: str, known: Collection[str]) -> str:
+    """Return the sentence about an option that has another name, or is one of other functions; empty for others."""
+    if option in _OF_LISTS:
+        return "filter the rows, or call absolve.walk_links, absolve.rewrite_file or absolve.only, which have it"
+    meant = _MEANT.get(option.lower().replace("-", "_"))
+    return f"it is {meant}=" if meant in known else ""
+
+
+def surplus(given: object, call: str) -> TypeError:
+    """Return the error for a second value without a name; one that is a URL is named."""
+    is_text = isinstance(given, str) and ":" in given
+    hint = f"the URL of the document is url={_shown(given)}" if is_text or is_url(given) else "options have names"
+    return TypeError(f"{call} takes one value without a name, the document, and not {_shown(given)}: {hint}")
 
 
 def _shown(given: object) -> str:

@@ -7,6 +7,7 @@ masked.
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core import printable
@@ -19,13 +20,17 @@ if TYPE_CHECKING:
 NOT_READ: Final = "not-read"
 UNREAD_PART: Final = "unread-part"
 OF_SAVER: Final = "of-saver"
+# Codes of what absolve did or passed over by design, and that need no action.
+NOTES: Final = frozenset(
+    "assumed-url interrupted left-out not-read old-host own-map special-file stays unread-part".split()
+)
 
 
 class Diagnostic(NamedTuple):
     """A problem that does not stop the run: a code, a text, and the place (document name, 1-based line and column).
 
     `code` is a short word with hyphens, of the same vocabulary as the problem codes of rows. `failed`: something could
-    not be processed for this reason, so the exit status of the run is 1. The fields are exact; `str` is a printable
+    not be processed for this reason, so the exit status of the run is 3. The fields are exact; `str` is a printable
     line: invisible characters are escaped, user information in URLs is masked.
     """
 
@@ -157,6 +162,14 @@ class DocumentError(AbsolveError):
         excerpt = self.excerpt.replace("\t", " ").ljust(column - 1)
         before, whole = (printable.message(text, credentials=credentials) for text in (excerpt[: column - 1], excerpt))
         return f"{line}\n    {whole.rstrip()}\n    {' ' * printable.width(before)}^"
+
+
+class MissingFileError(DocumentError, FileNotFoundError):
+    """A path that was given by name is not there; `filename` has it."""
+
+    def __init__(self, diagnostic: Diagnostic, name: str) -> None:
+        super().__init__(diagnostic)
+        self.errno, self.filename = errno.ENOENT, name
 
 
 # Exceptions that only a bug in absolve, or the end of memory, can raise.

@@ -7,7 +7,7 @@ keyword arguments of functions that share them. The code imports this module for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from os import PathLike  # noqa: TC003 - so that the hints can be evaluated
+from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from absolve.core.errors import Diagnostic
@@ -50,6 +50,7 @@ BaseHref: TypeAlias = Literal["keep", "empty"]
 Companions: TypeAlias = Literal["keep", "absolute"]
 
 Text: TypeAlias = str | bytes
+AnyPath: TypeAlias = str | PathLike[str]
 Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[Text, Text]] | Text
 Rules: TypeAlias = Mapping[str, str] | Iterable[tuple[str, ...]]
 OnDiagnostic: TypeAlias = Callable[[Diagnostic], object]
@@ -110,8 +111,8 @@ class Options(Choices, total=False):
     on_diagnostic: OnDiagnostic | None
 
 
-class MirrorOptions(TypedDict, total=False):
-    """The options of `absolve.mirror`; the command's options of the same names describe them."""
+class PlanOptions(TypedDict, total=False):
+    """The options of `absolve.mirror_plan`; the command's options of the same names describe them."""
 
     at: str | None
     by: Literal["host", "site", "capture"]
@@ -119,6 +120,51 @@ class MirrorOptions(TypedDict, total=False):
     same: str | None
     absent: Literal["keep", "sever"]
     profile: Profile
+
+
+class MirrorOptions(PlanOptions, total=False):
+    """The options of `absolve.mirror`: likewise, but for `jobs`, which is 1 by default."""
+
+    url: str | URLObject | None
+    default_url: str | URLObject | None
+    mirror_layout: bool
+    include: str | Iterable[str]
+    exclude: str | Iterable[str]
+    start: str | URLObject | None
+    depth: int | None
+    lazy: bool
+    banner: bool
+    prune: bool
+    jobs: int
+    on_diagnostic: OnDiagnostic | None
+
+
+class AuditOptions(TypedDict, total=False):
+    """The options of `absolve.audit` that are not parameters of its own; those of the command describe them.
+
+    `jobs` is 1 by default; an option that may be repeated takes one value, or several.
+    """
+
+    url: str | URLObject | None
+    old_url: str | Iterable[str]
+    default_url: str | URLObject | None
+    map_format: str | None
+    server: str
+    similar: float
+    entry: str | Iterable[str]
+    ignore: str | Iterable[str]
+    ignore_file: AnyPath | Iterable[AnyPath]
+    answers: AnyPath | Iterable[AnyPath]
+    queries: AnyPath | None
+    baseline: AnyPath | None
+    changed_since: str | None
+    fail_on: str | Iterable[str]
+    include: str | Iterable[str]
+    exclude: str | Iterable[str]
+    mirror_layout: bool
+    profile: Profile
+    jobs: int
+    on_diagnostic: OnDiagnostic | None
 
 
 class _SelectingOptions(Choices, total=False):

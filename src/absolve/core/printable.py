@@ -92,3 +92,5 @@ def width(text: str) -> int:
         0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in {"W", "F"})
         for character in text
     )
+
+

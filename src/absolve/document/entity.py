@@ -86,7 +86,6 @@ class NestingBudget:
         return self._left < 0
 
 
-_SHORT = 1024  # bytes, at most, of what may be the name of a file
 _LARGE = 4096  # bytes; the events of a document take at most a few times its size
 ENTERED: Final = 2  # levels of documents nested as text that are walked regardless of size
 MOST_DEEP: Final = 16 << 20  # bytes of the large documents nested deeper, in all
@@ -272,14 +271,14 @@ class Entity:
     def may_be_reported(self) -> cython.bint:
         """Return whether there may be diagnostics; `reporting` decides. False if one claim rules and nothing was found.
 
-        A short document without any markup may be the name of a file, passed by mistake.
+        A document without any markup may be the name of a file, or a style sheet, passed by mistake.
         """
         chain = self.bases.base.chain
         is_folder: cython.bint = self.bases.base.url[-1:] != "/" and self.folder() is not None
         is_plain: cython.bint = not is_folder and len(chain) == 1 and chain[0].verdict == "won"
         if self.findings or self.has_useless or not is_plain:
             return True
-        return self._size < _SHORT and byte_scan.find(self.own_data, 60, 0, len(self.own_data)) < 0
+        return byte_scan.find(self.own_data, 60, 0, len(self.own_data)) < 0
 
     def folder(self) -> str | None:
         """Return why the base URL is that of a folder although no slash ends it (RFC 1808 5.3), None if it is not."""

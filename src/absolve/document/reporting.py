@@ -135,7 +135,10 @@ def of_walk(entity: Entity, *, bases: bool = True) -> Iterator[Diagnostic]:
 
 
 def about_text(entity: Entity) -> Iterator[Diagnostic]:
-    """Yield a diagnostic if the whole document is rather the name of a file, or a URL; no file is looked for."""
+    """Yield a diagnostic if the whole document is rather the name of a file, a URL, or CSS; no file is looked for."""
+    if entity.media_type == registry.HTML and _STYLES.match(entity.data, 0, _HEAD):
+        text = "the document is a style sheet, and read as HTML: pass media_type='text/css', or its name"
+        yield Diagnostic("css-as-text", text, entity.name)
     if len(entity.data) > LONGEST_NAME or _MARKUP.search(entity.data):
         return
     given = entity.data.decode("utf-8", "replace")
@@ -150,4 +153,9 @@ def about_text(entity: Entity) -> Iterator[Diagnostic]:
 
 LONGEST_NAME: Final = 1024  # bytes of a document that may be a name
 _MARKUP: Final = re.compile(rb"""[\0-\x1f<>"{}]|: """)  # what names of files and URLs do not have
+_HEAD: Final = 4096  # bytes
+# A style sheet begins with a rule, or with an at-rule (css-syntax-3, 5.3); JSON and templates begin with `{`.
+_STYLES: Final = re.compile(
+    rb"""\s*(?>/\*[^<]*?\*/\s*)*(?:@(?:import|charset|media|font-face|namespace)\b|[a-zA-Z.#*:][^<>{}"=]*\{[^<>{}]*:[^<>{}]*\})"""
+)
 _URL: Final = re.compile(r"(?:https?|ftp|file)://\S+", re.IGNORECASE)

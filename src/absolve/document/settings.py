@@ -62,7 +62,9 @@ class Settings(NamedTuple):
         for option, choices in (("fragments", FRAGMENTS), ("base", BASES), ("companions", COMPANIONS)):
             value = getattr(self, option)
             if value not in choices:
-                raise UsageError(f"{option} must be one of {', '.join(choices)}, not {in_short(repr(value))}")
+                text = f"{option} must be one of {', '.join(choices)}, not {in_short(repr(value))}"
+                is_url = option == "base" and ":" in str(value)
+                raise UsageError(f"{text}: the URL of the document is url=" if is_url else text)
         if not 0 <= self.max_depth <= DEEPEST:
             raise UsageError(f"max_depth must be from 0 to {DEEPEST}, not {self.max_depth}")
         for option, most in (

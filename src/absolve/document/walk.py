@@ -189,7 +189,8 @@ def _media_type(document: Document, name: str) -> tuple[str, str | None]:
     essence, parameters = essence_of(document.media_type)
     media_type = canonical(essence)
     if media_type not in WALKERS:
-        text = f"absolve does not read {in_short(essence) or 'this'}"
+        meant = registry.SUFFIXES.get(f".{essence}")
+        text = f"absolve does not read {in_short(essence) or 'this'}{f': the media type is {meant}' if meant else ''}"
         raise DocumentError(Diagnostic("unknown-media-type", text, name))
     return media_type, parameters.get("charset")
 

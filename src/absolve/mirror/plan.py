@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absolve.core import arguments
-from absolve.core.errors import DocumentError, UsageError
+from absolve.core.errors import DocumentError
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.mirror import browsers, paths
-from absolve.mirror.capture import Captured, Where, latest_of
+from absolve.mirror import browsers
+from absolve.mirror.capture import Captured, Where
+from absolve.mirror.library import OF_PLAN, choice_of
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Working
 from absolve.mirror.payloads import Broken, Payload, media_type_of
 from absolve.mirror.policy import MirrorPolicy
 from absolve.mirror.sources import FILES, Source, kind_of, reader_of
-from absolve.mirror.survey import Choice, Survey
+from absolve.mirror.survey import Survey
 from absolve.mirror.urls import Equivalences
 from absolve.run.inputs import Input
 from absolve.run.load import ReadOptions
@@ -32,11 +33,10 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from absolve.core.errors import Diagnostic
-    from absolve.core.options import MirrorOptions
+    from absolve.core.options import PlanOptions
     from absolve.core.protocols import Buffer
     from absolve.mirror.payloads import Posted, Reader
-
-_OPTIONS = frozenset({"at", "by", "keep_errors", "same", "absent", "profile"})
+    from absolve.mirror.survey import Choice
 
 
 class MirrorPlan(Mapping[str, str]):
@@ -57,6 +57,9 @@ class MirrorPlan(Mapping[str, str]):
         same = choice.same if choice.same is not None else Equivalences()
         self._lookup = Lookup(self._working.connection, same, is_normal=profile == "whatwg")
         self._severs = severs
+
+    def __repr__(self) -> str:
+        return f"<MirrorPlan: {len(self):,} URLs, {len(self.diagnostics):,} diagnostics>"
 
     def __getitem__(self, url: str) -> str:
         query = "SELECT path FROM plan WHERE url = ? AND path IS NOT NULL"
@@ -79,37 +82,24 @@ class MirrorPlan(Mapping[str, str]):
         return MirrorPolicy(self[url], self._lookup, severs=self._severs, named=named)
 
 
-def plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[MirrorOptions]) -> MirrorPlan:
-    """Return the plan of a mirror of these documents: archives, or pages whose URL is known.
+def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[PlanOptions]) -> MirrorPlan:
+    """Return the plan of a mirror of these documents, archives or pages whose URL is known: no file is written.
 
     `options`: at (a date), by ("host", "site", "capture"), keep_errors, same (words of `--same`), absent ("keep",
     "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
     """
-    call = "absolve.mirror()"
-    arguments.check_options(options, _OPTIONS, call)
+    call = "absolve.mirror_plan()"
+    arguments.check_options(options, OF_PLAN, call)
     if isinstance(inputs, (str, bytes, Document)) or not isinstance(inputs, Iterable):
         raise TypeError(f"{call} takes a list of documents (bytes or absolve.Document), not {type(inputs).__name__}")
-    texts: dict[str, Any] = {name: value for name, value in options.items() if name != "keep_errors"}
-    for name, value in texts.items():
-        if value is not None or name not in {"at", "same"}:
-            arguments.text_of(value, name)
-    absent = options.get("absent", "keep")
-    if absent not in {"keep", "sever"}:
-        raise UsageError(f"absent must be keep or sever, not {absent!r}")
+    choice = choice_of(dict(options), call)
     profile = options.get("profile", "whatwg")
     how = ReadOptions(Settings(profile=profile, base="empty").checked())
-    at = options.get("at")
-    choice = Choice(
-        latest_of(at) if at is not None else None,
-        arguments.flag_of(options.get("keep_errors", False), "keep_errors"),
-        Equivalences.of(options.get("same")),
-        paths.check_layout(options.get("by", "host")),
-    )
     readers: list[Reader] = []
     for number, given in enumerate(inputs):
         document = given if isinstance(given, Document) else Document(arguments.data_of(given, call))
         readers.append(_reader(document, number, how))
-    return MirrorPlan(readers, choice, profile, severs=absent == "sever")
+    return MirrorPlan(readers, choice, profile, severs=options.get("absent") == "sever")
 
 
 def _reader(document: Document, number: int, how: ReadOptions) -> Reader:

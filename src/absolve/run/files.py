@@ -23,6 +23,8 @@ from absolve.inventory.link_rows import rows
 from absolve.rewriting.policy import absolute, checked
 from absolve.rewriting.remap import Remapping
 from absolve.run import filters, inputs, leftovers, plan, sources
+from absolve.run.given import missing
+from absolve.run.given import paths as given_paths
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions, each, is_document, left
 from absolve.run.plan import Job, RewriteOptions
@@ -67,7 +69,8 @@ def rewrite_file(
     `options`: those of `absolve.rewrite`; `default_url` (the retrieval URL if the file records none) and `file_urls`
     (the path is that URL if no other is known); `kind`,
     `scope` and `problem` (a word, or several: change only such links); `remap` (see `absolve.remap`). Raise
-    DocumentError if the file cannot be read, rewritten or written, else as `absolve.rewrite`. WARC files of any size
+    MissingFileError if the file is not there, DocumentError if it cannot be read, rewritten or written, otherwise as
+    `absolve.rewrite`. WARC files of any size
     are rewritten record by record; a record that fails is reported, and stays.
     """
     call = "absolve.rewrite_file()"
@@ -85,6 +88,8 @@ def rewrite_file(
         token=leftovers.token(),
     )
     name = _name(path, call)
+    if not os.path.lexists(name):
+        raise missing(name)
     target = None if output is None else _name(output, call)
     if target is not None:
         if Path(target).is_dir():
@@ -131,13 +136,14 @@ def walk_links(paths: Path_ | Iterable[Path_], **options: Unpack[WalkOptions]) -
     `options` are those of `absolve links`, by the same names: `kind`, `scope` and `problem` (a word, or several),
     `include` and `exclude` (globs for folders), `url` (for a folder that of its root), `default_url` (likewise, for
     documents that record none), `url_map` (a mapping from paths to URLs), `mirror_layout`, `file_urls`, and all of
-    `absolve.links`; `headers` are for a single file. An input that cannot be read is reported as a `Diagnostic` that
-    has `failed` set, and the next one follows. Raise UsageError or TypeError at once for an invalid option.
+    `absolve.links`; `headers` are for a single file. Raise MissingFileError at once for a path that is not there; a
+    glob may match nothing. An input that cannot be read is reported as a `Diagnostic` that has `failed` set, and the
+    next one follows. Raise UsageError or TypeError at once for an invalid option.
     """
     call = "absolve.walk_links()"
     given: dict[str, Any] = dict(options)
     arguments.check_options(given, _OF_WALK, call)
-    names = _names(paths, call)
+    names = list(given_paths(_names(paths, call), call))
     notify: OnDiagnostic | None = given.pop("on_diagnostic", None)
     arguments.check_notify(notify)
     selection = _selection(given)

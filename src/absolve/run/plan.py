@@ -98,6 +98,15 @@ def check_new_folder(output: str, why: str) -> None:
         raise UsageError(f"-o {output} is the name of a file, and {why}", hint)
 
 
+def make_above(out: str) -> None:
+    """Make the folder in which an output will be, if there is none. Raise OSError."""
+    if buckets.is_bucket(out):
+        return
+    above = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120 - the user's own links are followed
+    if not os.path.lexists(above):
+        Path(above).mkdir(parents=True, exist_ok=True)
+
+
 def is_file(names: Sequence[str], output: str, *, listed: bool = False) -> bool:
     """Return whether the output is a file, for a single input, and not a folder."""
     if listed or len(names) != 1 or inputs.is_many(names[0]):

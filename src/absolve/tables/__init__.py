@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
+SCHEMA_VERSION: Final = 1  # of all tables; a column that goes, or has another meaning, adds one
+
+
 class Table(NamedTuple):
     """A table that is written: its name, and its columns with their types: VARCHAR, VARCHAR[], BIGINT or DOUBLE.
 

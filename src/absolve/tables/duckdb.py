@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import MissingPackageError
 from absolve.inventory import batches
-from absolve.tables import Sink
+from absolve.tables import SCHEMA_VERSION, Sink
 
 try:
     import duckdb
@@ -47,6 +47,7 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], path: Path
         with closing(duckdb.connect(str(path), config=CLOSED)) as database:
             add_tables(database, tables, chunks)
             for table in tables:
+                database.execute(f"COMMENT ON TABLE {table.name} IS 'absolve schema {SCHEMA_VERSION}'")
                 for name, select in table.views.items():
                     database.execute(f"CREATE VIEW {name} AS {select.format(host=HOST, **HAS_PROBLEM)}")
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:  # e.g. a full disk

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from absolve.core.errors import MissingPackageError
 from absolve.inventory import arrow_batches
 from absolve.inventory.columns import Columns
-from absolve.tables import Sink
+from absolve.tables import SCHEMA_VERSION, Sink
 
 try:
     import pyarrow as pa
@@ -31,6 +31,7 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Any]], file: IO[b
     (table,) = tables
     fields = None if table.rows is None else pa.RecordBatchReader.from_stream(table.rows).schema
     schema = fields or arrow_batches.schema(tuple(table.columns))
+    schema = schema.with_metadata({"absolve.schema": str(SCHEMA_VERSION)})
     # Not for texts of the inventory: their dictionary would grow too large, and the writer would fall back to plain
     # encoding.
     words = True if fields else [field.name for field in schema if field.type == arrow_batches.DICTIONARY]

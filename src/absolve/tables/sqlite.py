@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.inventory.columns import Columns
-from absolve.tables import Sink
+from absolve.tables import SCHEMA_VERSION, Sink
 from absolve.tables.rows import text_of
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def _fill(
     database: sqlite3.Connection, tables: Sequence[Table], chunks: Iterable[tuple[str, Iterable[Sequence[Any]]]]
 ) -> None:
     database.execute("PRAGMA journal_mode = OFF")  # an incomplete file is deleted
+    database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     database.execute("PRAGMA synchronous = OFF")  # the caller fsyncs the file before renaming it
     inserts = {}
     for table in tables:

@@ -648,7 +648,7 @@ def test_an_empty_file_is_a_mailbox_without_messages(data: bytes, name: str) -> 
     assert absolve.rewrite(data, name=name, url=URL) is data
     assert codes(data, "application/mbox") == []
     assert absolve.verify(data, data, name=name) == []
-    assert list(absolve.mirror([Document(data, name=name)])) == []
+    assert list(absolve.mirror_plan([Document(data, name=name)])) == []
 
 
 def test_data_that_is_no_mailbox_is_an_error() -> None:

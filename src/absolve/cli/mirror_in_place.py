@@ -1,19 +1,16 @@
-"""The documents of a mirror as they are made: into a folder, into one ZIP, or in place (`--relative-only`).
+"""`absolve mirror --relative-only`: the links of a folder of pages, in place or in a copy.
 
-Input: the plan, in the working copy of the map, and the options. Output: files, all of them complete.
+Input: the options. Output: files, all of them complete.
 """
 
 from __future__ import annotations
 
 import shutil
-import struct
 import sys
-import zipfile
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from time import gmtime
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from absolve.cli import many, totals
 from absolve.cli import options as shared
@@ -22,14 +19,13 @@ from absolve.cli.terminal import colours, is_terminal
 from absolve.cli.totals import of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
-from absolve.mirror import extensions, index, write
+from absolve.mirror import making, write
 from absolve.mirror import map as maps
-from absolve.mirror.capture import Captured, seconds_of
+from absolve.mirror.capture import Captured
 from absolve.mirror.files import FilesReader
-from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.sources import FILES, Source
 from absolve.mirror.survey import Choice, Survey
-from absolve.mirror.task import Made, MirrorOptions, made
+from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences
 from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.output_folder import Below, OutputFolder, created
@@ -37,40 +33,9 @@ from absolve.run.results import FilesReady, StdoutBytes
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from absolve.cli.reporting import Report
-    from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
-
-
-def make(
-    working: maps.Working,
-    how: MirrorOptions,
-    put: Callable[[Any], None],
-    options: argparse.Namespace,
-    report: Report,
-    summed: Callable[[Totals], str] | None = None,
-) -> None:
-    """Make the documents of the plan; `put` takes what each task yields."""
-    batches = write.batches(working, how.sources)
-    results = many.run(partial(made, how), batches, lambda batch: batch.input, options, report, summed=summed)
-    write.run_batches(working, results, put)
-
-
-def put_all(ready: FilesReady, report: Report) -> int:
-    """Rename files that are on the disk into place; return how many."""
-    number = 0
-    for file in ready.made:
-        try:
-            outputs.put(file)
-            number += 1
-        except OSError as error:
-            report.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), file.target)))
-    return number
-
-
-# --- in place ---------------------------------------------------------------------------------------------------------
 
 
 def in_place(options: argparse.Namespace, report: Report) -> None:
@@ -94,7 +59,7 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
     if options.dry_run or options.diff:
         _relative(OutputFolder.of(folder), options, report)
         return
-    shared.make_above(options.output)
+    plan.make_above(options.output)
     with created(options.output) as root:
         _relative(root, options, report)
 
@@ -130,14 +95,15 @@ def _relative(root: OutputFolder, options: argparse.Namespace, report: Report) -
             def put(piece: Any) -> None:
                 nonlocal changed
                 if isinstance(piece, FilesReady):
-                    changed += put_all(piece, report)
+                    changed += making.put_all(piece, report)
                 elif isinstance(piece, StdoutBytes):
                     with outputs.stdout() as file:
                         file.write(piece.data)
 
             options.output = options.output or folder
             with write.swept(root, how.token):
-                make(working, how, put, options, report, of_possible_changes if shows else None)
+                course = many.course_of(options, report, of_possible_changes if shows else None)
+                making.make(working, how, put, course)
                 if copies:
                     rest = (one for one in found if not working.is_planned(one.place))
                     changed += sum(_copied(one, root, report) for one in (*rest, *odd))
@@ -186,59 +152,4 @@ def _copied(input_: Input, root: OutputFolder, report: Report) -> int:
     except OSError as error:
         report.failure(DocumentError(Diagnostic("unwritable", error.strerror or str(error), str(target))))
         return 0
-    return put_all(FilesReady((ready,)), report)
-
-
-# --- one ZIP ----------------------------------------------------------------------------------------------------------
-
-_FIRST: Final = (1980, 1, 1, 0, 0, 0)  # the first date that a ZIP can have,
-_LAST: Final = (2106, 1, 1, 0, 0, 0)  # and one that has as many seconds as an entry can note
-_MODE: Final = 0o100644 << 16
-_UNIX: Final = 3  # "version made by" (APPNOTE.TXT 4.4.2)
-# Media types whose files are compressed already.
-_COMPRESSED: Final = (
-    *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "video/", "audio/", "font/woff"),
-)
-_ARCHIVES: Final = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".pdf", ".epub", ".docx", ".xlsx", ".pptx", ".jar")
-
-
-def into_zip(
-    file: IO[bytes],
-    working: maps.Working,
-    how: MirrorOptions,
-    choice: Choice,
-    options: argparse.Namespace,
-    report: Report,
-) -> None:
-    """Write the documents in the order of their payloads, the entry page and the map: the same bytes for a capture."""
-    with zipfile.ZipFile(file, "w", allowZip64=True) as package:
-
-        def put(piece: Any) -> None:
-            if isinstance(piece, Made):
-                _add(package, piece.path, piece.data, piece.date)
-
-        make(working, how, put, options, report)
-        newest = next(working.rows("SELECT max(date) FROM plan WHERE path IS NOT NULL"))[0] or ""
-        _add(package, index_name(choice.layout), index.page(working, how.start), newest)
-        final = working.path.with_name(MAP)
-        working.write(final)
-        with final.open("rb") as one, package.open(_entry(MAP, newest), "w", force_zip64=True) as other:
-            shutil.copyfileobj(one, other)  # as large as all URLs together
-
-
-def _add(package: zipfile.ZipFile, path: str, data: bytes, date: str) -> None:
-    package.writestr(_entry(path, date), data)
-
-
-def _entry(path: str, date: str) -> zipfile.ZipInfo:
-    """Return the entry of a file, with the date of its capture: in UTC, and once more as seconds (0x5455)."""
-    seconds = seconds_of(date)
-    info = zipfile.ZipInfo(path, _FIRST)
-    if seconds is not None and _FIRST <= (when := gmtime(seconds)[:6]) < _LAST:
-        info.date_time = when
-        info.extra = struct.pack("<HHBI", 0x5455, 5, 1, seconds)
-    info.create_system = _UNIX
-    info.external_attr = _MODE
-    is_compressed = extensions.by_name(path).startswith(_COMPRESSED) or path.lower().endswith(_ARCHIVES)
-    info.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
-    return info
+    return making.put_all(FilesReady((ready,)), report)

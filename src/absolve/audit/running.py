@@ -1,0 +1,338 @@
+"""The course of an audit: read both sites and the maps, judge, and leave the result tables; nothing is printed.
+
+In: the options by their names in the command, the course of the run, a folder for temporary files. Out: the connection
+with the result tables of `absolve.audit.tables`. The command and the library write and show them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from contextlib import closing, contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from absolve.audit import (
+    answered,
+    answers,
+    changed_since,
+    checks,
+    conclude,
+    ignoring,
+    judge,
+    load,
+    maps,
+    mentions,
+    robots,
+    servers,
+    sites,
+    texts,
+)
+from absolve.audit.outputs import baseline
+from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.core.printable import number
+from absolve.run import sources
+from absolve.run.globs import Globs
+from absolve.run.load import kind_of
+from absolve.urls import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from absolve.audit.answered import Answers
+    from absolve.audit.judge import Compare, Question
+    from absolve.audit.maps import RuleSet
+    from absolve.audit.sites import Sites
+    from absolve.run.course import Course
+
+_LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
+_LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
+_GUESSED: Final = """
+SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root, count(*) FROM {side}_documents
+WHERE url IS NOT NULL AND regexp_matches(url, '^https?://') AND (media_type IN ('text/html', 'application/xhtml+xml')
+    OR media_type IS NULL) AND (status IS NULL OR status < 300)
+GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
+"""
+
+
+class Audited(NamedTuple):
+    """What an audit has found: the result tables, how it judged, and files of the sites that nothing has read.
+
+    `since` has the numbers of findings that are new, and of those that are healed, since a baseline.
+    """
+
+    connection: Any
+    question: Question
+    rules: maps.Rules
+    found: Sites
+    read_as_text: Counter[str]
+    since: tuple[int, int] | None
+
+
+@contextmanager
+def audited(
+    options: Any,
+    course: Course,
+    folder: str,
+    failing: Collection[str],
+    ask: Callable[[Any, Answers], None] | None = None,
+) -> Iterator[Audited]:
+    """Run an audit, and yield what it found, while the tables are open. `ask` adds what servers answer now."""
+    reports = course.reports
+    found = sites.sites(options)
+    on_disk = sum(os.path.getsize(name) for kinds in found.kinds.values() for name, _ in kinds.inventories) > _LARGE  # noqa: PTH202
+    sets = _read_maps(options, course)
+    changes = _changes(options)
+    heard = _given_answers(options, course)
+    reports.read |= {Path(name).absolute() for name in options.maps}
+    with closing(load.connect(folder, course.jobs, on_disk=on_disk)) as connection:
+        sites.read(connection, options, found, course)
+        load.seal(connection, _names_of_links(found))  # before the user's queries: --queries, --sql
+        question = _question(connection, options)
+        _check_repairs(options, question, course)
+        if options.url is None:
+            text = f"the site is taken to be {question.new_url} (--url gives another)"
+            reports.aside(Diagnostic("assumed-url", text, options.inputs[0] if options.inputs else "--from"))
+        judge.prepare(connection, question)
+        for place, one in enumerate(sets):
+            if judge.is_reversed(connection, question, one):
+                sets[place] = _read_map(one.file, options, course, new_first=True)
+        read = texts.Reader(connection, course.reading, _roots(found), reports.aside)
+        compared = texts.comparing(read, question.threshold)
+
+        def heeded() -> Sequence[RuleSet]:
+            """Judge links by what servers answered; without a map their redirects are one."""
+            if ask is not None:
+                ask(connection, heard)
+            answered.of_links(connection, heard, is_whole=not options.named)
+            return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
+
+        rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)
+        for diagnostic in checks.oddities(connection, question):
+            reports.aside(diagnostic)
+        ignoring.links(connection, question.ignores, read, routes=options.places == "all")
+        changed_since.links(connection, changes, question.new_url)
+        name = options.server.partition(",")[0]
+        robots.find(connection, read, reports.aside, [file for file, others in _OF_HOSTS.items() if name in others])
+        texts.og_urls(connection, read)
+        mentions.find(connection, question, read)
+        conclude.conclude(connection, question, rules, failing, heard)
+        wrong = checks.wrong_rules(connection), checks.of_other_hosts(question, rules)
+        for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
+            reports.aside(diagnostic)
+        since = baseline.compare(connection, Path(options.baseline)) if options.baseline is not None else None
+        yield Audited(connection, question, rules, found, Counter(map(kind_of, read.texts)), since)
+
+
+def _roots(found: Sites) -> list[Path]:
+    return [Path(), *(Path(name).parent for kinds in found.kinds.values() for name, _ in kinds.inventories)]
+
+
+def _given_answers(options: Any, course: Course) -> Answers:
+    """Return the answers in the files of --answers."""
+    found = answered.Answers()
+    for name in options.answers:
+        course.reports.read.add(Path(name).absolute())
+        try:
+            found.add([*heard(name, options, course)])
+        except DocumentError as error:
+            course.reports.failure(error)
+    return found
+
+
+def heard(name: str, options: Any, course: Course) -> Iterator[answers.Answer]:
+    """Yield the answers in a file; a server that --resolve names may redirect to its own port, as nginx does.
+
+    What it answers there counts for the site, too.
+    """
+    schemes = {urlsplit(url).hostname: urlsplit(url).scheme for url in [*options.old_urls, options.url] if url}
+    names = {}
+    for host, place in options.resolve:
+        parts = urlsplit(place)
+        names[f"{parts.scheme}://{host}:{parts.port}"] = f"{schemes.get(host, parts.scheme)}://{host}"
+
+    def public(url: str) -> str:
+        origin = answered.site_of(url)
+        return f"{names.get(origin, origin)}{url[len(origin) :]}"
+
+    for one in answers.heard(name, course.reading.settings, notify=course.reports.finding):
+        yield one
+        if names and (own := one._replace(url=public(one.url), target=one.target and public(one.target))) != one:
+            yield own
+
+
+def _changes(options: Any) -> changed_since.Changes:
+    if options.changed_since is None:
+        return changed_since.Changes()
+    return changed_since.since(options.changed_since, [name for name in options.inputs if name != sources.STDIN])
+
+
+def _judged(
+    connection: Any,
+    question: Question,
+    sets: Sequence[RuleSet],
+    compared: Compare,
+    parquet: Collection[str],
+    answered: Callable[[], Sequence[RuleSet]],
+) -> maps.Rules:
+    """Judge, and return all rules. Raise UsageError for a damaged Parquet file, or a changed query that fails."""
+    import duckdb
+
+    try:
+        return judge.judge(connection, question, sets, compared, answered)
+    except duckdb.Error as error:
+        for wrong in load.unreadable_links(connection, parquet):
+            raise UsageError(f"{wrong.name}: {wrong.text}: leave it out, or make it again") from error
+        if question.queries is None:
+            raise
+        raise UsageError(f"--queries: {str(error).partition(chr(10))[0]}") from error
+
+
+def _check_repairs(options: Any, question: Question, course: Course) -> None:
+    """Raise UsageError if repairs would be written by an assumed URL, or without one of the inputs."""
+    wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
+    if wanted is None:
+        return
+    if options.url is None and question.new_url.startswith(sites.PLACE):
+        raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
+    missing = [name for name in (*options.old, *options.inputs) if name in course.reports.failures]
+    if missing:
+        raise UsageError(f"{wanted} writes nothing, because {missing[0]} cannot be read")
+
+
+def _read_maps(options: Any, course: Course) -> list[RuleSet]:
+    """Return the maps. Raise UsageError for one that cannot be read: every verdict may depend on it."""
+    try:
+        found = [_read_map(name, options, course) for name in options.maps]
+    except DocumentError as error:
+        raise UsageError(error.message) from error
+    for path in _unasked(options):
+        if (of_folder := _of_folder(path, options, course)) is not None:
+            found.append(of_folder)
+            options.maps.append(str(path))
+    return found
+
+
+# Files in the root of a deployed site with the redirects of its host or server, and the servers that do not read them.
+_OF_HOSTS: Final = {
+    "_redirects": {"apache", "nginx", "s3", "github-pages"},
+    "netlify.toml": {"apache", "nginx", "s3", "github-pages", "cloudflare"},
+    ".htaccess": {"nginx", "s3", "github-pages", "netlify", "cloudflare"},
+    **dict.fromkeys(("vercel.json", "staticwebapp.config.json", "web.config"), set(servers.SERVERS) - {"plain"}),
+}
+
+
+def _unasked(options: Any) -> list[Path]:
+    """Return the maps in the folders of the new site that its server reads, which nobody gave."""
+    server = options.server.partition(",")[0]
+    given = {os.path.realpath(name) for name in options.maps}
+    globs = Globs(exclude=tuple(options.exclude)).checked()
+    return [
+        path
+        for folder in map(Path, options.inputs)
+        for name, others in _OF_HOSTS.items()
+        if server not in others and globs.wanted(name)
+        if (path := folder / name).is_file() and not path.is_symlink() and os.path.realpath(path) not in given
+    ]
+
+
+def _of_folder(path: Path, options: Any, course: Course) -> RuleSet | None:
+    """Return the rules of a file that nobody gave, with a line that names it; None for one without a rule.
+
+    One that cannot be read is a failure: its host could not read it, either.
+    """
+    try:
+        found = _read_map(str(path), options, course)
+    except maps.NoRuleError:
+        return None
+    except DocumentError as error:
+        course.reports.failure(error)
+        return None
+    except UsageError as error:
+        place = re.fullmatch(r"(?:(\d+): )?(.*)", error.message.removeprefix(f"{path}:"), re.DOTALL)
+        line, text = place.groups() if place is not None else (None, error.message)
+        course.reports.aside(Diagnostic("map", text.strip(), str(path), int(line) if line else None, failed=True))
+        return None
+    if not found.rules:
+        return None
+    rules = sum(rule.problem is None for rule in found.rules)
+    text = f"read as by --map: {number(rules, 'rule')} (--exclude leaves this file out)"
+    course.reports.aside(Diagnostic("own-map", text, str(path)))
+    return found
+
+
+def _read_map(name: str, options: Any, course: Course, *, new_first: bool = False) -> RuleSet:
+    path = Path(name)
+    form = options.map_format
+    if form is None and path.name.endswith("_redirects") and options.server.startswith("cloudflare"):
+        form = "cloudflare"
+    most = min(options.max_size, _LARGEST_MAP)
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise sources.unreadable(name, error) from error
+    if len(data) > most:
+        text = f"this map has more than {most:,} bytes{' (--max-size)' if most < _LARGEST_MAP else ''}"
+        raise DocumentError(Diagnostic("too-large", text, name))
+    hosts = [identity.named(url) for url in (*options.old_urls, options.url) if url is not None]
+    found = answers.read(name, data, course.reading.settings) if form is None else None
+    if found is None:
+        found = maps.read(path, data, format=form, hosts=hosts, new_first=new_first)
+        maps.check(found)
+    if found.hidden:
+        hidden = number(found.hidden, "row")
+        course.reports.note("table", f"{name}: left out: {hidden} that the sheet hides, as by a filter")
+    if found.words and options.verbose:
+        course.reports.note("table", f"{name}: {found.words}")
+    return found
+
+
+def _question(connection: Any, options: Any) -> Question:
+    """Return what is asked, with the URLs of both sites: those given, else those that most documents have."""
+    new_url = options.url or _guessed(connection, load.NEW)
+    if new_url is None:
+        raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
+    old_url, *others = options.old_urls or [_guessed(connection, load.OLD)]
+    return judge.Question(
+        _root(new_url, options.inputs),
+        _root(old_url, options.old) if old_url is not None else None,
+        servers.named(options.server),
+        options.similar,
+        tuple(map(_entry, options.entry)),
+        Path(options.queries) if options.queries is not None else None,
+        tuple(_ignores(options)),
+        tuple(map(judge.root, others)),
+    )
+
+
+def _root(url: str, names: Sequence[str]) -> str:
+    """Return the URL of the root of a site: that of a folder may lack its final slash."""
+    return judge.root(f"{url.rstrip('/')}/" if any(map(os.path.isdir, names)) else url)
+
+
+def _ignores(options: Any) -> Iterator[ignoring.Ignore]:
+    yield from ignoring.of_texts(options.ignore, "--ignore")
+    for name in options.ignore_file:
+        yield from ignoring.of_file(Path(name))
+
+
+def _entry(url: str) -> str:
+    if identity.normal(url) is None:
+        raise UsageError(f"--entry {url!r} is not an absolute URL")
+    return url
+
+
+def _guessed(connection: Any, side: str) -> str | None:
+    rows = connection.execute(_GUESSED.format(side=side)).fetchall()
+    return rows[0][0] if rows else None
+
+
+def _names_of_links(found: Sites) -> list[str]:
+    """Return the names of the Parquet files whose links stay there."""
+    return [name for kinds in found.kinds.values() for name, kind in kinds.inventories if kind == "parquet"]
+
+

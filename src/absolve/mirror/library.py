@@ -1,0 +1,213 @@
+"""`absolve.mirror`: the mirrors of the command, for Python.
+
+In: paths, documents or bytes, an output, options by the names of the command's. Out: files, and a `Mirror` with the
+rows of the map. Nothing is printed.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.core import arguments
+from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.printable import number
+from absolve.document.settings import Settings
+from absolve.mirror import making, paths
+from absolve.mirror.capture import latest_of
+from absolve.mirror.sources import sources_of
+from absolve.mirror.survey import Choice
+from absolve.mirror.task import MirrorOptions as How
+from absolve.mirror.urls import Equivalences
+from absolve.run import course, given, leftovers, plan
+from absolve.run.course import Course
+from absolve.run.globs import Globs
+from absolve.run.load import ReadOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias, Unpack
+
+    from absolve.core.model import Document
+    from absolve.core.options import MirrorOptions
+    from absolve.core.protocols import Buffer
+    from absolve.mirror.map import Working
+
+    One: TypeAlias = str | os.PathLike[str] | Document | bytes | Buffer
+
+CALL: Final = "absolve.mirror()"
+OF_PLAN: Final = frozenset({"at", "by", "keep_errors", "same", "absent", "profile"})
+OPTIONS: Final = OF_PLAN | frozenset(
+    "url default_url mirror_layout include exclude start depth prune lazy banner jobs on_diagnostic".split()
+)
+
+
+class MirrorPage(NamedTuple):
+    """A page of a mirror: where it was, its file, its title, and when it was captured, if that is known."""
+
+    url: str
+    path: str
+    title: str | None
+    date: str | None
+
+
+class MissingURL(NamedTuple):
+    """A URL that pages of a mirror link to or need `times` times, and that the capture lacks; `first` is a page."""
+
+    url: str
+    kind: str
+    times: int
+    first: str
+
+
+class MirrorNote(NamedTuple):
+    """A change of a file that is no link, or what does not work in it; lines and columns are 1-based."""
+
+    path: str
+    line: int | None
+    column: int | None
+    code: str
+    text: str
+
+
+class Mirror(NamedTuple):
+    """What a mirror has, and what it lacks.
+
+    `files` is the number of all files that have a URL; `pages` are those of them that are pages. `failures` are inputs,
+    or documents in them, that could not be read or written, `diagnostics` all that was reported.
+    """
+
+    output: str
+    files: int
+    pages: list[MirrorPage]
+    missing: list[MissingURL]
+    notes: list[MirrorNote]
+    failures: list[Diagnostic]
+    diagnostics: list[Diagnostic]
+
+    def __repr__(self) -> str:
+        counts = (self.files, "file"), (len(self.pages), "page"), (len(self.missing), "missing URL")
+        others = (len(self.notes), "note"), (len(self.failures), "failure")
+        return f"<Mirror {self.output!r}: {', '.join(number(*one) for one in (*counts, *others))}>"
+
+
+def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **options: Unpack[MirrorOptions]) -> Mirror:
+    """Make a mirror of captures, and return what it has and lacks.
+
+    `inputs` are paths (of archives, pages, folders; globs), documents with a URL, and the bytes of archives, one or
+    several. Archives are read record by record. `output` is a folder, or a file: *.zip, *.html, *.mhtml, *.zim.
+
+    `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root), default_url,
+    mirror_layout, include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
+    single file begins with it), at (a date), by ("host", "site", "capture"), keep_errors, same, absent ("keep",
+    "sever"), profile, lazy, banner, prune, jobs (processes; 1 by default), and on_diagnostic.
+
+    Raise MissingFileError for a path that is not there, UsageError for an invalid value, TypeError for an unknown
+    option, DocumentError if the inputs hold no document with a URL. An input that cannot be read is in `failures`, and
+    is reported as a `Diagnostic` that has `failed` set; the others are in the mirror.
+    """
+    arguments.check_options(options, OPTIONS, CALL, ("inputs", "output"))
+    notify = options.get("on_diagnostic")
+    arguments.check_notify(notify)
+    name = _output(output)
+    with leftovers.temporary_folder() as folder, given.in_python():
+        files = given.as_files(inputs, CALL, Path(folder))
+        if not files.names:
+            raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
+        reports = course.Collected(notify, files.named)
+        made: list[Mirror] = []
+        run = _course(reports, dict(options))
+        order = making.chosen(_order(files, run, dict(options)))
+        write = making.into_zip if name.lower().endswith(".zip") else making.into
+        if write is making.into_zip:
+            plan.make_above(name)
+        write(name, order, run, lambda working: made.extend(_read(working, name)))
+    if not made:
+        found = reports.diagnostics[0] if reports.failures else Diagnostic("no-document", _NOTHING, files.first)
+        raise DocumentError(found)
+    failures = [one for one in reports.diagnostics if one.failed]
+    return made[0]._replace(failures=failures, diagnostics=reports.diagnostics)
+
+
+_NOTHING: Final = "no document with a URL is in it: nothing is written (url= gives that of a folder's root)"
+
+
+def _output(given_: Any) -> str:
+    if not isinstance(given_, (str, os.PathLike)):
+        raise TypeError(f"output must be a path, not {type(given_).__name__}")
+    return os.fsdecode(given_)
+
+
+def _course(reports: course.Collected, options: dict[str, Any]) -> Course:
+    settings = Settings(profile=options.get("profile", "whatwg"), base="empty").checked()
+    layout = arguments.flag_of(options.get("mirror_layout", False), "mirror_layout")
+    reading = ReadOptions(settings._replace(documents=True, lazy=True), mirror_layout=layout)
+    jobs = given.jobs_of(options)
+    return Course(reports, reading, partial(course.alone, reports, jobs), partial(course.found, reports), jobs)
+
+
+def choice_of(options: dict[str, Any], call: str) -> Choice:
+    """Return which captures are held. Raise UsageError or TypeError for an option that is wrong."""
+    for name in ("at", "by", "same", "absent", "profile"):
+        if name in options and not (options[name] is None and name in {"at", "same"}):
+            arguments.text_of(options[name], name)
+    if options.get("absent", "keep") not in {"keep", "sever"}:
+        raise UsageError(f"{call}: absent must be keep or sever, not {in_short(repr(options['absent']))}")
+    at = options.get("at")
+    return Choice(
+        latest_of(at) if at is not None else None,
+        arguments.flag_of(options.get("keep_errors", False), "keep_errors"),
+        Equivalences.of(options.get("same")),
+        paths.check_layout(options.get("by", "host")),
+        Globs(given.words_of(options, "include"), given.words_of(options, "exclude")).checked(),
+    )
+
+
+def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.Order:
+    choice = choice_of(options, CALL)
+    url, default = (given.url_of(options, name) for name in ("url", "default_url"))
+    layout = run.reading.mirror_layout
+    start = given.url_of(options, "start")
+    found = SimpleNamespace(
+        inputs=files.names, include=(), exclude=(), url=url, default_url=default, mirror_layout=layout
+    )
+    how = How(
+        run.reading,
+        tuple(sources_of(run.found(found), run.reading, run.reports.aside)),
+        "",
+        None,
+        choice.same or Equivalences(),
+        options.get("absent") == "sever",
+        token=leftovers.token(),
+        lazy=arguments.flag_of(options.get("lazy", False), "lazy"),
+        start=start or files.url,
+        banner=arguments.flag_of(options.get("banner", False), "banner"),
+    )
+    depth = options.get("depth")
+    if depth is not None and (start is None or not isinstance(depth, int) or depth < 0):
+        raise UsageError(f"depth must be a number of links from start=, not {in_short(repr(depth))}")
+    prunes = arguments.flag_of(options.get("prune", False), "prune")
+    return making.Order(how, choice, start, depth, start or files.url, prune=prunes)
+
+
+_PAGES: Final = """
+SELECT url, plan.path, title, date FROM plan LEFT JOIN pages ON pages.path = plan.path
+WHERE plan.path IS NOT NULL AND (title IS NOT NULL OR media_type LIKE 'text/html%'
+    OR media_type LIKE 'application/xhtml+xml%') ORDER BY url
+"""
+_MISSING: Final = "SELECT url, kind, count, first FROM missing ORDER BY count DESC, url, kind"
+_NOTES: Final = 'SELECT path, line, "column", code, text FROM notes ORDER BY path, line, "column", code'
+
+
+def _read(working: Working, output: str) -> list[Mirror]:
+    """Return the rows of a map, if there is a document; as a list, because it is called back."""
+    number = working.documents()[0]
+    if not number:
+        return []
+    pages = [MirrorPage(*row) for row in working.rows(_PAGES)]
+    missing = [MissingURL(*row) for row in working.rows(_MISSING)]
+    notes = [MirrorNote(*row) for row in working.rows(_NOTES)]
+    return [Mirror(output, number, pages, missing, notes, [], [])]

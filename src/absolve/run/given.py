@@ -1,0 +1,253 @@
+"""What functions of the library take as inputs: paths, globs, documents and bytes, as names of files.
+
+In: the arguments of `absolve.mirror` and `absolve.audit`. Out: names for a run, which reads archives piece by piece.
+Documents with a URL become records of a WARC (ISO 28500) in a temporary folder, others are files there.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+
+from absolve.core import arguments
+from absolve.core.errors import Diagnostic, DocumentError, MissingFileError, UsageError, in_short
+from absolve.core.model import Document
+from absolve.document import response_header
+from absolve.document.base_layers import retrieval_claim
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.formats import registry
+from absolve.run import buckets, inputs
+from absolve.run.sources import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
+
+_GLOB: Final = frozenset("*?[")
+_OF_BODIES: Final = frozenset({b"content-encoding", b"transfer-encoding", b"content-length"})  # a Document is decoded
+_URLS: Final = "{} asks for no URL: pass absolve.fetch({!r}), or a file that a crawler wrote"
+_TAKES: Final = "{} takes paths, documents and bytes, not {}"
+
+
+class Given(NamedTuple):
+    """Names of files, and for temporary ones the names by which the caller knows them.
+
+    `made` is the WARC of documents, or "", and `url` the URL of the first of them.
+    """
+
+    names: list[str]
+    shown: dict[str, str]
+    made: str = ""
+    url: str | None = None
+
+    @property
+    def first(self) -> str:
+        """The name of the first input, as the caller knows it."""
+        return self.shown.get(self.names[0], self.names[0]) if self.names[0] != self.made else "<documents>"
+
+    def named(self, diagnostic: Diagnostic) -> Diagnostic:
+        """Return a diagnostic with the name that the caller knows."""
+        name = "<documents>" if diagnostic.name == self.made else diagnostic.name
+        return diagnostic._replace(name=self.shown.get(name, name), text=in_words(diagnostic.text))
+
+
+def paths(given: Any, call: str) -> Iterator[str]:
+    """Yield the names of files and folders for paths and globs. Raise MissingFileError for a path that is not there.
+
+    A glob without a match yields nothing.
+    """
+    for one in [given] if isinstance(given, (str, os.PathLike)) else given:
+        yield from _path(one, call)
+
+
+def as_paths(given: Any, call: str) -> list[str]:
+    """Return one or several paths as text. Raise TypeError for anything else."""
+    several = [given] if isinstance(given, (str, os.PathLike)) or not isinstance(given, Iterable) else [*given]
+    for one in several:
+        if not isinstance(one, (str, os.PathLike)):
+            raise TypeError(f"{call}: output takes paths, not {type(one).__name__}")
+    return [*map(os.fsdecode, several)]
+
+
+def _path(given: Any, call: str) -> Iterator[str]:
+    name = os.fsdecode(given)
+    if buckets.is_bucket(name):
+        yield name
+    elif inputs.is_url(name):
+        raise UsageError(_URLS.format(call, in_short(name)))
+    elif os.path.lexists(name):
+        yield os.path.join(os.curdir, name) if name == STDIN else name  # noqa: PTH118 - Path drops the dot
+    elif _GLOB & set(name):
+        yield from sorted(glob.glob(name, recursive=True))  # noqa: PTH207 - of names as they are given
+    else:
+        raise missing(name)
+
+
+def missing(name: str) -> MissingFileError:
+    """Return the error for a path that is not there; the text of a document, given as a path, is named."""
+    is_text = "<" in name or "\n" in name or "{" in name
+    text = "this is the text of a document, and no path: pass it as bytes" if is_text else "no such file or folder"
+    return MissingFileError(Diagnostic("not-found", text, in_short(name), failed=True), name)
+
+
+def as_files(given: Any, call: str, folder: Path) -> Given:
+    """Return the names of files for the inputs of a function; temporary ones are written into a folder.
+
+    Raise TypeError for an input of another type, MissingFileError for a path that is not there.
+    """
+    if isinstance(given, (str, bytes, bytearray, memoryview, os.PathLike, Document)):
+        given = [given]
+    if not isinstance(given, Iterable):
+        raise TypeError(_TAKES.format(call, type(given).__name__))
+    found = Given([], {})
+    with _Records(folder) as records:
+        for number, one in enumerate(given, 1):
+            if isinstance(one, (str, os.PathLike)):
+                found.names.extend(_path(one, call))
+            else:
+                document = one if isinstance(one, Document) else Document(arguments.data_of(one, call))
+                if (url := _url_of(document)) is not None:
+                    records.add(document, url)
+                else:
+                    _add_file(found, document, number, folder)
+    if records.first is None:
+        return found
+    return Given([str(records.path), *found.names], found.shown, str(records.path), records.first)
+
+
+def _url_of(document: Document) -> str | None:
+    """Return the URL of a document that is a page, or another single resource; None for a container."""
+    kind = registry.kind_of(document.media_type) if document.media_type else None
+    kind = kind or registry.sniff(document.data[:4096], document.name)
+    if kind in {*registry.MAIL, *registry.PACKAGES} or (kind in registry.WALKERS and registry.is_archive(kind)):
+        return None
+    if document.headers is not None:
+        document = response_header.applied(document, Settings())
+    if document.url is not None:
+        return document.url
+    with suppress(DocumentError):
+        return walk(document, Settings()).bases.own.url or None
+    return None
+
+
+def _add_file(found: Given, document: Document, number: int, folder: Path) -> None:
+    name = PurePath(document.name or f"input-{number}").name or f"input-{number}"
+    if document.media_type is not None and not PurePath(name).suffix:
+        kind = registry.kind_of(document.media_type)
+        name += next((suffix for suffix, one in registry.SUFFIXES.items() if one == kind), "")
+    path = folder / str(number) / name
+    path.parent.mkdir()
+    path.write_bytes(document.data)
+    found.names.append(str(path))
+    found.shown[str(path)] = document.name or f"input-{number}"
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def in_words(text: str) -> str:
+    """Return a message with the options of the command named as arguments: `url=` for `--url`."""
+    return _OPTION.sub(lambda found: f"{_NAMES.get(found[1]) or found[1].replace('-', '_')}=", text)
+
+
+_OPTION: Final = re.compile(r"(?<![\w-])-(?:-([a-z][a-z-]*)|o\b)")
+_NAMES: Final = {None: "output", "zip": "output", "map": "maps", "from": "start"}
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Raise a UsageError of the block with arguments in place of options of the command."""
+    try:
+        yield
+    except UsageError as error:
+        text = in_words(error.message)
+        if text == error.message:
+            raise
+        raise UsageError(text, in_words(error.hint)) from None
+
+
+def words_of(options: dict[str, Any], name: str, *, paths: bool = False) -> tuple[str, ...]:
+    """Return the words of an option that takes one or several; with `paths`, each may be a path."""
+    value = options.get(name) or ()
+    several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
+    whole = [os.fsdecode(one) if paths and isinstance(one, os.PathLike) else one for one in several]
+    return tuple(arguments.text_of(word, name) for word in whole)
+
+
+def url_of(options: dict[str, Any], name: str) -> str | None:
+    """Return the URL of an option. Raise UsageError if it is not absolute."""
+    if options.get(name) is None:
+        return None
+    url = arguments.url_of(options[name], name)
+    retrieval_claim(url)
+    return url
+
+
+def jobs_of(options: dict[str, Any]) -> int:
+    """Return the number of processes: 1 by default."""
+    jobs = options.get("jobs", 1)
+    if not isinstance(jobs, int) or isinstance(jobs, bool) or not 1 <= jobs <= _MOST_JOBS:
+        raise UsageError(f"jobs must be a number from 1 to {_MOST_JOBS:,}, not {in_short(repr(jobs))}")
+    return jobs
+
+
+_MOST_JOBS: Final = 1024
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+class _Records:
+    """The records of a WARC, whose file is there from the first one on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "documents.warc"
+        self.first: str | None = None  # the URL of the first one
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, document: Document, url: str) -> None:
+        """Write the record of a document: a response if it came with header fields, otherwise a resource."""
+        self._file = self._file or self.path.open("wb")
+        self.first = self.first or url
+        kind, type_, head = "resource", _content_type(document), b""
+        if document.headers is not None:
+            kind, type_, head = "response", "application/http; msgtype=response", _header(document)
+        size = len(head) + len(document.data)
+        fields = {"Type": kind, "Target-URI": url}
+        lines = [f"WARC-{name}: {value}" for name, value in fields.items()]
+        lines += [f"Content-Type: {type_}"] * bool(type_) + [f"Content-Length: {size}"]
+        if any(set(line) & {"\r", "\n"} for line in lines):
+            raise UsageError(f"a line end in the URL or media type of a document: {in_short(url)!r}")
+        text = "\r\n".join(["WARC/1.1", *lines, "", ""])
+        self._file.write(text.encode("utf-8", "surrogateescape") + head)
+        self._file.write(document.data)
+        self._file.write(b"\r\n\r\n")
+
+
+def _content_type(document: Document) -> str:
+    data = document.data[:4096]
+    kind = document.media_type or registry.sniff(data, document.name) or ""
+    charset = document.charset
+    return f"{kind.partition(';')[0]}; charset={charset}" if kind and charset else kind
+
+
+def _header(document: Document) -> bytes:
+    """Return the header of the last response, without the fields about codings: the body is decoded."""
+    text = response_header.text_of(document.headers or ())
+    last = [head for head in text.replace(b"\r\n", b"\n").split(b"\n\n") if head.strip()][-1:]
+    lines = b"".join(last).strip(b"\n").split(b"\n")
+    kept = [line for line in lines if line.partition(b":")[0].strip().lower() not in _OF_BODIES]
+    return b"\r\n".join([*kept, b"", b""])

@@ -1,0 +1,92 @@
+"""`absolve.audit`: the findings are those of the command, for paths, documents and bytes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import absolve
+from absolve.audit.library import DEFAULTS
+from absolve.cli import main
+from absolve.cli.parsing import parser
+from tests.shapes.captures import page
+
+MOVE = Path(__file__).parents[2] / "examples/move"
+BOTH = {"url": "https://bay.example/", "old_url": "http://old.bay.example/"}
+
+
+def test_an_audit_is_that_of_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "a.jsonl"
+    arguments = [str(MOVE / "new"), "--url", BOTH["url"], "--old", str(MOVE / "old"), "--old-url", BOTH["old_url"]]
+    main(["audit", *arguments, "--map", str(MOVE / "redirects.csv"), "-o", str(out), "-q"])
+    capfd.readouterr()
+    heard: list[absolve.Diagnostic] = []
+    found = absolve.audit(
+        MOVE / "new",
+        old=MOVE / "old",
+        maps=MOVE / "redirects.csv",
+        output=tmp_path / "b.jsonl",
+        on_diagnostic=heard.append,
+        **BOTH,  # type: ignore[arg-type]
+    )
+    assert capfd.readouterr() == ("", "")
+    assert out.read_text() == (tmp_path / "b.jsonl").read_text()
+    tables: dict[str, list[dict[str, object]]] = {}
+    for line in out.read_text().splitlines():
+        row = json.loads(line)
+        tables.setdefault(row.pop("table"), []).append(row)
+    assert [one._asdict() for one in found.urls] == tables["urls"]
+    assert [one._asdict() for one in found.causes] == tables["causes"]
+    assert found.links == len(tables["links"])
+    of_links = [one for one in tables["links"] if one["verdict"] not in {"ok", "same", "external"}]
+    assert len([one for one in found.findings if one.table == "links"]) == len(of_links)
+    assert repr(found).startswith("<Audit: ")
+    assert found.diagnostics == heard
+
+
+def test_documents_and_archives_are_sites(tmp_path: Path) -> None:
+    new: list[absolve.Document | bytes] = [absolve.Document("<a href=/b><a href=/gone>", url="https://h/"), page("https://h/b")]
+    old = absolve.Document("<p>words of a page that is lost", url="http://old/lost")
+    found = absolve.audit(new, old=[old], url="https://h/", old_url="http://old/", output=[tmp_path / "a.csv"])
+    assert [(one.document, one.verdict) for one in found.findings] == [("https://h/", "broken"), ("http://old/lost", "lost")]
+    assert {path.name for path in found.written} >= {"a.links.csv", "a.urls.csv"}
+    assert absolve.audit([page("https://h/", b"<a href=x>")], url="https://h/").findings[0].verdict == "broken"
+
+
+def test_what_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<a href=http://h/>")
+    (tmp_path / "b.html").mkdir()
+    (tmp_path / "b.xml").write_text("<a>")
+    with pytest.warns(absolve.DiagnosticWarning):
+        found = absolve.audit(tmp_path, url="http://x/")
+    assert [Path(one.name).name for one in found.failures] == ["b.xml"]
+
+
+WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "a missing file": (lambda: absolve.audit("none"), FileNotFoundError, "none: not-found"),
+    "a missing map": (lambda: absolve.audit(MOVE, maps="none.csv"), absolve.MissingFileError, "none.csv"),
+    "text of a page": (lambda: absolve.audit("<a href=x>"), absolve.AbsolveError, "the text of a document"),
+    "nothing": (lambda: absolve.audit([]), absolve.UsageError, "no input"),
+    "a URL": (lambda: absolve.audit("https://h/"), absolve.UsageError, "absolve.fetch"),
+    "a word": (lambda: absolve.audit(MOVE, fail_on="brokn"), absolve.UsageError, "fail_on=: 'brokn'"),
+    "a share": (lambda: absolve.audit(MOVE, similar=2), absolve.UsageError, "similar must be"),
+    "a server": (lambda: absolve.audit(MOVE, server="apach"), absolve.UsageError, "apach"),
+    "an output": (lambda: absolve.audit(MOVE, output="a.foo"), absolve.UsageError, "no format of an audit"),
+    "a base": (lambda: absolve.audit(MOVE, url="bay.example"), absolve.UsageError, "absolute URL"),
+    "an option": (lambda: absolve.audit(MOVE, live="all"), TypeError, "no option 'live'"),  # type: ignore[call-arg]
+    "another name": (lambda: absolve.audit(MOVE, redirects="m"), TypeError, "it is maps="),  # type: ignore[call-arg]
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_call_is_answered(case: str) -> None:
+    call, kind, text = WRONG[case]
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_the_defaults_are_those_of_the_command() -> None:
+    command = vars(parser(("audit",)).parse_args(["audit", "x"])) | {"old_url": []}
+    for name, value in DEFAULTS.items():
+        assert (list(value) if isinstance(value, tuple) else value) == command[name], name

@@ -1,0 +1,105 @@
+"""`absolve.mirror`: the files and the map are those of the command, for paths, documents and bytes."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import absolve
+from absolve.cli import main
+from absolve.cli.option_table import of
+from absolve.mirror.library import OPTIONS
+from tests.shapes import captures
+from tests.shapes.captures import page
+
+CAPTURE = page("http://h/", b"<title>T</title><a href=/b><img src=/no.png>") + page("http://h/b", b"<p>")
+
+
+def rows(folder: Path, table: str) -> list[Any]:
+    statement = {"missing": "SELECT * FROM missing ORDER BY count DESC, url", "notes": "SELECT * FROM notes"}[table]
+    return sqlite3.connect(folder / "mirror.sqlite").execute(statement).fetchall()
+
+
+def test_a_mirror_is_that_of_the_command_and_its_rows_are_those_of_the_map(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.warc").write_bytes(CAPTURE)
+    assert main(["mirror", str(tmp_path / "c.warc"), "-o", str(tmp_path / "a"), "-q"]) == 0
+    capfd.readouterr()
+    made = absolve.mirror(tmp_path / "c.warc", tmp_path / "b")
+    assert capfd.readouterr() == ("", "")
+    assert captures.files_below(tmp_path / "a") == captures.files_below(tmp_path / "b")
+    assert (made.files, [one.url for one in made.pages]) == (2, ["http://h/", "http://h/b"])
+    assert [tuple(one) for one in made.missing] == rows(tmp_path / "b", "missing")
+    assert sorted(one.code for one in made.notes) == sorted(row[3] for row in rows(tmp_path / "b", "notes"))
+    assert repr(made).startswith("<Mirror ")
+
+
+def test_documents_bytes_and_paths_are_one_capture(tmp_path: Path) -> None:
+    (tmp_path / "c.warc").write_bytes(page("http://h/path", b"<a href=/text><a href=/bytes><a href=/header>"))
+    text = absolve.Document("<a href=path>\u20ac</a>", url="http://h/text")
+    header = {"Content-Type": "text/html; charset=latin-1", "Content-Encoding": "gzip", "Content-Base": "http://h/d/"}
+    other = absolve.Document(b"<a href=../text>\xe9</a>", url="http://h/header", headers=header)
+    made = absolve.mirror([tmp_path / "c.warc", text, page("http://h/bytes"), other], str(tmp_path / "m"))
+    assert [one.url for one in made.pages] == [f"http://h/{name}" for name in ("bytes", "header", "path", "text")]
+    assert [*made.missing, *made.failures] == []
+    files = captures.files_below(tmp_path / "m")
+    assert files["h/text.html"] == '<meta charset="utf-8"><a href=path.html>\u20ac</a>'.encode()
+    assert b"<a href=text.html>\xe9</a>" in files["h/header.html"]
+
+
+def test_a_glob_names_files_and_may_match_none(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.warc").write_bytes(page(f"http://h/{name}"))
+    assert absolve.mirror(str(tmp_path / "*.warc"), tmp_path / "m").files == 2
+    with pytest.raises(absolve.UsageError, match="a glob matches nothing"):
+        absolve.mirror(str(tmp_path / "*.har"), tmp_path / "n")
+
+
+def test_what_cannot_be_read_is_a_failure_and_the_rest_is_held(tmp_path: Path) -> None:
+    (tmp_path / "c.warc").write_bytes(CAPTURE)
+    heard: list[absolve.Diagnostic] = []
+    made = absolve.mirror([tmp_path / "c.warc", b"PK\3\4broken"], tmp_path / "m", on_diagnostic=heard.append)
+    assert (made.files, [(one.name, one.failed) for one in made.failures]) == (2, [("input-2", True)])
+    assert made.diagnostics == heard
+    with pytest.warns(absolve.DiagnosticWarning), pytest.raises(absolve.DocumentError, match=r"^input-1: "):
+        absolve.mirror([b"PK\3\4broken"], tmp_path / "n")
+    assert not (tmp_path / "n").exists()
+
+
+def test_an_archive_given_by_its_path_is_never_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "c.warc").write_bytes(CAPTURE)
+    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("a whole file was read"))
+    assert absolve.mirror(tmp_path / "c.warc", tmp_path / "m").files == 2
+
+
+WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
+    "a missing file": (lambda out: absolve.mirror("none.warc", out), absolve.MissingFileError, "none.warc: not-found"),
+    "text of a page": (lambda out: absolve.mirror("<a href=x>", out), absolve.MissingFileError, "the text of a document"),
+    "a URL": (lambda out: absolve.mirror("http://h/", out), absolve.UsageError, "absolve.fetch"),
+    "a number": (lambda out: absolve.mirror(3, out), TypeError, "takes paths, documents and bytes"),  # type: ignore[arg-type]
+    "numbers": (lambda out: absolve.mirror([3], out), TypeError, "not int"),  # type: ignore[list-item]
+    "no output": (lambda _: absolve.mirror([CAPTURE], None), TypeError, "output must be a path"),  # type: ignore[arg-type]
+    "a word": (lambda out: absolve.mirror([CAPTURE], out, by="hots"), absolve.UsageError, "by= must be one of"),  # type: ignore[arg-type]
+    "a depth": (lambda out: absolve.mirror([CAPTURE], out, depth=1), absolve.UsageError, "start="),
+    "an option": (lambda out: absolve.mirror([CAPTURE], out, redirects=1), TypeError, "no option 'redirects'"),  # type: ignore[call-arg]
+    "jobs": (lambda out: absolve.mirror([CAPTURE], out, jobs=0), absolve.UsageError, "jobs must be"),
+    "a format": (lambda out: absolve.mirror([CAPTURE], out / "m.html"), absolve.UsageError, "start= URL names the page"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_call_is_answered_and_writes_nothing(case: str, tmp_path: Path) -> None:
+    call, kind, text = WRONG[case]
+    with pytest.raises(kind, match=text):
+        call(tmp_path / "m")
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_the_options_are_those_of_the_command() -> None:
+    command = {option.dest for _, option in of("mirror")}
+    assert OPTIONS - command == {"start", "on_diagnostic"}  # --from is a word of Python
+
+
+def test_a_plan_has_a_name_of_its_own_that_can_be_printed() -> None:
+    assert repr(absolve.mirror_plan([CAPTURE])) == "<MirrorPlan: 2 URLs, 0 diagnostics>"
