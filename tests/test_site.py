@@ -186,7 +186,7 @@ def test_every_type_in_a_signature_is_described() -> None:
     functions = [value for value in values if api_pages._is_function(value) and not isinstance(value, ModuleType)]
     named = {word for function in functions for word in re.findall(r"\b[A-Z]\w+", api_pages.signature(function))}
     described = set(absolve.__all__) | set(re.findall(r":: (\w+)", "".join(api_pages._types({}))))
-    assert named - described <= {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "None", "PathLike", "True", "False"}
+    assert named - described <= {"Any", "Callable", "Iterable", "Iterator", "Literal", "Mapping", "Never", "None", "PathLike", "True", "False"}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -75,7 +75,7 @@ def test_a_file_of_the_folder_that_cannot_be_read_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, line: int
 ) -> None:
     root = written(tmp_path, {"index.html": links("/"), name: text})
-    assert main(["audit", str(root), "--url", NEW]) == 1
+    assert main(["audit", str(root), "--url", NEW]) == 3
     assert f"{root / name}:{line}: map: " in capsys.readouterr().err
 
 

@@ -68,7 +68,7 @@ def test_no_name_or_text_of_a_page_becomes_a_command_of_the_workflow(tmp_path: P
     (folder / f"{hostile}.html").write_text(f"<title>{hostile}</title><a href='{hostile}'>x</a><a href='none#{hostile}'>y</a>")
     (folder / f"{hostile}.xml").write_text("<svg><")
     (tmp_path / hostile).write_text(f"/a /b\n{hostile} x y z\n")
-    for name, status in ((hostile, 1), (f"{hostile}.none", 2)):
+    for name, status in ((hostile, 3), (f"{hostile}.none", 2)):
         done = audit_step(tmp_path, shlex.join(["new", "--url", "https://h.example/", "--map", name]))
         assert done.returncode == status, done.stdout
         assert hostile in done.stdout

@@ -82,7 +82,7 @@ CUT = {
 @pytest.mark.parametrize("name", CUT)
 def test_json_that_is_cut_off_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     root = written(tmp_path, {f"new/{name}": CUT[name], "new/index.html": "<p>x"})
-    assert main(["audit", str(root / "new"), "--url", NEW]) == 1
+    assert main(["audit", str(root / "new"), "--url", NEW]) == 3
     assert "no findings" not in (said := capsys.readouterr().err)
     assert "malformed-json" in said
 

@@ -271,7 +271,7 @@ def test_a_file_without_answers_is_an_error(name: str, text: str, tmp_path: Path
 
 def test_a_cut_file_of_answers_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = written(tmp_path, {"new/index.html": links(f"{HOST}/ok"), "a.jsonl": json.dumps(CURL[0]) + '\n{"url": "'})
-    assert main(["audit", str(root / "new"), "--url", NEW, "--answers", str(root / "a.jsonl")]) == 1
+    assert main(["audit", str(root / "new"), "--url", NEW, "--answers", str(root / "a.jsonl")]) == 3
     assert "a.jsonl:2: answers: this is no JSON" in capsys.readouterr().err
 
 
@@ -281,7 +281,7 @@ def test_a_row_that_cannot_be_read_is_a_failure(cell: str, lost: str, tmp_path: 
     rows = f"url,status,note\n{HOST}/gone,404,\n{HOST}/ok,404,{cell}\n{OLD}more,404,\n"
     root = written(tmp_path, {"new/index.html": links(f"{HOST}/gone", f"{HOST}/ok"), "a.csv": rows, "old.csv": rows.replace(HOST, OLD[:-1]).replace("404", "200")})
     given = ("--answers", str(root / "a.csv"), "--old", str(root / "old.csv"), "--old-url", OLD)
-    assert main(["audit", str(root / "new"), "--url", NEW, *given, "--sql", "SELECT count(*) FROM answers WHERE kind = 'link'"]) == 1
+    assert main(["audit", str(root / "new"), "--url", NEW, *given, "--sql", "SELECT count(*) FROM answers WHERE kind = 'link'"]) == 3
     shown = capsys.readouterr()
     assert shown.out.split()[-1] == "1"
     assert [f"{name}.csv:3: " in shown.err for name in ("a", "old")] == [True, True]

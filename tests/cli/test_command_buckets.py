@@ -261,7 +261,7 @@ MISTAKES = {
     ("rewrite", "s3://b/a.html", "-o", "s3://b/a.html"): (2, "is also an input"),
     ("rewrite", "s3://b/a.html", "--in-place"): (2, "--in-place replaces files of a disk"),
     ("links", "s3://b/a.html", "-o", "s3://b/a.html", "-f", "csv"): (2, "is also an input"),
-    ("links", str(FIXTURES / "default.html"), "-o", "s3://none/x.csv"): (1, "s3://none/x.csv"),
+    ("links", str(FIXTURES / "default.html"), "-o", "s3://none/x.csv"): (3, "s3://none/x.csv"),
     ("audit", "s3://b/a/", str(FIXTURES)): (2, "s3://b/a/ is the URL of a store, and absolve audit"),
     ("base", "s3://none/x.html"): (3, "not-found"),
 }

@@ -50,7 +50,7 @@ def test_an_answer_is_one_value_with_the_names_of_columns(absolve: Runner, comma
 
 
 def test_the_version_is_json_too(absolve: Runner) -> None:
-    assert json.loads(absolve("--version", "--json").out).keys() == {"version", "compiled", "python"}
+    assert json.loads(absolve("--version", "--json").out).keys() == {"version", "compiled", "python", "schema"}
 
 
 def test_an_empty_answer_is_an_empty_array(absolve: Runner) -> None:

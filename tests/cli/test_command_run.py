@@ -140,7 +140,7 @@ def test_a_long_interpreted_run_prints_once_that_a_compiler_makes_it_faster(
 
 
 def test_on_a_terminal_a_bar_shows_the_progress(site: Path) -> None:
-    code = "import sys; from absolve.cli import main, progress; progress.PATIENCE = 0; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from absolve.cli import main, progress; progress.PATIENCE = progress._BETWEEN = 0; sys.exit(main())"
     argv = [sys.executable, "-c", code, "rewrite", "site", URL, "--in-place", "-j1"]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "XDG_STATE_HOME": str(site.parent / "state")}
     status, shown = in_terminal(argv, environment, stdout=subprocess.DEVNULL)

@@ -160,9 +160,9 @@ def test_the_counts_of_an_archive_are_those_of_its_documents(
 
 def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runner, shared: Path) -> None:
     pages = [shared / "pages" / name for name in ("monolith", "newspaper4k", "jsoup", "warc2zim")]
-    absolve("rewrite", *pages, URL, "-o", "out", "--log", "log.jsonl", "-q")
+    absolve("rewrite", *pages, URL, "--data-urls", "-o", "out", "--log", "log.jsonl", "-q")
     changes = [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
-    absolve("rewrite", *pages, URL, "-o", "out2")
+    absolve("rewrite", *pages, URL, "--data-urls", "-o", "out2")
     assert absolve.summary.startswith(f"{len(changes):,} link")
     stay = int(re.search(r"; ([\d,]+) stay", absolve.summary)[1].replace(",", ""))  # type: ignore[index]
     rows = [json.loads(line) for line in absolve("links", *pages, URL).lines]
@@ -175,7 +175,9 @@ def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runne
 
 def test_the_line_comes_after_all_output_on_a_terminal() -> None:
     for options in ((), ("--format", "jsonl"), ("--columns", "target"), ("--columns", "kind", "--unique", "--count")):
-        assert on_terminal("links", "p.html", URL, *options, environment=PLAIN).splitlines()[-1].startswith("absolve: 3 links")
+        *_, last = on_terminal("links", "p.html", URL, *options, environment=PLAIN).split("\nabsolve: ")
+        assert last.startswith("3 links")
+        assert all(line.startswith("  ") for line in last.splitlines()[1:])  # it is folded
 
 
 # --- options of links -------------------------------------------------------------------------------------------------

@@ -185,7 +185,7 @@ def test_a_result_beyond_the_limit_leaves_no_file(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.html").write_bytes(PAGE)
     (tmp_path / "b.html").write_bytes(b"as it was")
-    assert command("rewrite", "a.html", *where, "--max-size", str(len(becomes) - less)) == 1
+    assert command("rewrite", "a.html", *where, "--max-size", str(len(becomes) - less)) == 3
     captured = capfdbinary.readouterr()
     assert captured.out == b""
     assert b"too-large" in captured.err
@@ -199,7 +199,7 @@ def test_a_large_file_that_cannot_be_written_stays_with_a_diagnostic(
 ) -> None:
     (tmp_path / "a.html").write_bytes(PAGE)
     (tmp_path / "a.html").chmod(0o444)
-    assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 1
+    assert command("rewrite", str(tmp_path / "a.html"), "--in-place") == 3
     assert b"a.html: unwritable: the file is read-only" in capfdbinary.readouterr().err
     assert (tmp_path / "a.html").read_bytes() == PAGE
     assert names(tmp_path) == ["a.html"]

@@ -258,8 +258,11 @@ def test_a_mirror_of_a_url_asks_for_what_its_pages_need(depth: str, more: list[s
     assert main(["mirror", "--check", "m"]) == 0
     assert main(["mirror", "s.warc.gz", "-o", "again", "-q"]) == 0
     held, again = ({path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*.html")} for folder in ("m", "again"))
+    entries = held.pop(Path("index.html")), again.pop(Path("index.html"))
     assert held == again
-    assert len(held) == 2 + len(more) - ("/gone" in more)
+    made = f"Made from <b>{site.url}/</b>".encode(), b"Made from <b>s.warc.gz</b>"
+    assert [one in entry for one, entry in zip(made, entries, strict=True)] == [True, True], entries
+    assert len(held) == 1 + len(more) - ("/gone" in more)
 
 
 @pytest.mark.parametrize("depth", ["0", "9"])
@@ -288,7 +291,7 @@ def test_a_page_that_needs_very_much_gets_a_part_of_it(
 ) -> None:
     site.answers["/"] = [page(b"".join(b"<img src=%d.png>" % number for number in range(20)))]
     monkeypatch.setattr("absolve.run.web.crawl.MOST_OTHERS", 3)
-    assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0"]) == 1
+    assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0"]) == 3
     assert len(site.targets) == 2 + 3
     assert "more than 3 other URLs: 17 left out" in capsys.readouterr().err
 
@@ -305,7 +308,7 @@ class Calendar(dict[str, Any]):
 def test_a_calendar_without_an_end_ends_at_the_bound(site: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(site, "answers", Calendar())
     monkeypatch.setattr("absolve.run.web.crawl.MOST_PAGES", 20)
-    assert main(["mirror", f"{site.url}/2026/11", "-o", "m", "--depth", "1000000", "--retries", "0"]) == 1
+    assert main(["mirror", f"{site.url}/2026/11", "-o", "m", "--depth", "1000000", "--retries", "0"]) == 3
     assert len([target for target in site.targets if target.startswith("/2026")]) == 20
     assert "more than 20 pages: " in capsys.readouterr().err
 
@@ -491,7 +494,7 @@ def test_a_server_that_sends_no_such_range_is_an_error(
         out.write(LIES[lie](head + end, body) if starts_later else head + end + body)
 
     monkeypatch.setattr(Ranges, "answer", lying)
-    assert main(["links", archive[0], "-q", "-j", "1", "-o", "l.csv"]) == 1
+    assert main(["links", archive[0], "-q", "-j", "1", "-o", "l.csv"]) == 3
     assert capsys.readouterr().err.count("unreadable") == 1
 
 

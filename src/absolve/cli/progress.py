@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from absolve.cli import terminal
-from absolve.cli.terminal import is_dumb, is_terminal
+from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def shown(*, quiet: bool, streams: bool, count: Callable[[], int | None]) -> Ite
     clock: Clock
     if quiet or (streams and is_terminal(sys.stdout)):
         clock = Clock()
-    elif is_terminal(sys.stderr) and not is_dumb():
+    elif terminal.has_below():
         clock = Bar(count)
     else:
         clock = Lines()

@@ -109,6 +109,11 @@ def below(line: str) -> None:
     stream.flush()
 
 
+def has_below() -> bool:
+    """Return whether all output takes care of a line below it: the standard error is a terminal with a `Guard`."""
+    return isinstance(getattr(sys.stderr, "buffer", None), Guard) and not is_dumb()
+
+
 def say(line: str, stream: TextIO | None = None) -> None:
     """Print a line that may have colours: to the standard error, or to another standard stream."""
     stream = stream or sys.stderr

@@ -79,7 +79,7 @@ class InBase64:
         try:
             return binascii.a2b_base64(text + b"=" * (-len(text) % 4), strict_mode=True)
         except binascii.Error as error:
-            raise CodingError("malformed", f"the data: URL is no base64: {error}") from error
+            raise CodingError("broken-base64", f"the data: URL is no base64: {error}") from error
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, None]:
         return self.decode(raw), None

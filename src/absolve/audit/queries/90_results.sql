@@ -5,7 +5,7 @@ SELECT l.document, l.entity, l.line, l."column", l.start, l."end", l.element, l.
     l.reference, l.base, l.base_layer, l.base_source, l.target, l.scope, l.problems,
     coalesce(f.verdict, quiet_verdict(l.scope)) AS verdict,
     f.final, coalesce(f.hops, 0) AS hops, f.fix, f.suggestion, f.cause
-FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id;
+FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id ORDER BY l.id;
 
 CREATE OR REPLACE TABLE urls AS
 WITH asked_for AS (SELECT url, sum(number)::BIGINT AS requests FROM old_requests GROUP BY url)
