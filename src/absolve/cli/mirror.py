@@ -70,11 +70,11 @@ def run(options: argparse.Namespace, report: Report) -> None:
     with crawling.captured(options, report, needs=True) as urls:
         if options.depth is not None and start is None and not urls:
             raise UsageError("--depth needs a URL as INPUT, or --from URL")
-        _run(start, start or next(map(without_user, urls), None), options, report)
+        _run(start, list(map(without_user, urls)), options, report)
 
 
-def _run(start: str | None, first: str | None, options: argparse.Namespace, report: Report) -> None:
-    """Make a mirror of what `start` leads to, or of all; in a single file `first` is the page to begin with."""
+def _run(start: str | None, asked: list[str], options: argparse.Namespace, report: Report) -> None:
+    """Make a mirror of what `start` leads to, or of all; `asked` are the URLs whose answers are the first input."""
     choice = Choice(
         latest_of(options.at) if options.at is not None else None,
         options.keep_errors,
@@ -88,7 +88,7 @@ def _run(start: str | None, first: str | None, options: argparse.Namespace, repo
     _check_outputs(options)
     report.quiet, report.verbose = options.quiet, options.verbose
     with journal.unwritable(options.output or options.zip or "mirror"):
-        _make(reading, choice, start, first, options, report)
+        _make(reading, choice, start, asked, options, report)
 
 
 def _start(options: argparse.Namespace) -> str | None:
@@ -104,10 +104,11 @@ def _make(
     reading: ReadOptions,
     choice: Choice,
     start: str | None,
-    first: str | None,
+    asked: list[str],
     options: argparse.Namespace,
     report: Report,
 ) -> None:
+    first = start or next(iter(asked), None)
     how = MirrorOptions(
         reading,
         tuple(sources_of(many.found(options, report, selects=False), reading, report.aside)),
@@ -120,6 +121,7 @@ def _make(
         lazy=options.lazy,
         start=first,
         banner=options.banner,
+        asked=", ".join(asked),
     )
     order = making.Order(how, choice, start, options.depth, first, options.resume, options.prune)
     if options.dry_run:

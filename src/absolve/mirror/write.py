@@ -76,6 +76,8 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
     working.add_parts(survey.parts)
     working.add_places(survey.places)
     names, labels = [source.name for source in how.sources], [source.label for source in how.sources]
+    if how.asked:
+        labels[0] = how.asked
     working.plan(survey.rows(), survey.store.forms(), names, choice.layout, labels=labels)
     working.add_notes(notes)
 
