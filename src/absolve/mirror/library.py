@@ -98,7 +98,7 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     """Make a mirror of captures, and return what it has and lacks.
 
     `inputs` are paths (of archives, pages, folders; globs), documents with a URL, and the bytes of archives, one or
-    several. Archives are read record by record. `output` is a folder, or a file: *.zip, *.html, *.mhtml, *.zim.
+    several. Archives are read record by record. `output` is a folder, or a file: .zip, .html, .mhtml, .zim.
 
     `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root), default_url,
     mirror_layout, include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
