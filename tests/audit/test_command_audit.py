@@ -180,7 +180,7 @@ def test_sites_without_a_common_url_get_advice(tmp_path: Path, capsys: pytest.Ca
 def test_a_url_below_which_no_document_is_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "urls.txt").write_text("http://elsewhere.example/a\n", "utf-8")
     site = written(tmp_path / "site", {"index.html": page()})
-    _, err = printed(capsys, site, "--url", NEW, "--old", tmp_path / "urls.txt", "--old-url", OLD, status=1)
+    _, err = printed(capsys, site, "--url", NEW, "--old", tmp_path / "urls.txt", "--old-url", OLD, status=3)
     assert "they are at http://elsewhere.example/" in err
 
 

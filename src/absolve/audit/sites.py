@@ -10,6 +10,7 @@ import copy
 from contextlib import closing
 from functools import partial
 from itertools import chain, groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import load, url_lists
@@ -34,6 +35,7 @@ _PLAIN: Final = tuple(
     ".html .htm .xhtml .txt .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split()
 )
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
+_COMPRESSED: Final = frozenset({".gz", ".br", ".zst", ".bz2", ".xz"})
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
@@ -131,7 +133,27 @@ def inputs_of(
         own.include = own.exclude = []
     reading = course.reading
     for input_ in spread(course.found(own, follow=follow), reading, course.jobs):
+        _check_compressed(input_, course)
         yield _placed(input_, options)
+
+
+def _check_compressed(input_: Input, course: Course) -> None:
+    """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
+
+    Not one that a server sends in the place of the file beside it, as page.html.gz for page.html.
+    """
+    path = Path(input_.name)
+    if not input_.found or path.suffix.lower() not in _COMPRESSED or path.with_suffix("").exists():
+        return
+    if registry.recognised(b"", path.stem) is None:
+        return
+    head = sources.head(input_.name)
+    if registry.recognised(head, path.name) is not None:
+        return
+    is_broken = path.suffix.lower() == ".gz" and registry.gzip_head(head) is head
+    why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
+    text = f"{why}: unpack it, or --exclude it"
+    course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
 
 
 def _placed(input_: Input, options: Any) -> Input:

@@ -534,8 +534,10 @@ def _retry_after(value: str) -> float:
     """Return the seconds in a Retry-After field (RFC 9110 10.2.3), 0 if there are none."""
     if value.isdecimal() and len(value) < 9:
         return float(value)
-    date = parsedate_tz(value)
-    return max(0.0, mktime_tz(date) - time.time()) if date is not None else 0.0
+    try:
+        return max(0.0, mktime_tz(date) - time.time()) if (date := parsedate_tz(value)) is not None else 0.0
+    except (ValueError, OverflowError):  # a year that no calendar has
+        return float("inf")
 
 
 def _httpcore_proxy(url: str) -> httpcore.Proxy:
