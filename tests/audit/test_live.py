@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -232,6 +233,25 @@ def test_only_the_hosts_that_are_meant_are_connected_to(tmp_path: Path) -> None:
     assert not other.asked
 
 
+@pytest.mark.parametrize("is_public", [True, False])
+def test_a_public_site_leads_to_no_private_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_public: bool) -> None:
+    """The name of another host has a private address; on an intranet, where the site has one, too, it is asked."""
+    found = socket.getaddrinfo
+
+    def resolved(host: Any, *rest: Any, **more: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        places = {"new.example": "93.184.216.34" if is_public else "10.0.0.1", "ext.example": "127.0.0.1"}
+        return found(places.get(name, name), *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolved)
+    with serving({"/ok": sent(b"x")}) as server:
+        url = f"{HOST}:{server.url.rpartition(':')[2]}/ok"
+        how = ("--live", "external", "--retries", "0", "--timeout", "2")
+        done = audited(tmp_path, {"index.html": links(url)}, *how)
+    assert bool(server.asked) != is_public
+    assert [row["verdict"] for row in done.tables["answers"]] == ["refused" if is_public else "works"]
+
+
 def test_an_old_site_at_a_url_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "new", {"index.html": links("x")})
     assert main(["audit", str(site), "--url", NEW, "--old", "http://127.0.0.1:1/"]) == 2
@@ -271,7 +291,7 @@ def test_a_file_without_answers_is_an_error(name: str, text: str, tmp_path: Path
 
 def test_a_cut_file_of_answers_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = written(tmp_path, {"new/index.html": links(f"{HOST}/ok"), "a.jsonl": json.dumps(CURL[0]) + '\n{"url": "'})
-    assert main(["audit", str(root / "new"), "--url", NEW, "--answers", str(root / "a.jsonl")]) == 1
+    assert main(["audit", str(root / "new"), "--url", NEW, "--answers", str(root / "a.jsonl")]) == 3
     assert "a.jsonl:2: answers: this is no JSON" in capsys.readouterr().err
 
 

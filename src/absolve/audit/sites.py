@@ -7,6 +7,7 @@ In: the options by their names in the command, a connection, the course of the r
 from __future__ import annotations
 
 import copy
+import re
 from contextlib import closing
 from functools import partial
 from itertools import chain, groupby
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import load, url_lists
+from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.formats import registry
 from absolve.run import inputs, sources
@@ -35,6 +37,8 @@ _PLAIN: Final = tuple(
     ".html .htm .xhtml .txt .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split()
 )
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
+_READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
+_MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
 _COMPRESSED: Final = frozenset({".gz", ".br", ".zst", ".bz2", ".xz"})
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
@@ -133,7 +137,9 @@ def inputs_of(
         own.include = own.exclude = []
     reading = course.reading
     for input_ in spread(course.found(own, follow=follow), reading, course.jobs):
-        _check_compressed(input_, course)
+        if follow:  # the first time
+            _check_compressed(input_, course)
+            _check_settings(input_, options, course, side)
         yield _placed(input_, options)
 
 
@@ -154,6 +160,17 @@ def _check_compressed(input_: Input, course: Course) -> None:
     why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
     text = f"{why}: unpack it, or --exclude it"
     course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
+
+
+def _check_settings(input_: Input, options: Any, course: Course, side: str) -> None:
+    """Report a file of Apache in a subfolder whose rules may redirect, since only that of the root is read."""
+    path = Path(input_.name)
+    if side == load.OLD or path.name != ".htaccess" or not input_.found or path.parent == Path(input_.root):
+        return
+    rules = len(_MOVES.findall(sources.head(input_.name)))
+    if rules and options.server.partition(",")[0] in _READ_SETTINGS:
+        text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
+        course.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
 def _placed(input_: Input, options: Any) -> Input:
