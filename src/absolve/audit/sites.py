@@ -39,7 +39,7 @@ _PLAIN: Final = tuple(
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
 _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
-_COMPRESSED: Final = frozenset({".gz", ".br", ".zst", ".bz2", ".xz"})
+_COMPRESSED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
@@ -148,10 +148,10 @@ def _check_compressed(input_: Input, course: Course) -> None:
 
     Not one that a server sends in the place of the file beside it, as page.html.gz for page.html.
     """
-    path = Path(input_.name)
-    if not input_.found or path.suffix.lower() not in _COMPRESSED or path.with_suffix("").exists():
+    if not (input_.found and input_.name.lower().endswith(_COMPRESSED)):
         return
-    if registry.recognised(b"", path.stem) is None:
+    path = Path(input_.name)
+    if path.with_suffix("").exists() or registry.recognised(b"", path.stem) is None:
         return
     head = sources.head(input_.name)
     if registry.recognised(head, path.name) is not None:
@@ -164,8 +164,10 @@ def _check_compressed(input_: Input, course: Course) -> None:
 
 def _check_settings(input_: Input, options: Any, course: Course, side: str) -> None:
     """Report a file of Apache in a subfolder whose rules may redirect, since only that of the root is read."""
+    if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
+        return
     path = Path(input_.name)
-    if side == load.OLD or path.name != ".htaccess" or not input_.found or path.parent == Path(input_.root):
+    if path.name != ".htaccess" or path.parent == Path(input_.root):
         return
     rules = len(_MOVES.findall(sources.head(input_.name)))
     if rules and options.server.partition(",")[0] in _READ_SETTINGS:
