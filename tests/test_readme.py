@@ -19,4 +19,4 @@ def test_the_first_readme_block_is_rewritten_to_the_second() -> None:
 
 def test_every_block_of_readme_runs_and_prints_the_shown_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_page(ROOT / "README.md", tmp_path) == 5
+    assert run_page(ROOT / "README.md", tmp_path) == 6

@@ -360,3 +360,16 @@ def test_workers_import_none_of_the_packages_that_judge() -> None:
     program = "import sys, absolve.run.links_task; print({'duckdb', 'numpy', 'pyarrow'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert done.stdout == "set()\n"
+
+
+def test_check_is_an_audit_of_one_site(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    site = written(tmp_path / "site", {"index.html": links("gone.html")})
+    (tmp_path / "absolve.toml").write_text("[check]\nprofile = 'rfc3986'\nfail-on = 'none'\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["audit", str(site), "--url", NEW]) == 1
+    before = capsys.readouterr()
+    assert main(["check", str(site), "--url", NEW]) == 1
+    after = capsys.readouterr()
+    assert (after.out, "fail-on" in after.err) == (before.out, True)  # the file was found, not named
+    monkeypatch.setenv("ABSOLVE_CONFIG", "absolve.toml")
+    assert main(["check", str(site), "--url", NEW]) == 0

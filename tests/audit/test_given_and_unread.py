@@ -210,3 +210,29 @@ def test_pipes_and_links_that_are_not_followed_count_as_not_read(tmp_path: Path,
         (new / name).symlink_to(written(tmp_path, {"outside.html": "x"}) / "outside.html")
     assert main(["audit", str(new), "--url", NEW]) == 0
     assert "5 files not read: 2 outside, 1 .pages, 1 not-found, 1 special-file\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("data", "why"), [(gzip.compress(b"<a href=gone>x</a>")[:9], "broken"), (gzip.compress(b"<a href=gone>x</a>"), "compressed form"), (b"\0\1", "broken")], ids=["cut", "HTML", "no gzip"])
+def test_a_compressed_page_that_is_not_read_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, why: str) -> None:
+    downloads = {"a.tar.gz": b"\x1f\x8b\b", "b.csv.gz": b"\x1f\x8b\b", "index.html.gz": b"beside index.html"}
+    site = written(tmp_path / "new", {**SITE, **downloads})
+    assert main(["audit", str(site), "--url", NEW]) == 0
+    assert "no findings in 2 links" in capsys.readouterr().err
+    written(site, {"about/old.html.gz": data})
+    assert main(["audit", str(site), "--url", NEW]) == 3
+    err = capsys.readouterr().err
+    assert "old.html.gz: unread-compressed: " in err
+    assert why in err
+    assert "no findings" not in err
+    assert main(["audit", str(site), "--url", NEW, "--exclude", "*.gz"]) == 0
+
+
+def test_rules_of_a_subfolder_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {"a/.htaccess": "Redirect /a/x /b\n", "b/.htaccess": "Require all denied\n", ".htaccess": "Redirect /c /about/\n"}
+    site = written(tmp_path / "new", {**SITE, **files})
+    main(["audit", str(site), "--url", NEW])
+    found = [line for line in capsys.readouterr().err.splitlines() if "unread-map" in line]
+    assert [line.partition(": unread-map: ")[2] for line in found] == ["1 rule that may redirect: not read, only the .htaccess of the root is"]
+    assert "a/.htaccess" in found[0]
+    main(["audit", str(site), "--url", NEW, "--server", "nginx"])
+    assert "unread-map" not in capsys.readouterr().err

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -230,6 +231,25 @@ def test_only_the_hosts_that_are_meant_are_connected_to(tmp_path: Path) -> None:
         audited(tmp_path, site, "--live", "external", *how, old=old)
     assert set(server.targets) == {"/robots.txt", "/ok", "/absolve-asks-for-what-is-not-there"}
     assert not other.asked
+
+
+@pytest.mark.parametrize("is_public", [True, False])
+def test_a_public_site_leads_to_no_private_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_public: bool) -> None:
+    """The name of another host has a private address; on an intranet, where the site has one, too, it is asked."""
+    found = socket.getaddrinfo
+
+    def resolved(host: Any, *rest: Any, **more: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        places = {"new.example": "93.184.216.34" if is_public else "10.0.0.1", "ext.example": "127.0.0.1"}
+        return found(places.get(name, name), *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolved)
+    with serving({"/ok": sent(b"x")}) as server:
+        url = f"{HOST}:{server.url.rpartition(':')[2]}/ok"
+        how = ("--live", "external", "--retries", "0", "--timeout", "2")
+        done = audited(tmp_path, {"index.html": links(url)}, *how)
+    assert bool(server.asked) != is_public
+    assert [row["verdict"] for row in done.tables["answers"]] == ["refused" if is_public else "works"]
 
 
 def test_an_old_site_at_a_url_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

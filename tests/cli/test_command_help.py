@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_runner import ABSOLUTE, Runner
 
+from absolve.audit import tables
 from absolve.cli.commands import COMMANDS
 from absolve.cli.parsing import MOST, parser
 
@@ -36,6 +37,18 @@ def test_the_short_help_of_rewrite_has_its_most_important_options(absolve: Runne
     assert "--max-rows-bytes" not in text
 
 
+def test_the_short_help_of_check_has_what_matters_for_one_site(absolve: Runner) -> None:
+    text = absolve("check", "-h").out.decode()
+    assert all(option in text for option in ("--live", "--depth", "--ignore", "--fail-on", "--fix", "--json"))
+    assert "--old" not in text
+    assert "--old OLD" in absolve("check", "--help").out.decode()
+
+
+def test_the_help_of_an_audit_names_every_verdict(absolve: Runner) -> None:
+    words = absolve("help", "audit").out.decode().partition("verdicts of links:")[2].split()
+    assert [word for word in tables.VERDICTS if word not in words] == []
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_groups_have_the_same_order_in_every_command(command: str) -> None:
     titles = [group.title or "" for group in parser().commands[command].groups()]
@@ -53,7 +66,7 @@ def test_an_option_is_in_one_group_everywhere() -> None:
         for group in command.groups():
             for action in group._group_actions:
                 for option in action.option_strings:
-                    if (name, option) != ("audit", "--verify"):  # of its repairs
+                    if (name, option) not in {("audit", "--verify"), ("check", "--verify")}:  # of its repairs
                         found.setdefault(option, set()).add(group.title or "")
     several = {option for option, titles in found.items() if len(titles) > 1}
     # Selections are of links, of documents, and of links to change; fragments stay in a rewrite, and are places in an audit.

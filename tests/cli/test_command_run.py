@@ -38,6 +38,18 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 # --- messages ---------------------------------------------------------------------------------------------------------
 
+def test_the_errors_of_one_input_are_not_repeated_after_a_long_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """As of two records of an archive."""
+    report = reporting.Report()
+    for place in (1, 2):
+        report.finding(Diagnostic("too-large", "too many bytes come out", "c.warc", place, failed=True))
+    report.summary("done")
+    assert capsys.readouterr().err.count("too-large") == 2
+    report.note("asked", "something else")
+    report.summary("done")
+    assert capsys.readouterr().err.count("too-large") == 1
+
+
 
 def test_failures_are_also_written_to_the_errors_file(absolve: Runner, site: Path) -> None:
     (site / "a.html").write_bytes(b"<a href='//[x'>")

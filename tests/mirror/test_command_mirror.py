@@ -3,6 +3,7 @@
 import os
 import re
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from absolve.mirror.edits import declaration
 from absolve.mirror.map import WORKING, Working
 from absolve.rewriting.edits import splice
 from tests.shapes import captures
+from tests.terminals import in_terminal
 
 HOME = captures.page("http://h/", b'<link rel=stylesheet href="/s.css"><a href="/b">b</a><img src=/gone.png><a href=//away/x>x</a>')
 PAGES = HOME + captures.page("http://h/b", b'<a href="/">home</a>') + captures.page("http://h/s.css", b"p{color:red}", "text/css")
@@ -50,6 +52,13 @@ def test_links_lead_to_files_or_to_the_web(capture: Path) -> None:
 def test_severed_pages_ask_for_nothing(capture: Path) -> None:
     assert mirrored(capture, "--absent", "sever") == 0
     assert b"<img src=data:,>" in (capture.parent / "m/h/index.html").read_bytes()
+
+
+def test_a_terminal_gets_no_line_that_is_too_long(capture: Path) -> None:
+    argv = [sys.executable, "-m", "absolve", "mirror", str(capture), "-o", "m" * 50]
+    _, text = in_terminal(["env", "-C", str(capture.parent), *argv], {**os.environ, "COLUMNS": "80"})
+    assert "index.html" in text
+    assert max(map(len, text.splitlines())) < 80
 
 
 def test_a_second_run_writes_nothing(capture: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import socket
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -333,7 +334,7 @@ def test_a_page_of_the_internet_leads_to_no_private_address(
     async def are_public(_: list[str]) -> bool:
         return True
 
-    monkeypatch.setattr("absolve.run.web.crawl._are_public", are_public)
+    monkeypatch.setattr("absolve.run.web.crawl.are_public", are_public)
     assert main(["mirror", f"{site.url}/", "-o", "m"]) == 2
     assert "has no public address" in capsys.readouterr().err
     assert not site.asked
@@ -496,6 +497,28 @@ def test_a_server_that_sends_no_such_range_is_an_error(
     monkeypatch.setattr(Ranges, "answer", lying)
     assert main(["links", archive[0], "-q", "-j", "1", "-o", "l.csv"]) == 3
     assert capsys.readouterr().err.count("unreadable") == 1
+
+
+@pytest.mark.parametrize(("retries", "status_"), [("0", 3), ("1", 0)])
+def test_a_range_is_asked_for_again(
+    archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch, retries: str, status_: int
+) -> None:
+    """In every process; also where the answer does not come within the time limit."""
+    answer = Ranges.answer
+    tried: dict[str | None, int] = {}
+
+    def failing(self: Ranges, *, whole: bool) -> None:
+        wanted = self.headers.get("Range")
+        tried[wanted] = tried.get(wanted, 0) + 1
+        if wanted is None or tried[wanted] > 1:
+            answer(self, whole=whole)
+        elif len(tried) % 2:
+            time.sleep(4)
+        else:
+            self.send_error(503)
+
+    monkeypatch.setattr(Ranges, "answer", failing)
+    assert main(["links", archive[0], "-q", "-o", "l.csv", "--retries", retries, "--timeout", "3", "-j", "2"]) == status_
 
 
 def test_no_password_is_sent_for_a_range(archive: tuple[str, list[tuple[str, str | None]]], monkeypatch: pytest.MonkeyPatch) -> None:

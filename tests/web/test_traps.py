@@ -239,6 +239,7 @@ def test_robots_that_hang_end_with_the_timeout_and_nothing_is_asked_for(robots: 
         ([status(429, "Retry-After: 3600"), page(LINK)], 1, 429),
         ([status(503, "Retry-After: Mon, 01 Jan 2001 00:00:00 GMT"), page(LINK)], 1, 200),
         ([status(503, "Retry-After: ²"), page(LINK)], 1, 200),
+        ([status(503, "Retry-After: Fri, 31 Dec 99999999 23:59:59 GMT"), page(LINK)], 1, 503),
         ([b"", page(LINK)], 1, 200),
         ([status(500), page(LINK)], 1, 500),
     ],
@@ -246,6 +247,7 @@ def test_robots_that_hang_end_with_the_timeout_and_nothing_is_asked_for(robots: 
 def test_another_try_is_made_where_it_may_help(answers: list[Answer], retries: int, status_: int) -> None:
     found, _ = one({"/a": answers}, asking=ASKING._replace(retries=retries))
     assert found.responses[-1].status == status_
+    assert found.problem is None or found.problem.code == "http-status"
 
 
 def test_a_file_of_cookies_may_have_those_of_a_session(tmp_path: Path) -> None:

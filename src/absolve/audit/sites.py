@@ -7,12 +7,15 @@ In: the options by their names in the command, a connection, the course of the r
 from __future__ import annotations
 
 import copy
+import re
 from contextlib import closing
 from functools import partial
 from itertools import chain, groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import load, url_lists
+from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.formats import registry
 from absolve.run import inputs, sources
@@ -34,6 +37,9 @@ _PLAIN: Final = tuple(
     ".html .htm .xhtml .txt .css .js .json .png .jpg .jpeg .gif .svg .webp .ico .woff .woff2 .pdf".split()
 )
 _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a list with a URL a line or in a table"
+_READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
+_MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
+_COMPRESSED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
 _WACZ: Final = "application/wacz"
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
@@ -131,7 +137,42 @@ def inputs_of(
         own.include = own.exclude = []
     reading = course.reading
     for input_ in spread(course.found(own, follow=follow), reading, course.jobs):
+        if follow:  # the first time
+            _check_compressed(input_, course)
+            _check_settings(input_, options, course, side)
         yield _placed(input_, options)
+
+
+def _check_compressed(input_: Input, course: Course) -> None:
+    """Report a file that is a document by its name and cannot be read, because it is compressed or damaged.
+
+    Not one that a server sends in the place of the file beside it, as page.html.gz for page.html.
+    """
+    if not (input_.found and input_.name.lower().endswith(_COMPRESSED)):
+        return
+    path = Path(input_.name)
+    if path.with_suffix("").exists() or registry.recognised(b"", path.stem) is None:
+        return
+    head = sources.head(input_.name)
+    if registry.recognised(head, path.name) is not None:
+        return
+    is_broken = path.suffix.lower() == ".gz" and registry.gzip_head(head) is head
+    why = "it is no gzip data, or broken" if is_broken else "absolve reads no such document in compressed form"
+    text = f"{why}: unpack it, or --exclude it"
+    course.reports.aside(Diagnostic("unread-compressed", text, input_.name, failed=True))
+
+
+def _check_settings(input_: Input, options: Any, course: Course, side: str) -> None:
+    """Report a file of Apache in a subfolder whose rules may redirect, since only that of the root is read."""
+    if side == load.OLD or not (input_.found and input_.name.endswith(".htaccess")):
+        return
+    path = Path(input_.name)
+    if path.name != ".htaccess" or path.parent == Path(input_.root):
+        return
+    rules = len(_MOVES.findall(sources.head(input_.name)))
+    if rules and options.server.partition(",")[0] in _READ_SETTINGS:
+        text = f"{printable.number(rules, 'rule')} that may redirect: not read, only the .htaccess of the root is"
+        course.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
 def _placed(input_: Input, options: Any) -> Input:

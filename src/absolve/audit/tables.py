@@ -83,7 +83,14 @@ QUIET: Final = ("ok", "same", "external")  # links that are no findings
 FINE: Final = ("kept", "mapped", "gone")  # old URLs that are no findings
 # No exit status 1, unless --fail-on names them.
 TOLERATED: Final = (*QUIET, *FINE, "insecure", "orphan", "unsure", CHANGED)
-VERDICTS: Final = (*LINK_VERDICTS, *URL_VERDICTS, *PAGE_VERDICTS, *RULE_VERDICTS, CHANGED)
+BY_KIND: Final = {
+    "links": LINK_VERDICTS,
+    "old URLs": URL_VERDICTS,
+    "pages": PAGE_VERDICTS,
+    "rules": RULE_VERDICTS,
+    "pages that stayed": (CHANGED,),
+}
+VERDICTS: Final = tuple(word for words in BY_KIND.values() for word in words)
 
 # The rules with a verdict, of the table that `{}` names; the dialect is that of DuckDB and SQLite.
 RULES_FOUND: Final = f"""

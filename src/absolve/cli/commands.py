@@ -14,12 +14,31 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
 
 
+_VERDICTS: Final = "{verdicts}"
+
+
 class Command(NamedTuple):
-    """A command: its summary, `MODULE:FUNCTION` of this room, and examples and notes for its help."""
+    """A command: its summary, `MODULE:FUNCTION` of this room, examples and notes for its help.
+
+    `used` has the options of its short help, if not those that are used most everywhere.
+    """
 
     summary: str
     function: str
-    notes: str = ""
+    notes: str = ""  # `{verdicts}` is replaced by those of audits
+    used: tuple[str, ...] = ()
+
+    def epilog(self) -> str:
+        """Return the notes, complete."""
+        if _VERDICTS not in self.notes:
+            return self.notes
+        import textwrap  # no other command needs these two
+
+        from absolve.audit.tables import BY_KIND
+
+        lines = (f"verdicts of {kind}: {' '.join(words)}" for kind, words in BY_KIND.items())
+        filled = (textwrap.fill(line, 78, break_on_hyphens=False) for line in lines)
+        return self.notes.replace(_VERDICTS, "\n".join(filled))
 
     def run(self, options: argparse.Namespace, report: Report) -> None:
         """Run the command. Raise UsageError, DocumentError or OSError."""
@@ -127,12 +146,29 @@ where it does not. index.html is the entry page: pages, a search, what is missin
 and what does not work. mirror.sqlite has the same for programs, and a note for
 every edit that is no link.""",
     ),
+    "check": Command(
+        "find dead links, wrong fragments and the like in one site",
+        "audit:run",
+        """\
+examples:
+  absolve check site/                            a folder, without a network
+  absolve check site/ --url https://site.example/    with links to its own host
+  absolve check site/ --live external            also ask for links to other sites
+  absolve check https://site.example/ --depth 2  a site on the web
+  absolve check site/ -o report.html
+  absolve check site/ --ignore '/drafts/' --fail-on broken,fragment
+  absolve check site/ --fix --diff               look at repairs, such as letter case
+
+This is absolve audit without an old site: all its options, outputs and verdicts
+are the same (absolve help audit).""",
+        ("--url", "--output", "--live", "--depth", "--ignore", "--fail-on", "--fix", "--diff", "--format", "--json"),
+    ),
     "audit": Command(
         "find what a migration broke: links, old URLs, and the map between the sites",
         "audit:run",
         """\
 examples:
-  absolve audit site/                            a link check of a folder
+  absolve audit site/                            as absolve check site/
   absolve audit https://site.example/ --depth 5 --live     of a site, with all links
   absolve audit new/ --url https://new.example/ --old old/ \\
       --old-url http://old.example/ --map .htaccess -o report.html
@@ -142,11 +178,7 @@ examples:
   absolve audit new/ --url https://new.example/ --sql \\
       "SELECT verdict, count(*) FROM links GROUP BY verdict"
 
-verdicts of links: ok same external malformed unresolved divergent leftover
-mixed insecure loop chain redirected case slash encoding fragment broken
-of old URLs: kept mapped moved replaced gone lost
-of pages: orphan canonical hreflang sitemap duplicate
-of rules: unread-rule wrong-rule
+{verdicts}
 
 The verdicts are SQL over the tables of absolve links and absolve documents:
 --queries DIR takes changed copies of the files in absolve/audit/queries.""",

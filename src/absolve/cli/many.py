@@ -22,7 +22,7 @@ from absolve.cli.option_table import ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.run import course, inputs, interrupts, outputs, special_files
+from absolve.run import buckets, course, inputs, interrupts, outputs, special_files
 from absolve.run.course import Course
 from absolve.run.globs import Globs
 from absolve.run.results import BytesRead, ChangeCounts, Counts, End
@@ -77,6 +77,8 @@ def found(
     if lines:
         report.totals.tables.append(Table(options.url_map, "input", lines, met))
     asks_plainly = options.command in ON_LINE.split() and not _asks_otherwise(options)
+    if asks_plainly:
+        buckets.settings[buckets.RANGES] = {"timeout": options.timeout, "retries": options.retries}
     origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met, asks_plainly)
     on_line = inputs.named(given, origins, globs, report.aside, follow=follow)
     if options.from_ is not None:

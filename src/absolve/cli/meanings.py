@@ -12,7 +12,7 @@ from absolve.cli import option_table
 
 _URL: Final = "--url URL is the URL of an input, or of the root of a folder"
 _REMAP: Final = "absolve rewrite --remap OLD=NEW changes URLs that begin with OLD"
-_AUDIT: Final = "absolve audit SITE finds broken links; it takes several formats by -o"
+_AUDIT: Final = "absolve check SITE finds broken links; it takes several formats by -o"
 _MIRROR: Final = "absolve mirror INPUT -o FOLDER makes a copy whose links work from a disk"
 _ONE_FILE: Final = "absolve mirror INPUT -o page.html writes a page with all that it needs as one file"
 _BY_URL: Final = "a URL is an input: absolve links URL; mirror URL and audit URL take --depth N"
@@ -119,7 +119,7 @@ _OPTIONS: Final = (
     ("github junit sarif gitlab codequality", "-o FILE.sarif, .junit, .github or .gitlab: the suffix is the format"),
     ("user-agent useragent", "--header 'User-Agent: NAME'"),
     ("proxy", "proxies are those of the environment: HTTPS_PROXY"),
-    ("live online check-external http", "absolve audit SITE --live external asks for links to other sites"),
+    ("live online check-external http", "absolve check SITE --live external asks for links to other sites"),
     ("r recursive recurse all-files", _FOLDERS),
     ("force f overwrite yes y no-confirm assume-yes interactive", _NO_QUESTION),
     ("mkdir mkdirs parents p-dirs", "leave it out: folders above OUT are made"),
@@ -140,8 +140,8 @@ _OPTIONS: Final = (
 )
 _COMMANDS: Final = (
     (
-        "check audit-links linkcheck checklinks lint validate broken dead links-check",
-        "absolve audit SITE checks the links of a site",
+        "audit-links linkcheck checklinks check-links lint validate broken dead links-check",
+        "absolve check SITE checks the links of a site",
     ),
     ("version", "absolve --version"),
     ("man manpage manual", option_table.REMOVED["--man"]),
@@ -170,6 +170,7 @@ _COMMANDS: Final = (
 
 def of_option(name: str, command: str = "", *, alone: bool = False) -> str | None:
     """Return what an option is here, None for a word that is not known; `alone`: for this command alone."""
+    command = option_table.ALIASES.get(command, command)
     found = _table(_OF_COMMANDS.get(command, ())).get(_plain(name))
     return found if found or alone else _table(_OPTIONS).get(_plain(name))
 

@@ -199,8 +199,7 @@ def _summary(working: maps.Working, left_out: int, options: argparse.Namespace, 
     is_folder_ = options.zip is None and not buckets.is_bucket(given) and packing.form_of(given) is None
     opened = [f"open {Path(name) / index_name(options.by)}"] if is_folder_ else []
     found = ", ".join(words.summary(working))
-    parts = [f"absolve: {name}: {found}", *aside, *report.totals.left_out(), *opened]
-    print("; ".join(parts), file=sys.stderr)
+    report.summary("; ".join([f"{name}: {found}", *aside, *report.totals.left_out(), *opened]), repeats=False)
 
 
 # --- without writing --------------------------------------------------------------------------------------------------
@@ -266,4 +265,4 @@ def _check(options: argparse.Namespace, report: Report) -> None:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"
         name = printable.printable(options.check)
         looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
-        print(f"absolve: {name}: {looked_at}: {listed}", file=sys.stderr)
+        report.summary(f"{name}: {looked_at}: {listed}", repeats=False)

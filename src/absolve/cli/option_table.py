@@ -641,6 +641,9 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
     ),
 }
+# Commands that are another one, with a help of their own.
+ALIASES: Final = {"check": "audit"}
+
 # Where a command has other defaults; an audit has several outputs, no `output`.
 DEFAULTS: Final[dict[str, dict[str, str | None]]] = {
     "mirror": {"profile": "whatwg"},
@@ -665,9 +668,10 @@ REMOVED: Final = {
 
 def of(command: str) -> Iterator[tuple[str, Option]]:
     """Yield the options of a command, each with the title of its group, in the order of the help."""
+    meant = ALIASES.get(command, command)
     for title, options in OPTIONS.items():
         for option in options:
-            if command in option.commands.split():
+            if meant in option.commands.split():
                 yield title, option
 
 

@@ -76,6 +76,7 @@ class Parser(argparse.ArgumentParser):
         self.set_by: dict[str, Path] = {}  # dest of an option -> file that sets it
         self.settings: dict[str, Setting] = {}  # likewise -> its setting in the file
         self.raised: dict[str, Any] = {}  # name -> value in the file, of limits that the file may not raise
+        self.used: tuple[str, ...] = _USED
         self.credentials = False  # whether errors show user information of URLs
         self.ignored: dict[str, Any] = {}  # name -> value in the file, of options that the file may not set
 
@@ -89,7 +90,7 @@ class Parser(argparse.ArgumentParser):
                 rivals[option.rivals] = place
             action = place.add_argument(*(option.names or [option.dest]), **option.settings())
             self.rows[action] = option
-        self.set_defaults(**option_table.DEFAULTS.get(command, {}))
+        self.set_defaults(**option_table.DEFAULTS.get(option_table.ALIASES.get(command, command), {}))
 
     def add_argument_group(self, title: str | None = None, *rest: Any, **settings: Any) -> argparse._ArgumentGroup:
         """Return the group of a title; it is added if there is none."""
@@ -276,7 +277,7 @@ _USED: Final = (
 def most_used(parser: Parser) -> list[argparse.Action]:
     """Return the options of a command that are used most, at most ten."""
     known = {name: action for action in parser.all_options() for name in action.option_strings}
-    return [known[name] for name in _USED if name in known][:MOST]
+    return [known[name] for name in parser.used if name in known][:MOST]
 
 
 def short(parser: Parser) -> str:
@@ -312,15 +313,16 @@ def _examples(epilog: str) -> str:
 # --- the whole command line -------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Find the base URL of each document by RFC 1808 section 3, resolve every link,
-and rewrite the links in place or list them. Only link bytes change."""
+Fix, list and check the links in saved pages, web archives and whole sites,
+without touching another byte. For every link it shows which base URL applies,
+and why (RFC 1808)."""
 
 _EPILOG = """\
 examples:
   absolve rewrite page.html --url http://example.com/page.html > absolute.html
   absolve links page.html -o links.csv
   absolve mirror crawl.warc.gz -o mirror/
-  absolve audit site/
+  absolve check site/
   absolve rewrite --in-place --backup .orig saved/*.html
   absolve base page.html
 
@@ -351,10 +353,12 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Whole:
             continue
         is_wanted = name in wanted
         described = f"{row.summary[0].upper()}{row.summary[1:]}."
+        epilog = row.epilog() if is_wanted else None
         command = commands.add_parser(
-            name, help=row.summary, description=described, epilog=row.notes, has_help=is_wanted
+            name, help=row.summary, description=described, epilog=epilog, has_help=is_wanted
         )
         if is_wanted:
             command.add_options(name)
+            command.used = row.used or _USED
             command.set_defaults(parser=command)
     return whole

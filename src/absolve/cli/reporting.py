@@ -121,7 +121,7 @@ class Report:
         self.input: str | None = None
         self.errors: IO[bytes] | None = None
         self.failures: dict[str, Diagnostic] = {}  # the first one of each input
-        self.lines = 0
+        self.lines = self.others = 0  # messages, and those that are no failures
         self._is_advised = self._is_full = False
         self._end: tuple[Callable[[], str], bool] | None = None
         self.totals = Totals()
@@ -238,8 +238,9 @@ class Report:
         return failure is not None and failure.code == "unwritable"
 
     def summary(self, done: str, *, repeats: bool = True) -> None:
-        """Print the summary line; before it the failures once more, if other messages were printed as well."""
-        if repeats and self.failures and self.lines > len(self.failures):
+        """Print the summary line; before it the failures once more, if much or other messages were printed as well."""
+        has_more = self.others or (self.lines > _NAMED and self.lines > len(self.failures))
+        if repeats and self.failures and has_more:
             for diagnostic in islice(self.failures.values(), _NAMED):
                 self._print(self._printed(diagnostic), diagnostic.code, ERROR)
             if len(self.failures) > _NAMED:
@@ -281,6 +282,7 @@ class Report:
 
     def _print(self, message: str, code: str, level_: str) -> None:
         self.lines += 1
+        self.others += level_ != ERROR
         say(painted(level_, in_short(message, _LONGEST), code))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from absolve.cli import configuration, terminal
 from absolve.cli.commands import COMMANDS
 from absolve.cli.configuration import configure, found_for
-from absolve.cli.option_table import CREDENTIALS
+from absolve.cli.option_table import ALIASES, CREDENTIALS
 from absolve.cli.parsing import parser
 from absolve.cli.reporting import ERROR, FAILED, Report, painted
 from absolve.core import printable
@@ -106,6 +106,7 @@ def _ended(arguments: Sequence[str], report: Report, *, alone: bool) -> int:
             elif arguments and arguments[0].partition("=")[0] not in _NO_COMMAND and arguments[0].startswith("-"):
                 whole.check_all_known(arguments[:1])
             options, rest = whole.parse_known_args(arguments)
+            options.command = ALIASES.get(options.command, options.command)
             command.check_all_known(rest)
             terminal.choose(getattr(options, "color", "auto"))
             if getattr(options, "json", False):

@@ -188,7 +188,7 @@ class Survey:
         self._few = None
         for contradiction in capture.contradictions:
             text = f"captured twice at {contradiction.date} with different contents: the later record counts"
-            notify(Diagnostic("contradiction", text, contradiction.url, failed=True))
+            notify(Diagnostic("contradiction", text, contradiction.url))
         capture.complete()
 
     def rows(self) -> Iterator[Row]:

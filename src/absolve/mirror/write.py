@@ -63,7 +63,7 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
     notes: list[tuple[str, str]] = []
 
     def heard(diagnostic: Diagnostic) -> None:
-        if diagnostic.failed and diagnostic.code != "contradiction":
+        if diagnostic.failed:
             unread.append(diagnostic.code)
         if diagnostic.code in _NOTED and not diagnostic.failed:
             notes.append((diagnostic.code, f"{diagnostic.name}: {diagnostic.text}"))

@@ -66,7 +66,9 @@ _FIRST: Final = 1 << 18  # bytes asked for where the first ones are wanted: most
 
 _AT_ONCE: Final = 16  # requests at once for many small files
 
-settings: dict[str, dict[str, Any]] = {}  # arguments of fsspec by protocol, where the environment is not enough
+RANGES: Final = "ranges"
+# Arguments of fsspec by protocol, where the environment is not enough; and how ranges of the web are asked for.
+settings: dict[str, dict[str, Any]] = {RANGES: {"timeout": 30.0, "retries": 2}}
 
 
 def is_url(name: str) -> bool:
@@ -92,9 +94,18 @@ def gives_ranges(url: str) -> bool:
         from absolve.run.web import ranges
 
         with _in_words(url):
-            return ranges.are_given(files, url)
+            return bool(_patient(url, ranges.are_given)(files, url))
     except (OSError, AbsolveError):
         return False
+
+
+def _patient(url: str, work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that asks for a range; of the web one that tries again, as often as the user wants."""
+    if not is_web(url):
+        return work
+    from absolve.run.web import ranges
+
+    return ranges.patient(work, settings[RANGES]["retries"])
 
 
 class State(NamedTuple):
@@ -113,7 +124,7 @@ def state(url: str) -> State | None:
     files, path = _at(url)
     with _in_words(url):
         try:
-            return _state(files.info(path))
+            return _state(_patient(url, files.info)(path))
         except FileNotFoundError:
             return None
 
@@ -130,7 +141,7 @@ def contents(url: str, most: int) -> bytes | None:
     if len(found) == _FIRST:
         files, path = _at(url)
         with _in_words(url):
-            found = files.cat_file(path, start=0, end=most + 1)
+            found = _patient(url, files.cat_file)(path, start=0, end=most + 1)
     return found if len(found) <= most else None
 
 
@@ -140,7 +151,7 @@ def _first(url: str) -> bytes:
     files, path = _at(url)
     with _in_words(url):
         try:
-            return bytes(files.cat_file(path, start=0, end=_FIRST))
+            return bytes(_patient(url, files.cat_file)(path, start=0, end=_FIRST))
         except (OSError, ValueError):
             if files.info(path)["size"]:
                 raise
@@ -152,7 +163,10 @@ def opened(url: str, *, streams: bool = True) -> IO[bytes]:
     files, path = _at(url)
     more = {"cache_type": "background", "cache_options": {"maxblocks": _BLOCKS}} if streams else {}
     with _in_words(url):
-        return _Reader(files.open(path, "rb", block_size=_BLOCK if streams else _FIRST, **more), url)  # type: ignore[return-value]
+        file = _patient(url, files.open)(path, "rb", block_size=_BLOCK if streams else _FIRST, **more)
+        if is_web(url) and file.cache is not None:
+            file.cache.fetcher = _patient(url, file.cache.fetcher)
+        return _Reader(file, url)  # type: ignore[return-value]
 
 
 class _Reader(io.RawIOBase):
@@ -464,7 +478,7 @@ def _made(scheme: Scheme, theirs: str, url: str) -> Any:
         elif scheme is _WEB:
             from absolve.run.web import ranges
 
-            more = ranges.arguments(url)
+            more = ranges.arguments(url, settings[RANGES]["timeout"])
         with _in_words(url):
             return kind(**kind._get_kwargs_from_urls(theirs), **more, **settings.get(scheme.protocol, {}))  # noqa: SLF001
     except (OSError, ValueError) as error:

@@ -21,7 +21,7 @@ from threading import Lock, local
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from absolve.core.errors import UsageError
-from absolve.run import interrupts
+from absolve.run import buckets, interrupts
 from absolve.run.results import End
 
 if TYPE_CHECKING:
@@ -46,11 +46,16 @@ _PARENTS: Final = ("SIGINT", "SIGHUP")  # workers ignore them: their parent gets
 _UNGUARDED: Final = "a program that calls absolve does so under if __name__ == '__main__', or with one job"
 
 
-def _serve(work: Callable[[Any], Iterable[Any]], connection: Connection) -> None:
+def _serve(
+    work: Callable[[Any], Iterable[Any]], connection: Connection, settings: dict[str, dict[str, Any]]
+) -> None:
     """Run a worker: receive groups of items, and send lists of their results, until the parent ends it.
+
+    `settings` are those of stores.
 
     Each item ends with an `End`. What an item has begun to send, it sends to its end, before the next item begins.
     """
+    buckets.settings.update(settings)
     interrupts.ignore(_PARENTS)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -85,7 +90,7 @@ class _Worker:
     def __init__(self, work: Callable[[Any], Iterable[Any]]) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy the locks of threads
         self.connection, theirs = context.Pipe()
-        self.process: SpawnProcess = context.Process(target=_serve, args=(work, theirs), daemon=True)
+        self.process: SpawnProcess = context.Process(target=_serve, args=(work, theirs, buckets.settings), daemon=True)
         self.process.start()
         theirs.close()
         self.has_started = False

@@ -76,3 +76,11 @@ def test_a_hostile_notebook_takes_linear_time(unit: str) -> None:
     began = time.process_time()
     absolve.rewrite('{"cells": [' + inner + cell('"[a](b)"') + "]}", name="a.ipynb", **OPTIONS)
     assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize("source", ["7", '["[a](b)", 7]', "null", "true", '[["[a](b)"]]', '{"a": "[a](b)"}', '"[a](b)", "source": "[c](d)"'])
+def test_a_cell_whose_source_is_no_text_is_reported(source: str) -> None:
+    data = f'{{"nbformat": 4, "cells": [{{"cell_type": "markdown", "source": {source}}}]}}'.encode()
+    found: list[str] = []
+    assert [*absolve.links(data, name="n.ipynb", on_diagnostic=lambda one: found.append(one.code))] == []
+    assert found == ["unread-cell"]

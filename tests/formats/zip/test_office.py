@@ -8,6 +8,7 @@ import pytest
 
 import absolve
 from absolve.formats import registry
+from absolve.rewriting.remap import Remapping
 
 URL: Final = "http://h.example/d/a.docx"
 SPACE: Final = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -71,6 +72,27 @@ def test_external_targets_are_relative_to_the_file() -> None:
 @pytest.mark.parametrize(("kind", "word_"), [("image", "image"), ("video", "media"), ("attachedTemplate", "other"), ("oleObject", "other")])
 def test_the_kind_is_that_of_the_relationship(kind: str, word_: str) -> None:
     assert rows(word(relationships("x", kind=kind)), "kind") == [[word_]]
+
+
+LOADED = "attachedTemplate oleObject frame subDocument externalLinkPath mailMergeSource package slide".split()
+
+
+@pytest.mark.parametrize("kind", LOADED)
+def test_what_an_office_program_loads_is_listed_and_stays(kind: str) -> None:
+    data = word(relationships("t.dotm", "", "../x", kind=kind))
+    assert rows(data, "reference", "target")[0] == ["t.dotm", "http://h.example/d/t.dotm"]
+    for policy in (None, Remapping([("http://h.example/d/", "http://evil.example/")]).policy):
+        assert absolve.rewrite(data, name="a.docx", url=URL, policy=policy) is data
+
+
+@pytest.mark.parametrize(
+    ("space", "element"),
+    [("drawing", "object-ole"), ("drawing", "floating-frame"), ("drawing", "applet"), ("text", "section-source"), ("table", "table-source"), ("meta", "template"), ("script", "event-listener")],
+)
+def test_what_an_open_document_loads_stays(space: str, element: str) -> None:
+    data = open_document(f'<l:{element} xmlns:l="urn:oasis:names:tc:opendocument:xmlns:{space}:1.0" xlink:href="../t.ott"/>')
+    assert rows(data, "target", name="a.odt", url="http://h.example/d/a.odt") == [["http://h.example/d/t.ott"]]
+    assert absolve.rewrite(data, name="a.odt", url="http://h.example/d/a.odt") is data
 
 
 def test_only_the_relationships_change() -> None:

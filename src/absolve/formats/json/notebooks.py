@@ -66,7 +66,10 @@ _OUTPUTS: Final = {
 
 
 def walk_notebook(data: bytes, charset: Charset, options: WalkOptions) -> Iterable[Event]:  # noqa: ARG001 - JSON is UTF-8
-    """Return a part for each cell in Markdown, and for each output in HTML, SVG or Markdown."""
+    """Return a part for each cell in Markdown, and for each output in HTML, SVG or Markdown.
+
+    A finding is for each of them that is neither a text nor a list of texts.
+    """
     events = EventList()
     cell = _Cell()
     for found in values(data):
@@ -74,8 +77,8 @@ def walk_notebook(data: bytes, charset: Charset, options: WalkOptions) -> Iterab
             return [found._replace(failed=True)]
         size = _cell_size(found.path)
         if size and found.kind == "object" and len(found.path) == size:
-            for part in cell.parts(data):
-                events.append(part)
+            for event in cell.events(data):
+                events.append(event)
             cell = _Cell()
         elif size:
             cell.add(found.path[size:], found)
@@ -93,7 +96,7 @@ class _Cell:
 
     def __init__(self) -> None:
         self._texts: dict[Path, Spans] = {}
-        self._odd: set[Path] = set()  # those with other values than strings, or of a repeated name
+        self._odd: dict[Path, int] = {}  # where those begin that have other values than strings, or a repeated name
         self._type: tuple[int, int] = (0, 0)
 
     def add(self, path: Path, found: Value) -> None:
@@ -104,19 +107,24 @@ class _Cell:
             return
         if found.kind == "string":
             if whole in self._texts and path[-1] in {0, whole[-1]}:
-                self._odd.add(whole)
+                self._odd.setdefault(whole, found.start)
             self._texts.setdefault(whole, []).append((found.start, found.end))
         elif found.kind != "array" or path != whole:
-            self._odd.add(whole)
+            self._odd.setdefault(whole, found.start)
 
-    def parts(self, data: bytes) -> Iterable[Part]:
-        """Yield the parts of the cell, in the order of their bytes."""
+    def events(self, data: bytes) -> Iterable[Finding | Part]:
+        """Yield the parts of the cell in the order of their bytes, after what is wrong with others."""
         is_markdown = data[slice(*self._type)] == b"markdown"
+        kinds = _OUTPUTS | {"source": registry.MARKDOWN} if is_markdown else _OUTPUTS
+        for path, start in self._odd.items():
+            if path[-1] in kinds:
+                text = f"{path[-1]} is neither a text nor a list of texts: not read"
+                yield Finding("unread-cell", text, start, failed=True)
         for path, spans in sorted(self._texts.items(), key=lambda item: item[1]):
-            kind = _OUTPUTS[str(path[-1])] if path != _SOURCE else registry.MARKDOWN if is_markdown else None
-            if kind is not None and path not in self._odd:
+            if path[-1] in kinds and path not in self._odd:
                 coding = _LINES if len(spans) > 1 else _STRING
-                yield Part(kind, spans[0][0], spans[-1][1], coding, name="cell" if path == _SOURCE else "output")
+                name = "cell" if path == _SOURCE else "output"
+                yield Part(kinds[str(path[-1])], spans[0][0], spans[-1][1], coding, name=name)
 
 
 # --- feeds ------------------------------------------------------------------------------------------------------------

@@ -273,12 +273,14 @@ _BOOKS: Final[dict[str, Rows]] = {
 # --- others --------------------------------------------------------------------------------------------------------
 
 # Relationships of Office Open XML (ISO 29500-2 6.5): those to parts of the package are no references of the document.
+# An office program loads what the others lead to, and may run it (templates, OLE objects, frames, workbooks, sources of
+# mail merge): a relative one, which leads to a disk, must not become one that leads to the web.
 _OFFICE: Final = {"hyperlink": "navigation", "image": "image", "video": "media", "audio": "media", "media": "media"}
 _RELATIONSHIPS: Final = Choice(
     "Relationship",
     "Target",
     ("targetmode", "type"),
-    {"external http:/": LinkSite("Relationship", "Target", empty="base")}
+    {"external http:/": LinkSite("Relationship", "Target", empty="base", stays="always")}
     | {
         f"external {space}/{name}": LinkSite("Relationship", "Target", kind=kind, empty="base")
         for space in (
@@ -288,6 +290,13 @@ _RELATIONSHIPS: Final = Choice(
         for name, kind in _OFFICE.items()
     },
 )
+
+
+def _loaded(elements: str) -> Rows:
+    """Return rows of elements of OpenDocument for which the same holds."""
+    return tuple(LinkSite(element, "xlink:href", stays="always") for element in elements.split())
+
+
 _OPEN_SEARCH: Final[Rows] = (
     *_text("Image", "image"),
     *_text("SearchForm"),
@@ -309,9 +318,13 @@ _OTHERS: Final[dict[str, Rows]] = {
         ),
         (_RELATIONSHIPS,),
     ),
-    "urn:oasis:names:tc:opendocument:xmlns:text:1.0": _href("a", "xlink:href"),
+    "urn:oasis:names:tc:opendocument:xmlns:text:1.0": (*_href("a", "xlink:href"), *_loaded("section-source")),
+    "urn:oasis:names:tc:opendocument:xmlns:table:1.0": _loaded("table-source cell-range-source"),
+    "urn:oasis:names:tc:opendocument:xmlns:meta:1.0": _loaded("template auto-reload"),
+    "urn:oasis:names:tc:opendocument:xmlns:script:1.0": _loaded("event-listener"),
     "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0": (
         *_href("a", "xlink:href"),
+        *_loaded("object object-ole applet floating-frame"),
         LinkSite("image", "xlink:href", kind="image"),
         LinkSite("plugin", "xlink:href", kind="media"),
     ),

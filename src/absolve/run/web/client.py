@@ -67,7 +67,8 @@ class Asking(NamedTuple):
     """How URLs are asked for: fields of every request, a file of cookies in Netscape's form, limits.
 
     `timeout`: seconds for one response with its body. `retries` after errors of the network and answers that mean
-    "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
+    "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too;
+    `guarded`: only for hosts of `origins`.
     `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
     `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
     URLs, too: only these get secrets of the user (fields, cookies, netrc). Raise UsageError in `Client` for what
@@ -80,6 +81,7 @@ class Asking(NamedTuple):
     retries: int = 2
     concurrency: tuple[int, int] = 16, 4
     private: bool = True
+    guarded: bool = False
     robots: bool = True
     settings: Settings = Settings()
     resolved: tuple[tuple[str, str], ...] = ()
@@ -417,7 +419,7 @@ class Client:
         if pool is None:
             if len(self._pools) >= 2 * self._asking.concurrency[0]:
                 await self._close_one()
-            pool = self._pools.pop(origin, None) or self._made(environment.proxy_of(url))
+            pool = self._pools.pop(origin, None) or self._made(url)
         self._pools[origin] = pool
         return pool
 
@@ -427,10 +429,12 @@ class Client:
                 await self._pools.pop(origin).aclose()
                 return
 
-    def _made(self, proxy: str | None) -> Any:
+    def _made(self, url: ada_url.URL) -> Any:
+        proxy = environment.proxy_of(url)
         if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
             raise _NoAnswer("unreachable", f"a proxy of the environment is none of http: {in_short(proxy)}")
-        if proxy is not None and not self._asking.private:
+        is_public = not self._asking.private or self._is_guarded(url, proxy)
+        if proxy is not None and is_public:
             text = f"--deny-private cannot see what the proxy {in_short(proxy)} connects to"
             raise _NoAnswer("refused-address", text)
         return httpcore.AsyncConnectionPool(
@@ -439,8 +443,13 @@ class Client:
             max_connections=None,
             keepalive_expiry=_IDLE,
             proxy=_httpcore_proxy(proxy) if proxy is not None else None,
-            network_backend=None if self._asking.private else PublicNetwork(),
+            network_backend=PublicNetwork() if is_public else None,
         )
+
+    def _is_guarded(self, url: ada_url.URL, proxy: str | None) -> bool:
+        """Return whether a URL has to be at a public address, because the user did not name its host."""
+        named = {ada_url.URL(origin).hostname for origin in self._asking.origins or ()}
+        return self._asking.guarded and proxy is None and url.hostname not in named
 
     def _credentials(self, url: ada_url.URL) -> tuple[str, str] | None:
         """Return the user and password for a URL: those of a URL that only a document names are of its origin."""
@@ -534,8 +543,10 @@ def _retry_after(value: str) -> float:
     """Return the seconds in a Retry-After field (RFC 9110 10.2.3), 0 if there are none."""
     if value.isdecimal() and len(value) < 9:
         return float(value)
-    date = parsedate_tz(value)
-    return max(0.0, mktime_tz(date) - time.time()) if date is not None else 0.0
+    try:
+        return max(0.0, mktime_tz(date) - time.time()) if (date := parsedate_tz(value)) is not None else 0.0
+    except (ValueError, OverflowError):  # a year that no calendar has
+        return float("inf")
 
 
 def _httpcore_proxy(url: str) -> httpcore.Proxy:

@@ -61,7 +61,7 @@ async def _crawl(
     keep: Callable[[Answer], None],
     needs: bool,
 ) -> Crawled:
-    if asking.private and not asking.resolved and await _are_public(starts):
+    if asking.private and not asking.resolved and await are_public(starts):
         asking = asking._replace(private=False)
     asking = asking.with_origins(starts)
     async with Client(asking) as client:
@@ -72,7 +72,7 @@ async def _crawl(
         return Crawled(run.pages, len(run.seen), run.left_out, len(run.others_left_out))
 
 
-async def _are_public(urls: Iterable[str]) -> bool:
+async def are_public(urls: Iterable[str]) -> bool:
     """Return whether all hosts are reachable in the whole Internet, without a proxy."""
     from absolve.run.web.environment import has_proxy
 

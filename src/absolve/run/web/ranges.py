@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import errno
 import re
-from typing import Any, Final
+import time
+from typing import TYPE_CHECKING, Any, Final
 
 import ada_url
 import aiohttp
@@ -16,18 +17,43 @@ import aiohttp
 from absolve import __version__
 from absolve.run.web import environment
 
-_PATIENCE: Final = aiohttp.ClientTimeout(total=30.0)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LATER: Final = frozenset({429, 502, 503, 504})
 _RANGE: Final = re.compile(r"bytes[ =]([0-9]{1,18})-([0-9]{1,18})(?:/([0-9]{1,18}))?")
 _FIELDS: Final = {"User-Agent": f"absolve/{__version__}", "Accept-Encoding": "identity"}
 _seen: dict[str, tuple[int | None, str]] = {}  # by URL: the size of a file, and what differs after a change of it
 
 
-def arguments(url: str) -> dict[str, Any]:
-    """Return the arguments of fsspec's file system for a URL."""
+class _LaterError(OSError):
+    """An answer that asks for patience."""
+
+
+_AGAIN: Final = (_LaterError, aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
+
+
+def arguments(url: str, timeout: float = 30.0) -> dict[str, Any]:
+    """Return the arguments of fsspec's file system for a URL; `timeout`: seconds for each response."""
+    patience = aiohttp.ClientTimeout(total=timeout)
     return {
         "proxy": environment.proxy_of(ada_url.URL(url)),
-        "client_kwargs": {"headers": _FIELDS, "raise_for_status": _check},
+        "client_kwargs": {"headers": _FIELDS, "raise_for_status": _check, "timeout": patience},
     }
+
+
+def patient(work: Callable[..., Any], retries: int = 2) -> Callable[..., Any]:
+    """Return the same function, which tries again after errors of the network and answers that mean "later"."""
+
+    def tried(*arguments: Any, **more: Any) -> Any:
+        for again in range(retries):
+            try:
+                return work(*arguments, **more)
+            except _AGAIN:
+                time.sleep(0.5 * 2**again)
+        return work(*arguments, **more)
+
+    return tried
 
 
 def are_given(files: Any, url: str) -> bool:
@@ -36,7 +62,7 @@ def are_given(files: Any, url: str) -> bool:
 
     async def ask() -> bool:
         session = await files.set_session()
-        async with session.head(url, allow_redirects=True, timeout=_PATIENCE, **files.kwargs) as answer:
+        async with session.head(url, allow_redirects=True, **files.kwargs) as answer:
             return answer.headers.get("Accept-Ranges", "").lower() == "bytes" and answer.content_length is not None
 
     return bool(sync(files.loop, ask))
@@ -45,7 +71,8 @@ def are_given(files: Any, url: str) -> bool:
 async def _check(answer: aiohttp.ClientResponse) -> None:
     """Raise OSError for an answer that is not what was asked for, before its body is read."""
     if answer.status >= 400:
-        raise OSError(errno.EIO, f"the server answered {answer.status} {answer.reason}")
+        kind = _LaterError if answer.status in _LATER else OSError
+        raise kind(errno.EIO, f"the server answered {answer.status} {answer.reason}")
     asked = _RANGE.fullmatch(answer.request_info.headers.get("Range", ""))
     if asked is None:
         _seen[str(answer.url)] = answer.content_length, _mark(answer)
