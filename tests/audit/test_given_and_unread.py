@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -210,3 +211,11 @@ def test_pipes_and_links_that_are_not_followed_count_as_not_read(tmp_path: Path,
         (new / name).symlink_to(written(tmp_path, {"outside.html": "x"}) / "outside.html")
     assert main(["audit", str(new), "--url", NEW]) == 0
     assert "5 files not read: 2 outside, 1 .pages, 1 not-found, 1 special-file\n" in capsys.readouterr().err
+
+
+def test_a_site_with_an_unread_input_is_not_known_to_be_fit(tmp_path: Path) -> None:
+    root = written(tmp_path / "new", {"index.html": page(), "damaged.xml": "<a"})
+    out = tmp_path / "a.json"
+    assert main(["audit", str(root), "--url", NEW, "-o", str(out)]) == 3
+    summary = {row["name"]: row["value"] for row in json.loads(out.read_bytes()) if row["table"] == "summary"}
+    assert (summary["can_switch"], summary["inputs_unread"]) == (None, "1")
