@@ -56,7 +56,8 @@ SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
 FROM counted LEFT JOIN dead_rules ON dead_rule = rule
 UNION ALL
 SELECT id, verdict, final, hops, NULL, NULL, NULL, NULL, document, entity, line, "column", reference, origin
-FROM located_origins WHERE verdict IN ('ok', 'same', 'external');
+FROM located_origins WHERE verdict IN ('ok', 'same', 'external')
+ORDER BY id; -- the same order with any number of threads
 
 CREATE OR REPLACE TABLE caused_urls AS
 SELECT j.*, CASE
