@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from absolve.audit.tables import PAGE_VERDICTS
 from absolve.cli import main
 
 NEW = "https://new.example/"
@@ -18,6 +19,11 @@ class Audit(NamedTuple):
 
     status: int
     tables: dict[str, list[dict[str, Any]]]
+
+    @property
+    def causes(self) -> list[dict[str, Any]]:
+        """The causes of links and old URLs."""
+        return [row for row in self.tables["causes"] if row["verdict"] not in PAGE_VERDICTS]
 
     @property
     def found(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ HOSTILE: Final = (  # texts that a page may contain
 def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Any]]) -> None:
     """Insert rows, as columns: row by row is slow."""
     names = list(tables.TABLES[table])
-    found = pa.table({name: [row[at] for row in rows] for at, name in enumerate(names)})
+    found = pa.table({name: [row[at] if at < len(row) else None for row in rows] for at, name in enumerate(names)})
     connection.register("made", found)
     connection.execute(f"INSERT INTO {table} SELECT * FROM made")  # noqa: S608
     connection.unregister("made")
@@ -121,6 +121,8 @@ def old_url(chance: random.Random, number: int) -> list[Any]:
 
 def summarize(connection: duckdb.DuckDBPyConnection, causes: list[tuple[str, str, str, str]]) -> None:
     """Fill the tables that count."""
+    connection.execute("UPDATE pages SET cause = verdict")
+    connection.execute("UPDATE rules SET cause = CASE WHEN problem IS NULL THEN 'wrong-rule:' || finding ELSE 'unread-rule' END WHERE finding = 'chain' OR problem IS NOT NULL")
     connection.register("named", pa.table({"cause": [c[0] for c in causes], "title": [c[2] for c in causes]}))
     connection.execute("""
         INSERT INTO causes SELECT l.cause, any_value(verdict), any_value(n.title), count(*), count(DISTINCT document),

@@ -199,7 +199,7 @@ def test_rules_move_links_and_the_fix_is_the_last_target(tmp_path: Path) -> None
     done = audited(tmp_path, files, maps=rules)
     assert done.found == {"r1#f": "chain", "one": "redirected", "docs": "chain", "l": "loop", "no": "broken", "away": "redirected", "there": "redirected", "removed": "broken"}
     assert [(row["fix"], row["hops"]) for row in map(done.link, ("r1#f", "one", "docs", "away"))] == [("z.html#f", 2), ("z.html", 1), ("d/", 2), ("https://elsewhere.example/", 1)]
-    assert (done.link("no")["final"], done.link("no")["cause"]) == (f"{NEW}gone.html", f"broken:{tmp_path}/_redirects:6")
+    assert (done.link("no")["final"], done.link("no")["cause"]) == (f"{NEW}gone.html", f"rule:{tmp_path}/_redirects:6")
 
 
 def test_a_link_that_an_unread_rule_may_move_elsewhere_is_not_repaired(tmp_path: Path) -> None:
@@ -283,13 +283,13 @@ def test_links_that_forgot_the_folder_of_the_site_are_one_cause_with_repairs(tmp
         "/other.html": ("external", None),
         "../a.html": ("external", None),
     }
-    assert [(row["links"], row["title"]) for row in done.tables["causes"]] == [(2, "Lacks the folder of the site: /a.html")]
+    assert [(row["links"], row["title"]) for row in done.causes] == [(2, "Lacks the folder of the site: /a.html")]
 
 
 def test_a_base_element_that_leads_out_of_the_folder_of_the_site_is_one_cause(tmp_path: Path) -> None:
     site = {"index.html": links("a.html", "b.html"), "a.html": page(), "b.html": page('<a href="a.html">a</a> <a href="./">home</a> <a href="c/">c</a>', "<base href=/>")}
     done = audited(tmp_path, site, url="https://new.example/docs/")
-    assert [(row["links"], row["example_document"]) for row in done.tables["causes"]] == [(2, str(tmp_path / "new/b.html"))]
+    assert [(row["links"], row["example_document"]) for row in done.causes] == [(2, str(tmp_path / "new/b.html"))]
     assert {row["fix"] for row in done.tables["links"] if row["verdict"] == "broken"} == {"docs/a.html", "./docs/"}
 
 
@@ -306,7 +306,7 @@ def test_all_verdicts_are_words_of_the_tables(tmp_path: Path) -> None:
 def test_one_wrong_link_in_a_template_is_one_cause(tmp_path: Path) -> None:
     pages = {f"p{number}.html": links("/imprint.html", "index.html") for number in range(5)}
     done = audited(tmp_path, {"index.html": links(*pages), **pages})
-    ((cause, count, number),) = [(row["cause"], row["links"], row["pages"]) for row in done.tables["causes"]]
+    ((cause, count, number),) = [(row["cause"], row["links"], row["pages"]) for row in done.causes]
     assert (cause, count, number) == (f"broken:{NEW}imprint.html", 5, 5)
 
 
@@ -320,7 +320,7 @@ def test_one_meta_element_of_a_template_is_one_cause_whatever_its_pages(tmp_path
     head = '<meta property="og:url" content="{0}/p.html"><meta property="og:image" content="img/logo.png">'
     pages = {f"{folder}/{name}.html": page(head=head.format(folder)) for folder in "abc" for name in "pqr"}
     done = audited(tmp_path, {"index.html": links(*pages), **pages})
-    assert {row["cause"]: row["links"] for row in done.tables["causes"]} == {
+    assert {row["cause"]: row["links"] for row in done.causes} == {
         "broken:meta[content]:metadata:new.example": 9,
         "broken:meta[content]:img/logo.png": 9,
     }
@@ -329,12 +329,12 @@ def test_one_meta_element_of_a_template_is_one_cause_whatever_its_pages(tmp_path
 def test_different_parts_that_a_page_lacks_are_different_causes(tmp_path: Path) -> None:
     head = '<link rel=stylesheet href="a.css"><link rel=stylesheet href="b.css">'
     done = audited(tmp_path, {"index.html": page('<a href="p.html">p</a>', head), "p.html": page(head=head)})
-    assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}a.css", f"broken:{NEW}b.css"}
+    assert {row["cause"] for row in done.causes} == {f"broken:{NEW}a.css", f"broken:{NEW}b.css"}
 
 
 def test_a_folder_that_is_missing_is_one_cause(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("_src/a/1.txt", "_src/b/2.txt?v=1/2", "gone.html")})
-    assert {row["cause"] for row in done.tables["causes"]} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
+    assert {row["cause"] for row in done.causes} == {f"broken:{NEW}_src/", f"broken:{NEW}gone.html"}
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_one_difference_is_one_cause_whatever_the_names(tmp_path: Path, of_page:
     files: dict[str, str | bytes] = {f"images/{number}.png": b"x" for number in range(3)}
     files |= {f"p{number}.html": page(of_page.format(number)) for number in range(3)}
     done = audited(tmp_path, files, "--old-url", OLD)
-    assert {row["cause"] for row in done.tables["causes"]} == causes
+    assert {row["cause"] for row in done.causes} == causes
 
 
 def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -236,3 +237,11 @@ def test_rules_of_a_subfolder_are_named(tmp_path: Path, capsys: pytest.CaptureFi
     assert "a/.htaccess" in found[0]
     main(["audit", str(site), "--url", NEW, "--server", "nginx"])
     assert "unread-map" not in capsys.readouterr().err
+
+
+def test_a_site_with_an_unread_input_is_not_known_to_be_fit(tmp_path: Path) -> None:
+    root = written(tmp_path / "new", {"index.html": page(), "damaged.xml": "<a"})
+    out = tmp_path / "a.json"
+    assert main(["audit", str(root), "--url", NEW, "-o", str(out)]) == 3
+    summary = {row["name"]: row["value"] for row in json.loads(out.read_bytes()) if row["table"] == "summary"}
+    assert (summary["can_switch"], summary["inputs_unread"]) == (None, "1")

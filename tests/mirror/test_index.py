@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from test_map import finished, row
 
+from absolve.cli import main
 from absolve.encodings.charsets import lookup
 from absolve.mirror import index, texts, tree
 from absolve.mirror.index import MARK, page
@@ -99,7 +100,8 @@ def test_it_states_when_and_from_what_it_was_captured(working: Working) -> None:
 
 
 def test_what_a_document_says_is_text_and_cut(working: Working) -> None:
-    html = shown(working, finished("http://h/", "h/index.html", title="<script>\u202e" + "x" * 500, text="</script><img src=x>"))
+    first = finished("http://h/", "h/index.html", title="<script>\u202e" + "x" * 500, text="</script><img src=x>")
+    html = shown(working, first, finished("http://h/b", "h/b.html", title="b"))
     assert html.count("<script") == html.count("</script>") == 2  # the texts, and the search
     assert f">&lt;script&gt;\ufffd{'x' * 191}...</a>" in html
     assert "<img" not in html
@@ -201,3 +203,13 @@ def test_the_text_of_a_page(page_: bytes, charset: str, expected: str) -> None:
 def test_many_pages_have_shares_of_the_text() -> None:
     assert texts.share_of(1) == texts.share_of(2000) == 8000
     assert texts.share_of(50_000) * 50_000 <= 16 << 20
+
+
+def test_documents_that_people_open_are_listed_beside_the_pages(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    for name in ("p10.html", "p2.html"):
+        (tmp_path / "site" / name).write_text("<title></title><a href=m.pdf>manual</a>")
+    (tmp_path / "site/m.pdf").write_bytes(b"%PDF-1.4\n%%EOF")
+    assert main(["mirror", str(tmp_path / "site"), "-o", str(tmp_path / "m")]) == 0
+    text = (tmp_path / "m/index.html").read_text()
+    assert re.findall(r'href="_/([^"]*)"', text.partition("<h2>Pages")[2]) == ["p2.html", "p10.html", "m.pdf"]

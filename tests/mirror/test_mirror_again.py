@@ -206,7 +206,7 @@ def test_missing_urls_are_listed_most_needed_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("profile", ["rfc1808", "rfc3986", "whatwg"])
 def test_no_missing_url_leads_a_crawler_astray(tmp_path: Path, capsys: pytest.CaptureFixture[str], profile: str) -> None:
     links = ["/a b", "/a%20b", "//u:secret@away/\u202e\x1bz", "//away/\u202e\x1bz#f", "/x&#10;http://evil/", "http://2130706433/", "//10.0.0.1/x"]
-    page = "".join(f"<a href='{link}'>" for link in links).encode()
+    page = "".join(f"<img src='{link}'><a href='//no{number}/'>" for number, link in enumerate(links)).encode()
     (tmp_path / "c.har").write_bytes(har(entry("http://h/", page, "text/html; charset=utf-8")))
     files = {"-o": tmp_path / "m", "--missing": tmp_path / "wanted", "--profile": profile}
     assert main(["mirror", str(tmp_path / "c.har"), *(str(word) for pair in files.items() for word in pair)]) == 0

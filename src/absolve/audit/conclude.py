@@ -15,6 +15,7 @@ from absolve.audit import answered, changed_since, ignoring, maps, tables
 from absolve.audit.answered import Answers
 from absolve.audit.judge import each, insert, locate, one, run
 from absolve.audit.near_misses import suggest
+from absolve.audit.outputs.words import titles
 from absolve.urls import identity
 
 if TYPE_CHECKING:
@@ -61,8 +62,9 @@ def conclude(
     rules: maps.Rules,
     failing: Collection[str],
     answers: Answers = _NO_ANSWERS,
+    unread: int = 0,
 ) -> None:
-    """Create the result tables. `failing` are reasons not to switch."""
+    """Create the result tables. `failing` are reasons not to switch, `unread` is how many inputs could not be read."""
     connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
     entries = [url for entry in question.entries if (url := identity.normal(entry)) is not None]
     insert(connection, "wanted", (("new", url) for url in entries))
@@ -87,13 +89,15 @@ def conclude(
     ignoring.others(connection, question.ignores, "judged_urls", tables.FINE)
     ignoring.others(connection, question.ignores, "pages", ())
     changed_since.pages(connection)
+    connection.execute(tables.created("rules"))
+    insert(connection, "rules", ((*one, None) for one in maps.checked(rules)))
+    connection.execute("CREATE OR REPLACE TABLE meanings (name VARCHAR, title VARCHAR)")
+    insert(connection, "meanings", titles())
     for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
         run(connection, name, question)
-    connection.execute(tables.created("rules"))
-    insert(connection, "rules", maps.checked(rules))
     connection.execute(_COUNTS)
     connection.execute(tables.created("summary"))
-    insert(connection, "summary", _summary(connection, question, failing))
+    insert(connection, "summary", _summary(connection, question, failing, unread))
     insert(connection, "summary", [("read", json.dumps(_read(connection, rules)))])
 
 
@@ -183,7 +187,9 @@ def _path(url: str) -> str:
     return url[url.find("/", url.find("//") + 2) :]
 
 
-def _summary(connection: Any, question: Question, failing: Collection[str]) -> Iterator[tuple[str, str]]:
+def _summary(
+    connection: Any, question: Question, failing: Collection[str], unread: int
+) -> Iterator[tuple[str, str | None]]:
     by_verdict = dict(connection.execute("SELECT verdict, number FROM counts").fetchall())
     numbers = {"links": one(connection, "SELECT coalesce(sum(links), 0)::BIGINT FROM tallies")[0]} | {
         name: one(connection, f"SELECT count(*) FROM {query}")[0]  # noqa: S608 - queries of ours
@@ -206,7 +212,8 @@ def _summary(connection: Any, question: Question, failing: Collection[str]) -> I
         for verdict in tables.VERDICTS
         if verdict in failing and by_verdict.get(verdict)
     ]
-    yield "can_switch", "false" if reasons else "true"
+    yield "can_switch", "false" if reasons else "true" if not unread else None  # not known
+    yield "inputs_unread", str(unread)
     yield "reasons", json.dumps(reasons)
     for name, count in numbers.items():
         yield name, str(count)

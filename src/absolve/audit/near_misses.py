@@ -22,8 +22,11 @@ _MOST_SIBLINGS: Final = 1000
 _MOST_COMPARED: Final = 8
 _NAME, _PATH = 0.6, 0.4  # shares of the name and of the path in a score
 _SAME_TITLE: Final = 0.9
+_RESPELLED: Final = 0.98  # likeness of names with the same words
+_FAR: Final = 0.9  # likeness of names in different folders
 _LONGEST: Final = 200  # characters of a name or path that are compared
-_PER_ERROR: Final = 4  # characters of a name for each letter that may be wrong
+_PER_ERROR: Final = 8  # characters of a name for each letter that may be wrong, after the first one
+_FIRST_ERROR: Final = 4  # characters of a name of which one letter may be wrong
 _MOST_ERRORS: Final = 3
 _SHORTEST: Final = 3  # characters of a name that is a hint in another folder
 _INDEXES: Final = frozenset({"index", "default", "home", ""})
@@ -120,8 +123,13 @@ class NearMisses:
         yield from (other for other, _ in hits.most_common(_MOST_COMPARED))
 
     def _score(self, one: _Named, other: _Named) -> float:
-        """Return the score of two names and paths; 0 if the names differ by more than misspelling."""
+        """Return the score of two names and paths; 0 if the names differ by more than misspelling.
+
+        A short misspelt name in another folder is mostly another page.
+        """
         name = self._likeness(one.name, other.name)
+        if name < _FAR and one.folder != other.folder:
+            return 0.0
         path = self._ratio(one.path[:_LONGEST], other.path[:_LONGEST]) / 100
         return (_NAME * name + _PATH * path) if name else 0.0
 
@@ -131,7 +139,7 @@ class NearMisses:
             return 1.0
         words, others = _WORDS.findall(one), _WORDS.findall(other)
         if "".join(words) == "".join(others):
-            return 0.98
+            return _RESPELLED
         for place in (0, -1):
             while words and others and words[place] == others[place]:
                 del words[place], others[place]
@@ -145,7 +153,7 @@ class NearMisses:
 
 def _errors(name: str) -> int:
     """Return how many letters of a name may be wrong."""
-    return min(len(name) // _PER_ERROR, _MOST_ERRORS)
+    return min(1 + len(name) // _PER_ERROR, _MOST_ERRORS) if len(name) >= _FIRST_ERROR else 0
 
 
 def _named(url: str) -> _Named:

@@ -119,7 +119,7 @@ def audited(
         robots.find(connection, read, reports.aside, [file for file, others in _OF_HOSTS.items() if name in others])
         texts.og_urls(connection, read)
         mentions.find(connection, question, read)
-        conclude.conclude(connection, question, rules, failing, heard)
+        conclude.conclude(connection, question, rules, failing, heard, len(reports.failures))
         wrong = checks.wrong_rules(connection), checks.of_other_hosts(question, rules)
         for diagnostic in chain(*wrong, ignoring.unused(connection, question.ignores)):
             reports.aside(diagnostic)

@@ -30,7 +30,7 @@ _COLUMNS: Final = {
         "rule",  # the rule that moved it, FILE:LINE; else the rule to add, as text
         "requests",  # clicks, views or requests that lists of the old site count, if any does
     ),
-    "pages": ("url", "document", "verdict", "detail"),
+    "pages": ("url", "document", "verdict", "detail", "cause"),
     "changes": ("url", "final", "what", "old", "new"),  # what is different on pages of the old site that stayed
     "answers": (  # what servers answered, one row for each URL
         *("url", "kind", "expected", "status", "final", "hops", "verdict", "detail"),
@@ -42,6 +42,7 @@ _COLUMNS: Final = {
         "used",  # URLs that it moved
         "problem",  # why it could not be read
         "finding",  # unused, repeats LINE, or one of a wrong rule
+        "cause",
     ),
     "causes": (
         *("cause", "verdict", "title", "links", "pages"),

@@ -44,7 +44,7 @@ _LINKS: Final = """
 SELECT l.document, l.entity, l.line, l."column", l.element, l.attribute, l.reference, l.base, l.base_layer,
     l.base_source, coalesce(f.verdict, quiet_verdict(l.scope)) AS verdict, f.final, f.fix, f.suggestion, f.rule, c.title
 FROM links_in l LEFT JOIN fixed_findings f ON f.id = l.id
-LEFT JOIN causes c ON c.cause = f.cause AND c.verdict = f.verdict
+LEFT JOIN causes c ON c.cause = f.cause AND (c.verdict = f.verdict OR starts_with(c.cause, 'rule:'))
 WHERE CASE WHEN contains(?, '#') THEN l.target = ? ELSE bare(l.target) = ? END OR l.target IS NULL AND l.reference = ?
 """
 _FIRST: Final = f'{_LINKS} ORDER BY l.document, l.entity, l.line, l."column" LIMIT {_MOST}'
@@ -389,6 +389,7 @@ def _of_page(audit: Audit, resource: int | None) -> Iterator[str]:
 
 
 def _cause(audit: Audit, cause: str | None, verdict: str) -> Iterator[str]:
-    row = audit.row("SELECT title FROM causes WHERE cause = ? AND verdict = ?", cause, verdict)
+    query = "SELECT title FROM causes WHERE cause = ? AND (verdict = ? OR starts_with(cause, 'rule:'))"
+    row = audit.row(query, cause, verdict)
     if row is not None:
         yield f"Cause: {in_short(row['title'])}"

@@ -72,7 +72,7 @@ def run(
             print(f"absolve: since {since}: {new:,} new, {healed:,} healed", file=sys.stderr)
         if asked is not None:
             load.name_by_url(connection, asked)
-        wrote = _write(connection, options, failing, found.found, len(report.failures))
+        wrote = _write(connection, options, failing, found.found)
         if options.write_map is not None:
             wrote += _write_map(options.write_map, connection, found.rules, report)
         if options.write_requests is not None:
@@ -186,11 +186,10 @@ def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Pat
 
 
 def _write(
-    connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites, failed: int
+    connection: Any, options: argparse.Namespace, failing: Collection[str], found: Sites
 ) -> list[Path]:
-    """Write the outputs; return the paths of their files. `failed`: how many inputs could not be read."""
+    """Write the outputs; return the paths of their files."""
     how = _how(options, failing, tuple(map(Path, found.kinds[load.NEW].documents)))  # not what an inventory names
-    how = how._replace(failed=failed)
     return [path for name in options.outputs for path in outputs.write(connection, Path(name), how)]
 
 

@@ -19,7 +19,7 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.mirror import making, packing, words, write
+from absolve.mirror import absent, making, packing, words, write
 from absolve.mirror import map as maps
 from absolve.mirror.capture import latest_of
 from absolve.mirror.paths import index_name
@@ -178,12 +178,14 @@ def _finish_run(working: maps.Working, options: argparse.Namespace, report: Repo
 
 
 def _missing(working: maps.Working, options: argparse.Namespace) -> int:
-    """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out."""
+    """Write the list that a crawler takes: what most pages need comes first. Return the number of URLs left out.
+
+    As on the entry page, links to sites that were not captured are not missing.
+    """
     if options.missing is None:
         return 0
-    query = "SELECT url FROM missing ORDER BY count DESC, url, kind"
-    urls = dict.fromkeys(url for (url,) in working.rows(query))
-    listed = [wanted(url) for url in urls]
+    lacking = absent.of(working, next(working.rows("SELECT count(*) FROM missing"))[0])
+    listed = [wanted(one.url) for one in lacking.files]
     with outputs.opened(options.missing) as file:
         file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))
     return listed.count(None)

@@ -397,7 +397,9 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         Option("--for", "mirror", "how it will be read", choices=("file", "server"), default="file"),
         Option("--banner", "mirror", "add a line to each page: where and when it was captured"),
-        Option("--missing FILE", "mirror", "write the URLs that are missing, one per line"),
+        Option(
+            "--missing FILE", "mirror", "write the URLs that this copy lacks, one per line (not links to other sites)"
+        ),
     ),
     "the old site, and the maps between the sites": (
         Option(

@@ -30,6 +30,10 @@ MARK: Final = b'<meta name="generator" content="absolve mirror">'
 _ABSENT: Final = 500  # URLs of each sort that are listed
 _EXAMPLES: Final = 20  # places of a sort of notes that are listed
 _SOURCES: Final = 5
+_OPENED: Final = (  # media types of documents that people open; those of office programs have longer names
+    *("application/pdf", "application/epub+zip", "application/postscript", "application/rtf", "application/msword"),
+    *("application/vnd.ms-excel", "application/vnd.ms-powerpoint"),
+)
 _KINDS: Final = {
     "image": "picture",
     "media": "sound or video",
@@ -67,12 +71,14 @@ def page(working: Working, start: str | None = None) -> bytes:
     lines = list(tree.lines(pages[: tree.MOST], order))
     top = [_head(working, pages), _first(working, pages, start), *_origin(working, len(pages), lacking)]
     out = [*top, "</header><main>\n"]
-    if pages:
+    if len(pages) > 1:
         out += ["<h2>Pages</h2>\n", *_search(working, order), '<div id="pages">\n', *lines, "</div>\n"]
         out += _more(len(pages) - len(order), PAGES)
+    out += _opened(working)
     out += [*_missing(lacking), *_notes(working, "What does not work from a disk", words.LIMITS)]
     out += [*_notes(working, "What was changed so that it works from a disk", words.CHANGES), _FOOT]
-    return "".join([*out, *_script(working, order), "</body></html>\n"]).encode("utf-8", "replace")
+    out += _script(working, order if len(pages) > 1 else [])
+    return "".join([*out, "</body></html>\n"]).encode("utf-8", "replace")
 
 
 _FOOT: Final = (
@@ -199,6 +205,21 @@ def _script(working: Working, order: list[Page]) -> Iterator[str]:
     data = json.dumps([found.get(one.path, "") for one in order], ensure_ascii=False, separators=(",", ":"))
     yield f'<script type="application/json" id="texts">{data.replace("<", chr(92) + "u003c")}</script>\n'
     yield f"<script>{_file('index.js')}</script>\n"
+
+
+def _opened(working: Working) -> Iterator[str]:
+    """Yield the list of other documents that people open by themselves, such as PDF."""
+    query = f"""\
+SELECT url, path, count(*) OVER () FROM resources WHERE path IS NOT NULL AND path NOT IN (
+    SELECT path FROM pages WHERE title IS NOT NULL)
+AND (media_type IN {_OPENED} OR media_type LIKE 'application/vnd.%document%') ORDER BY url LIMIT ?"""  # noqa: S608
+    found = list(working.rows(query, _ABSENT))
+    if found:
+        yield "<h2>Other documents</h2>\n<ul>\n"
+        for url, path, _ in found:
+            yield f"<li>{tree.link(Page(url, path, ''))}<small>{shown(path.removeprefix('_/'))}</small></li>\n"
+        yield "</ul>\n"
+        yield from _more(found[0][2] - len(found), words.DOCUMENTS)
 
 
 # --- what is missing, and what does not work --------------------------------------------------------------------------

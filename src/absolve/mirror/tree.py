@@ -23,6 +23,8 @@ _DEEPEST: Final = 8  # folders in each other
 _LONGEST: Final = 200  # characters of a title or a URL
 _NO_HOST: Final = frozenset({"package", "file"})
 _SMALL: Final = 40  # pages of a tree that is open at first
+_LARGE: Final = 300  # lines of the only host, above which it is closed: what follows would be far below
+_DIGITS: Final = re.compile("([0-9]+)")
 _NAMED: Final = "files"
 _INDEXES: Final = frozenset({"", *INDEXES})
 # Control characters, and characters that change the direction of text around them (UAX #9): a name could show another.
@@ -90,7 +92,21 @@ def lines(pages: Iterable[Page], order: list[Page]) -> Iterator[str]:
     is_open = root.number <= _SMALL
     hosts = sorted(root.folders.items(), key=lambda item: (-item[1].number, item[0]))
     for host, folder in hosts:
-        yield from _folder(host, folder, order, opens=is_open or len(hosts) == 1, inner=is_open)
+        is_only = len(hosts) == 1 and _most(folder) <= _LARGE
+        yield from _folder(host, folder, order, opens=is_open or is_only, inner=is_open)
+
+
+def _most(folder: _Folder) -> int:
+    """Return how many lines a folder shows that is open, at first."""
+    while len(folder.folders) == 1 and not folder.pages:
+        (folder,) = folder.folders.values()
+    return len(folder.pages) + len(folder.folders)
+
+
+def _in_order(name: str) -> tuple[object, ...]:
+    """Return a key by which p2 comes before p10."""
+    parts = _DIGITS.split(name[:_LONGEST])
+    return tuple(int(part) if odd % 2 else part for odd, part in enumerate(parts)), name
 
 
 def _add(root: _Folder, page: Page) -> None:
@@ -110,10 +126,10 @@ def _folder(name: str, folder: _Folder, order: list[Page], *, opens: bool, inner
         name += f"/{below}"
     state = " open" if opens else ""
     yield f"<details{state}><summary>{shown(name)} <span>{PAGES.counted(folder.number)}</span></summary><ul>\n"
-    for last, page in sorted(folder.pages, key=lambda item: (item[0] not in _INDEXES, item)):
+    for last, page in sorted(folder.pages, key=lambda item: (item[0] not in _INDEXES, _in_order(item[0]), item[1])):
         order.append(page)
         yield f"<li>{link(page)}{_beside(last, page)}</li>\n"
-    for below, inside in sorted(folder.folders.items()):
+    for below, inside in sorted(folder.folders.items(), key=lambda item: _in_order(item[0])):
         yield "<li>"
         yield from _folder(below, inside, order, opens=inner, inner=inner)
         yield "</li>\n"

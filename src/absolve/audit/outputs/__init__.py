@@ -47,14 +47,13 @@ class Options(NamedTuple):
 
     `fail_on`: verdicts that are errors; others are warnings. `credentials`: write user information of URLs as it is.
     `format`: one of FORMATS, else the suffix of the path decides. `roots`: files and folders whose source lines the
-    report may show: inputs that the run has read itself. `failed`: how many inputs could not be read.
+    report may show: inputs that the run has read itself.
     """
 
     fail_on: frozenset[str] = frozenset(VERDICTS) - frozenset(TOLERATED)
     credentials: bool = False
     format: str | None = None
     roots: tuple[Path, ...] = ()
-    failed: int = 0
 
 
 def format_of(name: str) -> str:

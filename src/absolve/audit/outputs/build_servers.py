@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from absolve.audit.outputs.findings import fingerprint, found, level, uri_of
-from absolve.audit.outputs.words import of_rule, words
-from absolve.audit.tables import FINE, QUIET, RULES_FOUND, VERDICTS
+from absolve.audit.outputs.words import words
+from absolve.audit.tables import FINE, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
 from absolve.core.printable import number, printable
 
 if TYPE_CHECKING:
@@ -31,19 +31,23 @@ _SELECT: Final = (
 # How many findings of each cause are new, with the place of one.
 _NEWS: Final = """
 LEFT JOIN (
-    SELECT cause, verdict, count(*) AS news, min(subject) AS subject, arg_min(line, (subject, line)) AS line FROM (
+    SELECT cause, CASE WHEN starts_with(cause, 'rule:') THEN 'wrong-rule' ELSE verdict END AS verdict, count(*) AS news,
+        min(subject) AS subject, arg_min(line, (subject, line)) AS line FROM (
         SELECT l.cause, l.verdict, n.subject, n.line FROM links l JOIN news n
             ON n.subject = l.document AND n.entity = l.entity AND n.start = l.start AND n.verdict = l.verdict
         UNION ALL SELECT u.cause, u.verdict, n.subject, 0 FROM urls u JOIN news n
-            ON n.subject = u.url AND n.verdict = u.verdict AND n.table_name = 'urls')
+            ON n.subject = u.url AND n.verdict = u.verdict AND n.table_name = 'urls'
+        UNION ALL SELECT p.cause, p.verdict, n.subject, 0 FROM pages p JOIN news n
+            ON n.subject = coalesce(nullif(p.document, ''), p.url) AND n.verdict = p.verdict AND n.table_name = 'pages'
+        UNION ALL SELECT r.cause, n.verdict, n.subject, n.line FROM rules r JOIN news n
+            ON n.subject = r.file AND n.line = r.line AND n.table_name = 'rules')
     GROUP BY ALL) n USING (cause, verdict)
 """
 _NO_NEWS: Final = "CROSS JOIN (SELECT NULL::BIGINT AS news, NULL AS subject, NULL AS line) n"
-_NEW_RULES: Final = "SELECT subject, line FROM news WHERE table_name = 'rules'"
 
 
 def github(source: Source, file: IO[bytes]) -> None:
-    """Write a line for each cause, and for each rule with a verdict.
+    """Write a line for each cause.
 
     GitHub shows ten errors and ten warnings of a step, so the causes with most links come first.
     """
@@ -51,15 +55,18 @@ def github(source: Source, file: IO[bytes]) -> None:
     rows = source.rows(_SELECT.format(source.select("causes"), _NEWS if compared else _NO_NEWS, (*QUIET, *FINE)))
     for verdict, title, links, pages, document, line, column, fix, suggestion, rule, news, *place in rows:
         some = f", {news or 0} new" if compared else ""
-        message = f"{printable(title or '')} ({number(links or 0, 'link')} on {number(pages or 0, 'page')}{some})"
-        for name, value in (("write", fix), ("perhaps", suggestion), ("a rule to add", rule)):
+        message = f"{printable(title or '')} ({_reach(verdict, links or 0, pages or 0)}{some})"
+        to_add = None if verdict in RULE_VERDICTS else rule  # that of a wrong rule is its place
+        for name, value in (("write", fix), ("perhaps", suggestion), ("a rule to add", to_add)):
             message += f"; {name}: {printable(value)}" if value else ""
         where = (*place, None) if news else (document, line, column)
         _line(file, level(verdict, source, is_new=bool(news) if compared else None), verdict, where, message)
-    new_rules = set(source.rows(_NEW_RULES)) if compared else None
-    for verdict, path, line, text, *why in source.rows(RULES_FOUND.format(f"({source.select('rules')})")):
-        known = level(verdict, source, is_new=None if new_rules is None else (path, line) in new_rules)
-        _line(file, known, verdict, (path, line, None), f"{printable(of_rule(*why))}: {printable(text or '')}")
+
+
+def _reach(verdict: str, links: int, pages: int) -> str:
+    nouns = ((URL_VERDICTS, "old URL"), (RULE_VERDICTS, "rule"))
+    noun = next((noun for verdicts, noun in nouns if verdict in verdicts and not links), "page")
+    return f"{number(links, 'link')} on {number(pages, noun)}" if links else number(pages, noun)
 
 
 def _line(file: IO[bytes], how: str, verdict: str, place: tuple[Any, ...], message: str) -> None:

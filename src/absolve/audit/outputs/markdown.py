@@ -38,7 +38,7 @@ def _number(verdict: str, count: int) -> str:
 
 def can_switch(source: Source) -> bool:
     """Return whether the site can switch: nothing keeps it from that, and no input is unread."""
-    return not source.options.failed and _is_fine(source)
+    return not source.number("inputs_unread") and _is_fine(source)
 
 
 def _is_fine(source: Source) -> bool:
@@ -46,19 +46,19 @@ def _is_fine(source: Source) -> bool:
     if source.news is not None:
         found = {verdict for (verdict,) in source.rows("SELECT DISTINCT verdict FROM news")}
         return found.isdisjoint(source.options.fail_on | {"unread-rule"})
-    return (source.summary.get("can_switch") or "").lower() in {"yes", "true", "1"}
+    return (source.summary.get("can_switch") or "true").lower() == "true"
 
 
 def unknown(source: Source) -> str:
     """Return the answer where no finding fails, but an input could not be read; otherwise ""."""
-    failed = source.options.failed
+    failed = source.number("inputs_unread")
     return f"Not known: {number(failed, 'input')} could not be read." if failed and _is_fine(source) else ""
 
 
 def unlisted(source: Source) -> list[str]:
     """Return sentences about the findings that are in no list."""
     numbers = {"ignored": source.number("ignored"), "left out, of unchanged documents": source.number("left_out")}
-    failed = source.options.failed
+    failed = source.number("inputs_unread")
     found = [f"Not judged: {number(failed, 'input')} that could not be read."] if failed else []
     return found + [f"{number(n, 'finding')} {'is' if n == 1 else 'are'} {what}." for what, n in numbers.items() if n]
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.printable import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Words(NamedTuple):
@@ -151,7 +154,7 @@ VERDICTS: Final = {
     ),
     "wrong-rule": Words(
         "Wrong rule", "A rule of the map never applies, or leads in a circle, to another rule, or to nothing.",
-        "{detail}: {reference}", "Correct the line: --write-map joins chains.",
+        "{detail}: {reference}", "Correct the rule, or remove it. --write-map joins chains.",
     ),
 }
 
@@ -165,6 +168,9 @@ _OF_RULES: Final = {
 }
 
 
+HIDDEN: Final = "wrong-rule:hidden by an earlier rule"  # a cause: that rule is another one each time
+
+
 def of_rule(problem: str | None, finding: str | None) -> str:
     """Return a sentence about a rule: why it could not be read, or what is wrong with it."""
     if problem is not None or finding is None:
@@ -172,6 +178,14 @@ def of_rule(problem: str | None, finding: str | None) -> str:
     word, _, line = finding.rpartition(" ")
     place = f"line {line}" if line.isdigit() else line
     return _OF_RULES.get(finding) or f"this rule never applies: it {'is ' * word.startswith('shadowed')}{word} {place}"
+
+
+def titles() -> Iterator[tuple[str, str]]:
+    """Yield the titles of causes of pages and rules, by the verdict, or by what is wrong with the rules."""
+    yield from ((verdict, found.meaning) for verdict, found in VERDICTS.items())
+    for finding in _OF_RULES:
+        yield f"wrong-rule:{finding}", f"A wrong rule of the map: {of_rule(None, finding).removeprefix('this rule ')}"
+    yield HIDDEN, "A wrong rule of the map: an earlier rule has its URLs"
 
 
 def counted(

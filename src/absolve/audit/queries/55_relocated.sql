@@ -2,18 +2,25 @@
 -- moved: its new place.
 
 CREATE OR REPLACE TABLE old_references AS -- the same reference in the document that this one was
-SELECT f.id, f.url, o.new_url, fragment_of(l.target) AS fragment, h2.final, h2.new_resource, o.url AS old_url
-FROM findings f
-JOIN resources r ON r.side = 'new' AND r.document = f.document AND r.entity = f.entity
-JOIN homes h ON h.new_resource = r.resource
-JOIN resources p ON p.resource = h.resource
-JOIN old_all_links l ON l.document = p.document AND l.entity = p.entity AND l.reference = f.reference
-    AND l.element = f.element AND l.attribute = f.attribute
+WITH asked AS MATERIALIZED ( -- before any link is joined: by its reference alone a link has namesakes in all documents
+    SELECT f.id, f.url, f.reference, f.element, f.attribute, p.document, p.entity, h.url AS home
+    FROM findings f
+    JOIN resources r ON r.side = 'new' AND r.document = f.document AND r.entity = f.entity
+    JOIN homes h ON h.new_resource = r.resource
+    JOIN resources p ON p.resource = h.resource
+    WHERE f.verdict = 'broken'
+), once AS MATERIALIZED ( -- a document may have the same reference very often
+    SELECT document, entity, reference, element, attribute, arg_min(l.target, l.start) AS target
+    FROM old_all_links l SEMI JOIN asked USING (document, entity, reference, element, attribute)
+    WHERE bare(l.target) IN (SELECT k.url FROM located k WHERE k.side = 'old' AND k.resource IS NOT NULL)
+    GROUP BY ALL
+)
+SELECT a.id, a.url, o.new_url, fragment_of(l.target) AS fragment, h2.final, h2.new_resource, o.url AS old_url
+FROM asked a JOIN once l USING (document, entity, reference, element, attribute)
 JOIN located k ON k.side = 'old' AND k.url = bare(l.target)
 JOIN old_urls o ON o.resource = k.resource
 JOIN homes h2 ON h2.url = o.url AND h2.new_resource IS NOT NULL
-WHERE f.verdict = 'broken'
-QUALIFY row_number() OVER (PARTITION BY f.id ORDER BY l.start, h.url) = 1;
+QUALIFY row_number() OVER (PARTITION BY a.id ORDER BY a.home) = 1;
 
 CREATE OR REPLACE TABLE relocated AS
 WITH in_folder AS (

@@ -1,4 +1,7 @@
--- fixed_findings, caused_urls: findings of one origin have one cause.
+-- fixed_findings, caused_urls, and the causes of pages and rules: findings of one origin have one cause.
+
+CREATE OR REPLACE TABLE dead_rules AS -- the repair of what they lead to nothing, or in a circle, is theirs
+    SELECT DISTINCT concat_ws(':', file, line) AS dead_rule FROM rules WHERE finding IN ('loop', 'leads to nothing');
 
 CREATE OR REPLACE TABLE fixed_findings AS
 WITH loud AS (
@@ -41,6 +44,7 @@ WITH loud AS (
 SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
     CASE WHEN cause IN ('base', 'folder') THEN cause
         WHEN folder_cause IS NOT NULL THEN folder_cause
+        WHEN dead_rule IS NOT NULL AND verdict IN ('loop', 'broken') THEN 'rule:' || rule
         WHEN rule IS NOT NULL AND (verdict IN ('loop', 'chain', 'redirected', 'broken')
             OR verdict = 'fragment' AND NOT contains(target, '#')) THEN verdict || ':' || rule
         WHEN same_reference > same_origin OR target IS NULL THEN verdict || ':' || place || ':' || reference
@@ -49,19 +53,36 @@ SELECT id, verdict, final, hops, fix, coalesce(near, suggestion) AS suggestion,
         ELSE verdict || ':' || origin END AS cause,
     CASE WHEN folder_rule IS NOT NULL THEN folder_rule ELSE rule END AS rule,
     document, entity, line, "column", reference, origin
-FROM counted
+FROM counted LEFT JOIN dead_rules ON dead_rule = rule
 UNION ALL
 SELECT id, verdict, final, hops, NULL, NULL, NULL, NULL, document, entity, line, "column", reference, origin
-FROM located_origins WHERE verdict IN ('ok', 'same', 'external');
+FROM located_origins WHERE verdict IN ('ok', 'same', 'external')
+ORDER BY id; -- the same order with any number of threads
 
 CREATE OR REPLACE TABLE caused_urls AS
 SELECT j.*, CASE
-    WHEN verdict = 'lost' AND is_ruled AND is_loop THEN 'loop:' || j.rule
     WHEN verdict = 'lost' AND is_ruled AND leads_home AND led_resource IS NOT NULL THEN 'all-to-home'
+    WHEN verdict = 'lost' AND is_ruled AND dead_rule IS NOT NULL THEN 'rule:' || j.rule
+    WHEN verdict = 'lost' AND is_ruled AND is_loop THEN 'loop:' || j.rule
     WHEN verdict = 'lost' AND is_ruled THEN 'rule-to-nothing:' || j.rule
     WHEN verdict = 'lost' THEN 'lost:' || folder_of(path_of(j.url))
     WHEN verdict = 'moved' THEN f.cause
     WHEN verdict = 'replaced' AND is_ruled THEN 'wrong-page:' || j.rule
     WHEN verdict = 'replaced' THEN 'replaced:' || path_of(j.url) END AS cause,
     f.rule AS folder_rule, f.own AS own_rule, n.suggestion AS near
-FROM judged_urls j LEFT JOIN folders f ON f.url = j.url LEFT JOIN near_urls n ON n.url = j.url;
+FROM judged_urls j LEFT JOIN folders f ON f.url = j.url LEFT JOIN near_urls n ON n.url = j.url
+LEFT JOIN dead_rules ON dead_rule = j.rule;
+
+UPDATE rules r SET cause = CASE
+    WHEN problem IS NOT NULL THEN 'unread-rule'
+    WHEN finding IN ('loop', 'leads to nothing') AND 'rule:' || concat_ws(':', file, line) IN (
+        SELECT cause FROM fixed_findings WHERE cause IS NOT NULL UNION ALL SELECT cause FROM caused_urls WHERE cause IS NOT NULL)
+        THEN 'rule:' || concat_ws(':', file, line)
+    WHEN split_part(finding, ' ', 1) IN ('shadowed', 'contradicts') THEN 'wrong-rule:hidden by an earlier rule'
+    ELSE 'wrong-rule:' || finding END
+WHERE problem IS NOT NULL OR finding <> 'unused' AND finding NOT LIKE 'repeats %';
+
+ALTER TABLE pages ADD COLUMN cause VARCHAR;
+UPDATE pages SET cause = CASE verdict -- without URLs, which are others each time
+    WHEN 'differs' THEN 'differs:' || replace(regexp_replace(detail, ';.*|(to) http.*', '\1'), 'leads to', 'leads elsewhere')
+    ELSE verdict END;

@@ -51,12 +51,23 @@ WITH of_links AS (
         arg_min(fix, (document, line, "column")) AS fix,
         CASE WHEN count(DISTINCT suggestion) = 1 THEN any_value(suggestion) END AS suggestion,
         any_value(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
-    FROM fixed_findings WHERE cause IS NOT NULL GROUP BY cause, verdict
+    FROM fixed_findings WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_urls AS (
     SELECT cause, verdict, count(*) AS pages, min(url) AS url, arg_min(elsewhere, url) AS elsewhere,
         any_value(coalesce(folder_rule, CASE WHEN is_ruled THEN rule END)) AS rule,
         arg_min(near, url) AS near
-    FROM caused_urls WHERE cause IS NOT NULL GROUP BY cause, verdict
+    FROM caused_urls WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
+), of_dead AS ( -- what a rule breaks, and loses
+    SELECT cause, sum(links)::BIGINT AS links, sum(pages)::BIGINT AS pages, max(final) AS final FROM (
+        SELECT cause, count(*) AS links, count(DISTINCT document) AS pages, min(final) AS final
+        FROM fixed_findings WHERE starts_with(cause, 'rule:') GROUP BY cause
+        UNION ALL SELECT cause, 0, count(*), NULL FROM caused_urls WHERE starts_with(cause, 'rule:') GROUP BY cause)
+    GROUP BY cause
+), of_rules AS (
+    SELECT cause, CASE WHEN problem IS NULL THEN 'wrong-rule' ELSE 'unread-rule' END AS verdict, count(*) AS pages,
+        arg_min(file, (file, line)) AS file, arg_min(line, (file, line)) AS line, arg_min(text, (file, line)) AS text,
+        any_value(finding) AS finding
+    FROM rules WHERE cause IS NOT NULL GROUP BY ALL
 )
 SELECT cause, verdict, CASE
     WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
@@ -97,6 +108,19 @@ SELECT cause, verdict, CASE
     ELSE 'Lost: ' || pages || CASE pages WHEN 1 THEN ' URL of ' ELSE ' URLs of ' END || substr(cause, 6) END,
     0, pages, url, NULL, NULL, NULL, elsewhere, NULL, near, rule
 FROM of_urls
+UNION ALL
+SELECT cause, verdict, CASE WHEN NOT starts_with(cause, 'rule:') THEN m.title
+    WHEN finding = 'loop' THEN 'A rule leads in a circle: ' || substr(cause, 6)
+    ELSE 'A rule leads to nothing: ' || substr(cause, 6) END,
+    coalesce(d.links, 0), coalesce(d.pages, r.pages), file, line, NULL, text, d.final, NULL, NULL,
+    CASE WHEN r.pages = 1 THEN concat_ws(':', file, line) END
+FROM of_rules r LEFT JOIN of_dead d USING (cause) LEFT JOIN meanings m ON m.name = cause
+UNION ALL
+SELECT cause, verdict, CASE WHEN cause = verdict THEN any_value(m.title)
+    ELSE rtrim(any_value(m.title), '.') || ': ' || substr(cause, length(verdict) + 2) END,
+    0, count(*), arg_min(coalesce(nullif(document, ''), p.url, ''), (document, p.url, detail)), NULL, NULL,
+    arg_min(detail, (document, p.url, detail)), NULL, NULL, NULL, NULL
+FROM pages p LEFT JOIN meanings m ON m.name = verdict GROUP BY cause, verdict
 ORDER BY links + pages DESC, cause, verdict;
 
 CREATE OR REPLACE TABLE sections AS

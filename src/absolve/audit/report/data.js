@@ -15,7 +15,7 @@ report.read = async function () {
     for (const name of sums) summed(table[name]);
   };
   columns(causes, Object.keys(causes).filter(name => name !== "requests"), ["title", "final", "fix", "suggestion", "rule"]); // requests may be billions
-  columns(findings, ["document", "section", "layer", "line", "column", "reference", "source", "fix", "final"],
+  columns(findings, ["document", "section", "layer", "line", "column", "reference", "source", "fix", "final", "verdict"],
     ["document", "reference", "source", "fix", "final"]);
   columns(urls, ["url", "verdict", "final", "suggestion", "rule"], ["url", "final", "suggestion", "rule"]);
   const count = causes.verdict.length, start = new Int32Array(count + 1);
@@ -81,6 +81,14 @@ report.Index = class {
     });
   }
 
+  /* Whether a cause, or one of its findings, has a verdict: a wrong rule has links and old URLs with theirs. */
+  has(cause, verdict) {
+    const {causes, findings, start} = this.data;
+    if (causes.verdict[cause] === verdict) return true;
+    if (!causes.links[cause] && !causes.urls[cause]) return false;
+    return findings.verdict.subarray(start[cause], start[cause + 1]).includes(verdict + 1);
+  }
+
   find({query, verdict, section, layer, kind, sort}) {
     const {causes, count, kinds, verdicts} = this.data;
     const v = verdicts.findIndex(one => one.id === verdict), k = kinds.indexOf(kind);
@@ -89,7 +97,7 @@ report.Index = class {
     const rows = [];
     let findings = 0;
     for (let at = 0; at < count; at++) {
-      if (verdict && causes.verdict[at] !== v || kind && causes.kind[at] !== k || counts && !counts[at] || hits && !hits[at]) continue;
+      if (verdict && !this.has(at, v) || kind && causes.kind[at] !== k || counts && !counts[at] || hits && !hits[at]) continue;
       rows.push(at);
       findings += counts ? counts[at] : causes.count[at];
     }

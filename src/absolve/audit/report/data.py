@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.findings import placed, section_of_path
-from absolve.audit.outputs.words import SEVERITIES, of_rule, words
-from absolve.audit.tables import DIFFERS, EXPECTED, FINE, RULES_FOUND, UNREAD, WRONG
+from absolve.audit.outputs.words import HIDDEN, SEVERITIES, of_rule, words
+from absolve.audit.tables import EXPECTED, FINE, UNREAD, WRONG
 from absolve.core.printable import MASK, masked, number, printable
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ MOST_FINDINGS: Final = 150_000  # of links that are listed, and as many others; 
 MOST_LINES: Final = 1_200_000  # characters of source lines
 LINES_OF_CAUSE: Final = 20  # findings of a cause that show theirs
 MOST_URLS: Final = 100_000  # of the old site that are listed: those with findings first
-_HOW: Final = "replace(regexp_replace(detail, ';.*|(to) http.*', '\\1'), 'leads to', 'leads elsewhere')"  # without URLs
+_OWN: Final = "NOT starts_with(coalesce(cause, ''), 'rule:')"  # others are listed with their rule
 _PLACE: Final = re.compile(r"[^\s,]+:\d+")  # FILE:LINE, in place of a rule to add
 _ONE_OF_EACH: Final = {"links": "link", "old URLs": "old URL", "pages": "page", "map": "rule"}
 
@@ -44,12 +45,17 @@ class Causes:
         self.texts, self.documents, self.sections = Texts(), Texts(), Texts()
         self.lines, self.layers = Texts(), Texts()
         self.verdicts: list[str] = []
+        self.counts: Counter[str] = Counter()  # of findings, by their own verdict
         self.causes: dict[str, list[Any]] = {
-            name: [] for name in ("verdict", "kind", "title", *REPAIRS, "count", "pages", "requests", "listed")
+            name: []
+            for name in ("verdict", "kind", "title", *REPAIRS, "count", "pages", "requests", "listed", "links", "urls")
         }
         self.findings: dict[str, list[int]] = {
             name: []
-            for name in ("document", "section", "layer", "line", "column", "reference", "source", "fix", "final")
+            for name in (
+                *("document", "section", "layer", "line", "column", "reference", "source", "fix", "final"),
+                "verdict",  # one more than its number, 0 for that of the cause
+            )
         }
         self.urls: dict[str, list[int]] = {
             name: [] for name in ("url", "verdict", "final", "suggestion", "rule", "requests")
@@ -67,9 +73,15 @@ class Causes:
         for name in REPAIRS:
             columns[name].append(self.texts.number(given.get(name)))
         columns["count"].append(size)
-        for name in ("pages", "requests", "listed"):
+        for name in ("pages", "requests", "listed", "links", "urls"):
             columns[name].append(0)
+        self.counts[verdict] += size
         self._seen.clear()
+
+    def joined(self, links: int, urls: int, requests: int) -> None:
+        """Give the last cause, a rule, the numbers of the links and old URLs that have it, too."""
+        for name, number_ in (("links", links), ("urls", urls), ("requests", requests)):
+            self.causes[name][-1] = number_
 
     def add(self, document: str, section: str, line: int, column: int, **given: str | None) -> None:
         """Add a finding to the last cause."""
@@ -81,6 +93,8 @@ class Causes:
             self.findings[name].append(self.texts.number(given.get(name)))
         self.findings["source"].append(self.lines.number(given.get("source")))
         self.findings["layer"].append(self.layers.number(given.get("layer")))
+        own = given.get("verdict")
+        self.findings["verdict"].append(self.verdict(own) + 1 if own else 0)
         self.causes["listed"][-1] += 1
         if number not in self._seen:
             self._seen.add(number)
@@ -122,7 +136,8 @@ class Causes:
             given["arrow"] = "→ " if KINDS[columns["kind"][at]] == "old URLs" else ""
             place = documents[found["document"][start]], found["line"][start], found["column"][start]
             verdict = self._verdict(self.verdicts[columns["verdict"][at]])
-            size = reached(KINDS[columns["kind"][at]], *(columns[name][at] for name in ("count", "pages", "requests")))
+            numbers = (columns[name][at] for name in ("count", "pages", "requests", "links", "urls"))
+            size = reached(KINDS[columns["kind"][at]], *numbers)
             given["place"], given["reach"] = ":".join(map(str, filter(None, place))), size
             given["do"] = "See" if _PLACE.fullmatch(given["rule"]) else "Add the rule"
             rows.append({**given, "verdict": verdict})
@@ -161,9 +176,11 @@ class Causes:
         return {"id": verdict, "name": name, "meaning": meaning, "repair": repair, "severity": self.severity(verdict)}
 
 
-def reached(kind: str, count: int, pages: int, requests: int) -> str:
-    """Return the reach of a cause: `2 links on 1 page`, `3 old URLs, 40 requests`."""
-    size = number(count, _ONE_OF_EACH[kind])
+def reached(kind: str, count: int, pages: int, requests: int, links: int = 0, urls: int = 0) -> str:
+    """Return the reach of a cause: `2 links on 1 page`, `3 old URLs, 40 requests`, `1 rule, 1 old URL, 2 links`."""
+    size = number(count - links - urls, _ONE_OF_EACH[kind])
+    for more, noun in ((urls, "old URL"), (links, "link")):
+        size = f"{size}, {number(more, noun)}" if more else size
     if kind == "links":
         return f"{size} on {number(pages, 'page')}"
     return f"{size}, {number(requests, 'request')}" if requests else size
@@ -220,7 +237,8 @@ def _links(source: Source, causes: Causes) -> None:
     names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end"'
     names = f"{names}, l.reference, l.fix, l.final, l.base_layer"
     last: tuple[Any, ...] | None = None
-    for row in _listed(source, placed(source, names), 'document, line, "column"'):
+    select = f"SELECT * FROM ({placed(source, names)}) WHERE {_OWN}"  # noqa: S608 - names of ours
+    for row in _listed(source, select, 'document, line, "column"'):
         key, verdict, document, entity, line, column, start, end, reference, fix, final, layer, section = row[:13]
         if (key, verdict) != last:
             last = key, verdict
@@ -236,7 +254,7 @@ def _links(source: Source, causes: Causes) -> None:
 def _urls(source: Source, causes: Causes) -> None:
     known = _cause_rows(source)
     names = f"cause, verdict, url, final, suggestion, rule, score, requests, {section_of_path('url')} AS section"
-    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE}"  # noqa: S608 - names of ours
+    select = f"SELECT {names} FROM ({source.select('urls')}) WHERE verdict NOT IN {FINE} AND {_OWN}"  # noqa: S608 - names of ours
     last: tuple[Any, ...] | None = None
     order = "requests DESC NULLS LAST, url"
     for row in _listed(source, select, order, "sum(requests)"):
@@ -255,34 +273,62 @@ def _urls(source: Source, causes: Causes) -> None:
 
 
 def _pages(source: Source, causes: Causes) -> None:
+    known = _cause_rows(source)
     names = f"coalesce(nullif(document, ''), url, '') AS name, detail, {section_of_path('url')} AS section"
-    cause = f"CASE WHEN verdict = '{DIFFERS}' THEN {_HOW} END AS cause"
-    select = f"SELECT {cause}, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
+    select = f"SELECT cause, verdict, {names} FROM ({source.select('pages')})"  # noqa: S608 - names of ours
     last = None
     for cause, verdict, name, detail, section, size in _listed(source, select, "name"):
         if (cause, verdict) != last:
             last = cause, verdict
-            title = words(verdict).meaning
-            causes.begin(verdict, "pages", f"{title.rstrip('.')}: {cause}" if cause else title, size)
+            causes.begin(verdict, "pages", known[last][0] if last in known else words(verdict).meaning, size)
         actual, _, expected = (detail or "").partition(EXPECTED)
         causes.add(name, section, 0, 0, reference=actual, final=expected and f"expected: {expected}")
 
 
+# Wrong rules, and the old URLs and links that they lead nowhere: one cause.
+_MAP: Final = f"""
+SELECT cause, CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, 'map' AS kind, file, line,
+    NULL::BIGINT AS "column", NULL::BIGINT AS start, NULL::BIGINT AS "end", text, problem, finding, '' AS section,
+    NULL AS own, NULL::BIGINT AS requests
+FROM ({{rules}}) WHERE cause IS NOT NULL
+UNION ALL
+SELECT cause, '{WRONG}', 'old URLs', url, NULL, NULL, NULL, NULL, '', '', '', {section_of_path("url")}, verdict,
+    requests
+FROM ({{urls}}) WHERE starts_with(cause, 'rule:')
+UNION ALL
+SELECT cause, '{WRONG}', 'links', concat_ws(' ', document, nullif(entity, '')), line, "column", start, "end", reference,
+    final, '', section, verdict, NULL
+FROM ({{links}}) WHERE starts_with(cause, 'rule:')
+"""  # noqa: S608 - names of ours
+
+
 def _rules(source: Source, causes: Causes) -> None:
-    hidden = "split_part(finding, ' ', 1) IN ('shadowed', 'contradicts')"  # by or with a rule that differs each time
-    cause = f"CASE WHEN problem IS NULL THEN CASE WHEN {hidden} THEN 'hidden' ELSE finding END END"
-    found = RULES_FOUND.format(f"({source.select('rules')})")
-    select = f"SELECT {cause} AS cause, verdict, file, line, text, problem, finding FROM ({found})"  # noqa: S608 - names of ours
+    known = _cause_rows(source)
+    names = 'l.cause, l.verdict, l.document, l.entity, l.line, l."column", l.start, l."end", l.reference, l.final'
+    selects = {"rules": source.select("rules"), "urls": source.select("urls"), "links": placed(source, names)}
+    each = ", ".join(
+        f"count(*) FILTER (kind = '{kind}') OVER (PARTITION BY cause, verdict) AS {name}"
+        for name, kind in (("of_links", "links"), ("of_urls", "old URLs"))
+    )
+    asked = "sum(requests) OVER (PARTITION BY cause, verdict)::BIGINT AS asked"
+    select = f"SELECT *, {each}, {asked} FROM ({_MAP.format(**selects)})"  # noqa: S608 - names of ours
+    for own, count in source.rows(f"SELECT own, count(*) FROM ({select}) WHERE own IS NOT NULL GROUP BY own"):  # noqa: S608
+        causes.counts[own] += count
+        causes.counts[WRONG] -= count
     last = None
-    for cause, verdict, file, line, text, problem, finding, size in _listed(source, select, "file, line"):
-        what = of_rule(problem, finding)
+    order = "list_position(['map', 'old URLs', 'links'], kind), file, line, \"column\""
+    for row in _listed(source, select, order):
+        cause, verdict, kind, file, line, column, start, end, text, problem, finding, section, own, _ = row[:14]
+        of_links, of_urls, requests, size = row[14:]
+        what = of_rule(problem, finding) if kind == "map" else ""
         if (cause, verdict) != last:
             last = cause, verdict
-            title = "an earlier rule has its URLs" if cause == "hidden" else what.removeprefix("this rule ")
-            title = words(UNREAD).meaning if verdict == UNREAD else f"A wrong rule of the map: {title}"
-            causes.begin(verdict, "map", title, size)
-        said = "" if verdict == WRONG and cause != "hidden" else what  # in the title
-        causes.add(file or "", "", line or 0, 0, reference=text, final=said)
+            causes.begin(verdict, "map", known[last][0] if last in known else what, size)
+            causes.joined(of_links, of_urls, requests or 0)
+        leads = what if verdict == UNREAD or cause == HIDDEN else ""  # otherwise the title has it
+        leads = leads if kind == "map" else f"→ {problem or 'nowhere'}"
+        lines = causes.source_line(file, start, end, text or "") if kind == "links" else ""
+        causes.add(file or "", section, line or 0, column or 0, reference=text, final=leads, source=lines, verdict=own)
 
 
 def _all_urls(source: Source, causes: Causes) -> None:

@@ -98,7 +98,9 @@ report.Causes = class {
 
   reach(number) {
     const {causes, kinds, nouns} = this.data, kind = causes.kind[number], counts = this.found.counts;
-    const count = causes.count[number], size = report.noun(count, nouns[kind]);
+    const count = causes.count[number], urls = causes.urls[number], links = causes.links[number];
+    const more = [[urls, "old URL"], [links, "link"]].filter(([some]) => some).map(([some, noun]) => `, ${report.noun(some, noun)}`);
+    const size = report.noun(count - urls - links, nouns[kind]) + more.join("");
     const here = counts && counts[number] < count ? `, ${report.number(counts[number])} of them here` : "";
     if (kinds[kind] === "links") return `${size} on ${report.noun(causes.pages[number], "page")}${here}`;
     return (causes.requests[number] ? `${size}, ${report.noun(causes.requests[number], "request")}` : size) + here;
@@ -114,8 +116,9 @@ report.Causes = class {
   }
 
   details(number, verdict) {
-    const {make} = report, {causes, nouns, start} = this.data;
-    const count = causes.count[number], listed = causes.listed[number], here = this.found.counts?.[number] ?? count, noun = nouns[causes.kind[number]];
+    const {make} = report, {causes, kinds, nouns, start} = this.data, kind = kinds[causes.kind[number]];
+    const count = causes.count[number], listed = causes.listed[number], here = this.found.counts?.[number] ?? count;
+    const noun = causes.links[number] || causes.urls[number] ? "finding" : nouns[causes.kind[number]];
     const list = make("ul"), details = make("details", {}, make("summary", {text: here < count ? `${report.noun(here, noun)} here` : `All ${report.noun(count, noun)}`}),
       make("p", {class: "soft", text: verdict.meaning + (listed < count ? ` The first ${report.number(listed)} are listed. The other outputs have all of them.` : "")}), list);
     const paged = new report.Paged(list, 20, at => make("li", {}, ...this.place(at), ...this.fix(at, kind)));

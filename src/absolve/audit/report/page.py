@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections import Counter
 from hashlib import sha256
 from importlib import resources
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -66,7 +65,6 @@ def write(source: Source, file: IO[bytes]) -> None:
         listings=list(listings(source)),
         causes=causes.first(STATIC_CAUSES),
         entries=len(data["causes"]["verdict"]),
-        explained=explained(source, causes),
         has_requests=any(data["causes"]["requests"]),
         is_cut=data["length"] < sum(data["causes"]["count"]),
         verdicts=_verdicts(causes),
@@ -116,20 +114,9 @@ def headline(source: Source) -> tuple[str, str, str]:
     return question, yes if can_switch(source) else unknown(source) or no, counted(source)
 
 
-def explained(source: Source, causes: Causes) -> str:
-    """Return how many causes the findings have: those of links and old URLs, and the groups of the others."""
-    others = sum(KINDS[kind] in {"pages", "map"} for kind in causes.causes["kind"])
-    of_what = "links and old URLs" if source.number("urls") else "links"
-    parts = [f"{number(source.number('causes'), 'cause')} of {of_what}"]
-    parts += [f"{number(others, 'group')} of findings of pages and rules"] if others else []
-    return " and ".join(parts)
-
-
 def _verdicts(causes: Causes) -> list[tuple[str, str]]:
     """Return the verdicts of causes, and their names with the number of findings, the most severe first."""
-    counts: Counter[str] = Counter()
-    for at, count in zip(causes.causes["verdict"], causes.causes["count"], strict=True):
-        counts[causes.verdicts[at]] += count
+    counts = causes.counts
     ranked = sorted(counts, key=lambda verdict: (causes.severity(verdict), -counts[verdict]))
     return [(verdict, f"{words(verdict).name} ({counts[verdict]:,})") for verdict in ranked]
 
