@@ -7,3 +7,4 @@ cpdef bint may_hold_css_link(const unsigned char* p, Py_ssize_t start, Py_ssize_
 cpdef bint may_be_space(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 cpdef bint may_end_in_space(const unsigned char* p, Py_ssize_t start, Py_ssize_t end) noexcept
 cpdef bint may_be_savers(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
+cpdef bint may_name_map(bytes data, Py_ssize_t start, Py_ssize_t end) except -1

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.formats.registry import NAMES_MAP, SCRIPT_END
+
 if TYPE_CHECKING:
     import cython
 
@@ -66,3 +68,8 @@ def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_
     if first == 109:
         return second == 105 and third == 114
     return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))
+
+
+def may_name_map(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a script or a style sheet may end with a comment that names a source map; few do."""
+    return end > start and data.rfind(NAMES_MAP, max(start, end - SCRIPT_END), end) >= 0
