@@ -23,6 +23,7 @@ SCRIPTS = {
     "Closure": "\ufeffvar a;\n//# sourceMappingURL=%a.js.map\n\n\n",
     "license behind it": "var a;\n//# sourceMappingURL=%a.js.map\n/* (c) me */ // 2024\n",
     "two": "//# sourceMappingURL=a.map\nvar a;\n//# sourceMappingURL=b.map\n//# sourceMappingURL=%c.map",
+    "a call behind it": "var a;\n//# sourceMappingURL=%a.js.map\n// see a();",
     "line separator": "var a;\u2028//# sourceMappingURL=%a.map\u2029",
     "CR alone": "var a;\r//# sourceMappingURL=%a.map\r",
     "root": "var a;\n//# sourceMappingURL=%/m/a.map",

@@ -1,5 +1,8 @@
 """C signatures of filters.py."""
 
+cdef Py_ssize_t _SHORT_LINE
+
+cdef bint _has_comment(const unsigned char* p, Py_ssize_t start, Py_ssize_t i) noexcept
 cdef bint _is_quote(const unsigned char* p, Py_ssize_t i, Py_ssize_t end) noexcept
 
 
