@@ -37,6 +37,7 @@ def test_a_site_in_which_all_is_well_has_no_finding(tmp_path: Path) -> None:
         (JSON_LD % '"@id": "/no", "url": "/no.html", "logo": "/no.png", "about": {"@id": "/#no"}', "", {"/no.html": "broken", "/no.png": "broken"}),
         (JSON_LD % '"@id": "http://old.example/#me"', "", {"http://old.example/#me": "leftover"}),
         ("", "<p itemscope itemtype=https://schema.org/Thing itemid=#no>", {}),
+        ("<style>p{}/*# sourceMappingURL=no.map */</style>", "<script>a()\n//# sourceMappingURL=no.map\n</script>", {}),
     ],
 )
 def test_a_link_has_the_verdict_of_a_browser(tmp_path: Path, head: str, body: str, wanted: dict[str, str]) -> None:

@@ -275,6 +275,16 @@ def test_files_of_a_folder_that_are_not_read_are_counted_by_kind(absolve: Runner
     assert f"note: {Path('site/a/i.png')}: not-read: .png: no kind that absolve reads" in done.err.splitlines()
 
 
+def test_scripts_that_name_a_source_map_are_documents(absolve: Runner, tmp_path: Path, jobs: str) -> None:
+    code = b"var a;\n" * 2000
+    (tmp_path / "a.js").write_bytes(code + b"//# sourceMappingURL=a.js.map\n")
+    (tmp_path / "b.js").write_bytes(code)
+    absolve("rewrite", tmp_path, "-o", tmp_path.with_name("out-of-scripts"), "--url", URL, jobs)
+    assert absolve.summary == "1 link in 1 document changed; 0 stay; 1 file kept unchanged: 1 .js"
+    assert (tmp_path.with_name("out-of-scripts") / "a.js").read_bytes() == code + b"//# sourceMappingURL=%ba.js.map\n" % URL.encode()
+    assert (tmp_path.with_name("out-of-scripts") / "b.js").read_bytes() == code
+
+
 def test_parts_of_messages_that_are_not_read_are_counted_by_kind(absolve: Runner, tmp_path: Path) -> None:
     page = tmp_path / "a.eml"
     page.write_bytes(

@@ -133,8 +133,8 @@ class EventList:
         index: cython.Py_ssize_t
         found: list[int] = []
         for index in range(len(self._events)):
-            event = self._events[index]
-            if type(event) is Link and _may_be_data(p, event.start, event.end):
+            link: Link | None = self.unread(index)
+            if link is not None and _may_be_data(p, link.start, link.end):
                 found.append(index)
         return found
 

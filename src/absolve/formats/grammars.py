@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.core.lazy_regex import pattern
 from absolve.encodings.offset_map import replaced
+from absolve.formats.registry import SCRIPT_END
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -253,6 +254,21 @@ def reports(value: bytes) -> Iterator[Span]:
         yield from (word.span() for word in _WORD.finditer(value, *found.span(1)))
 
 
+# ECMA-426, MatchSourceMapURL: white space is that of JavaScript, and no quote is in a comment with a URL.
+SCRIPT_SPACE: Final = (
+    rb"(?:[\t-\r ]|\xc2\xa0|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80|\xef\xbb\xbf)"
+)
+_SOURCE_MAP: Final = pattern(
+    rb"[#@](?>%b*)sourceMappingURL=((?>(?:[!#-&(-_a-~]++|(?!%b)[\x80-\xff])+))(?>%b*)" % ((SCRIPT_SPACE,) * 3)
+)
+
+
+def source_map(value: bytes) -> list[Span]:
+    """Return the span of the URL in the text of a comment that names a source map."""
+    found = _SOURCE_MAP.fullmatch(value) if len(value) <= SCRIPT_END else None
+    return [found.span(1)] if found is not None else []
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
     "srcset": _with_placeholders(srcset),
@@ -272,6 +288,7 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "strings": strings,
     "endpoints": endpoints,
     "reports": reports,
+    "source map": source_map,
 }
 
 
@@ -354,6 +371,14 @@ def _escape_strings(target: bytes, _before: bytes) -> bytes:
     return replaced(_NOT_IN_STRING, _percent, target)
 
 
+_NOT_IN_COMMENT: Final = re.compile(rb"(?:[\x00-\x20\"'<>`\x7f]|\*(?=/)|%b)" % SCRIPT_SPACE)
+
+
+def _escape_source_map(target: bytes, _before: bytes) -> bytes:
+    """Escape what ends the URL, its comment, or the element around a script or a style sheet."""
+    return replaced(_NOT_IN_COMMENT, _percent, target)
+
+
 def _escape_reports(target: bytes, _before: bytes) -> bytes:
     return replaced(_NOT_IN_DIRECTIVE, _percent, target)
 
@@ -380,5 +405,6 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "strings": _escape_strings,
     "endpoints": _escape_strings,
     "reports": _escape_reports,
+    "source map": _escape_source_map,
 }
 ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link

@@ -35,6 +35,7 @@ JSON_LD: Final = "application/ld+json"
 IMPORT_MAP: Final = "application/importmap+json"
 SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
+JAVASCRIPT: Final = "text/javascript"  # and the types that it had before RFC 9239: `canonical`
 MARKDOWN: Final = "text/markdown"  # RFC 7763
 RST: Final = "text/x-rst"  # not registered
 ROBOTS: Final = "text/x-robots"  # our own name: robots.txt (RFC 9309)
@@ -106,6 +107,7 @@ WALKERS: Final[dict[str, Format]] = {
     ROBOTS: Format("absolve.formats.for_crawlers", "walk_robots"),
     SITEMAP: Format("absolve.formats.for_crawlers", "walk_sitemap"),
     COMPRESSED: Format("absolve.formats.for_crawlers", "walk_gzip", "none"),
+    JAVASCRIPT: Format("absolve.formats.source_maps", "walk"),  # of files, those that name a source map: `names_map`
     "text/css;declarations": Format("absolve.formats.css.walker", "walk_declarations"),
     MESSAGE: Format("absolve.formats.mail.walker", "walk", "none", (".eml", ".mht", ".mhtml")),
     PART: Format("absolve.formats.mail.walker", "walk_part", "none"),
@@ -169,6 +171,12 @@ _OTHER_SUFFIXES: Final = {
 SUFFIXES: Final = {suffix: name for name, row in reversed(WALKERS.items()) for suffix in row.suffixes}
 JSON: Final = (JSON_LD, IMPORT_MAP, SPECULATION_RULES, MANIFEST)
 MAIL: Final = (MESSAGE, "multipart/related", "application/x-mimearchive", MAILBOX, COMPRESSED_MAIL, EMLX)
+# WHATWG MIME Sniffing 4.6, JavaScript MIME type
+_ECMASCRIPT: Final = ("javascript", "ecmascript", "x-javascript", "x-ecmascript")
+JAVASCRIPT_TYPES: Final = frozenset(
+    (*(f"{top}/{name}" for top in ("application", "text") for name in _ECMASCRIPT), "text/jscript", "text/livescript")
+)
+SCRIPT_SUFFIXES: Final = (".js", ".mjs", ".cjs")
 _HTML_TOO: Final = frozenset({"text/x-amp-html", "text/watch-html"})  # of AMP for Email, and for a watch
 _TAG: Final = pattern(rb"<[!?A-Za-z/]")
 _MARKUP: Final = pattern(rb"[\t\n\f\r ]*<[!?A-Za-z/]")
@@ -258,6 +266,8 @@ def canonical(media_type: str) -> str:
     """Return the key in `WALKERS` for a media type without parameters; an unknown type is returned unchanged."""
     if media_type in _HTML_TOO:
         return HTML
+    if media_type in JAVASCRIPT_TYPES:
+        return JAVASCRIPT
     return XML if media_type not in WALKERS and _XML_TYPE.fullmatch(media_type) else media_type
 
 
@@ -336,11 +346,22 @@ def sniff(data: bytes, name: str | None) -> str | None:
         return None
     if named or found:
         return named or found
+    if name and names_map(name, data):
+        return JAVASCRIPT
     if _OTHER_TEXT.match(data):
         return None
     if not (name and data):
         return HTML
     return HTML if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
+
+
+def names_map(name: str, data: bytes) -> bool:
+    """Return whether the last bytes of a file may name a source map, and its name is that of a script."""
+    return name.lower().endswith(SCRIPT_SUFFIXES) and data.rfind(NAMES_MAP, -SCRIPT_END) >= 0
+
+
+NAMES_MAP: Final = b"sourceMappingURL="
+SCRIPT_END: Final = 4096  # bytes at the end of a script in which its source map is named: a longer URL has it inside
 
 
 def is_packed_page(data: bytes) -> bool:
@@ -501,7 +522,7 @@ def _other_types() -> MimeTypes:
 def other_type(name: str) -> str:
     """Return the media type of a document without a walker by its name; "" for an unknown suffix, or a walker's."""
     found = _other_type(name)
-    return found if found is not None and not is_read(found) else ""
+    return found if found is not None and (kind_of(found) == JAVASCRIPT or not is_read(found)) else ""
 
 
 def looks_binary(data: bytes) -> bool:

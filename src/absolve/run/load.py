@@ -99,7 +99,17 @@ _SUFFIX: Final = pattern(r"\.[a-z0-9_+-]{1,16}")
 
 def is_document(name: str, head: bytes, how: ReadOptions) -> bool:
     """Return whether a file found in a folder is a document, by its name and its first bytes (`sources.head`)."""
-    return not registry.looks_binary(head) if how.media_type else registry.recognised(head, name) is not None
+    if how.media_type:
+        return not registry.looks_binary(head)
+    return registry.recognised(head, name) is not None or _names_map(name, head)
+
+
+def _names_map(name: str, head: bytes) -> bool:
+    """Return whether a file is a script that names a source map: only its last bytes decide."""
+    if not name.lower().endswith(registry.SCRIPT_SUFFIXES):
+        return False
+    is_whole = len(head) < _HEAD or buckets.is_bucket(name)  # of a bucket no second request
+    return registry.names_map(name, head if is_whole else sources.tail(name, registry.SCRIPT_END))
 
 
 def read(input_: Input, how: ReadOptions) -> Document:

@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
@@ -100,6 +100,15 @@ def head(name: str, *, found: bool = False, size: int = _HEAD) -> bytes:
             return file.read(size)
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
+
+
+def tail(name: str, size: int) -> bytes:
+    """Return the last bytes of a regular file in a folder; empty if it cannot be read: then its task reports it."""
+    with suppress(OSError, ValueError), open(name, "rb", buffering=0, opener=_at_once) as file:
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+            return file.read(size)
+    return b""
 
 
 def _at_once(name: str, flags: int) -> int:

@@ -24,6 +24,7 @@ from absolve.formats.html import rules
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH
 from absolve.formats.html.names import HTML, SVG
 from absolve.formats.html.saved_from import retrieval_url, saved_claim
+from absolve.formats.registry import JAVASCRIPT, NAMES_MAP
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import splice
 from absolve.rewriting.policy import absolute
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from absolve.trees.nodes import Adapter, Seen
 
 _CODING: Final = Raw(UTF_8)
+_NAMES_MAP: Final = NAMES_MAP.decode()
 _QUOTE: Final = b'"'  # put around each value, as in a tag
 
 Attributes = list[tuple[Any, str, str]]  # key, name, value
@@ -191,15 +193,18 @@ class _Reading:
         return codebase_claim(_encoded(value)[0], len(self.data) + 1)
 
     def text(self, seen: Seen, found: Attributes) -> None:
-        """Add the text of a style or script element as a part, if it is a style sheet or JSON."""
+        """Add the text of a style or script element as a part, if it is a style sheet, JSON, or names a source map."""
         media_type: str | None = None
         if seen.name == "style" and seen.namespace in {HTML, SVG}:
             if seen.namespace == SVG or rules.is_sheet(*_keywords(found, "type")):
                 media_type = rules.CSS
         elif seen.name == "script" and seen.namespace == HTML:
-            media_type = rules.JSON_SCRIPTS.get(*_keywords(found, "type"))
+            media_type = rules.script_document(*_keywords(found, "type"))
+        own = self.own_text(seen) if media_type is not None else ""
+        if media_type == JAVASCRIPT and _NAMES_MAP not in own:
+            media_type = None
         if media_type is not None:
-            self.part(media_type, seen.node, None, self.own_text(seen))
+            self.part(media_type, seen.node, None, own)
 
     def own_text(self, seen: Seen) -> str:
         return "".join(takewhile(lambda child: type(child) is str, self.adapter.content(seen.node)))

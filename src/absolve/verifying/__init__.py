@@ -31,7 +31,7 @@ JUDGES: Final[dict[str, str]] = {
     **dict.fromkeys((registry.HTML, registry.MARKDOWN, registry.XML), "markup"),
     registry.CSS: "css",
     **dict.fromkeys(registry.SHORTCUTS, "shortcuts"),
-    **dict.fromkeys((registry.ROBOTS, registry.SITEMAP), "lines"),
+    **dict.fromkeys((registry.ROBOTS, registry.SITEMAP, registry.JAVASCRIPT), "lines"),
     **dict.fromkeys((*registry.MAIL, registry.COMPRESSED, registry.HTTP, "application/http"), "messages"),
     **dict.fromkeys((*registry.JSON, registry.NOTEBOOK, registry.JSON_FEED, registry.WAT, registry.HAR), "json"),
     **dict.fromkeys((*registry.PACKAGES, *registry.OFFICE), "zip"),

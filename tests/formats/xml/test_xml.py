@@ -673,7 +673,7 @@ def test_rows_of_the_xml_tables_use_known_kinds_and_syntaxes() -> None:
     for place in rows():
         assert place.kind in KINDS
         assert place.element
-        assert place.syntax in {"url", "likely", "srcset", "html", "css", *rules.JSON_SCRIPTS}
+        assert place.syntax in {"url", "likely", "srcset", "html", "css", "javascript", *rules.JSON_SCRIPTS}
 
 
 def test_each_row_is_in_its_xml_table_once() -> None:

@@ -13,7 +13,8 @@ WITH joined AS (
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
         -- no fragments that lead to a place; hints that fetch nothing
         l.attribute IN ('usemap', 'datasrc') OR (l.element = 'css' AND starts_with(l.reference, '#')) AS is_name,
-        l.attribute IN ('@id', 'itemid') AS is_identifier, -- of a thing (JSON-LD, microdata): it moves no one
+        -- of a thing (JSON-LD, microdata), or of a source map: it moves no one
+        l.attribute IN ('@id', 'itemid', 'sourcemappingurl', 'sourcemap', 'x-sourcemap') AS is_identifier,
         regexp_matches(lower(l.rel), '(^| )(dns-prefetch|preconnect)( |$)') AS is_hint
     FROM links_in l LEFT JOIN exceptions t ON t.target = l.target
     WHERE t.target IS NOT NULL OR l.target IS NULL OR l.is_insecure

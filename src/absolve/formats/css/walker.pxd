@@ -36,6 +36,8 @@ cdef class _Scanner:
     cdef Py_ssize_t import_at
     cdef int pending
     cdef bytearray stack
+    cdef object map
+    cdef Py_ssize_t map_end
     cdef int images
     cdef int fonts
 

@@ -18,6 +18,8 @@ from absolve.core import byte_scan
 from absolve.core.model import Link, LinkSite
 from absolve.formats.css.codings import DOUBLE_QUOTED, SINGLE_QUOTED, UNQUOTED
 from absolve.formats.events import EventList
+from absolve.formats.registry import NAMES_MAP, SCRIPT_END
+from absolve.formats.source_maps import IN_SHEET, in_comment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,7 +92,7 @@ def walk(data: bytes, *, style_attribute: bool = False, max_links: int = sys.max
 
 
 def _walked(data: bytes, max_links: int, *, style_attribute: bool) -> list[Link] | EventList:
-    if 0x28 not in data and (style_attribute or 0x40 not in data):
+    if 0x28 not in data and (style_attribute or (0x40 not in data and data.rfind(NAMES_MAP, -SCRIPT_END) < 0)):
         return []
     return _Scanner(data, style_attribute, max_links).scan()
 
@@ -124,6 +126,8 @@ class _Scanner:
         "images",
         "import_at",
         "links",
+        "map",
+        "map_end",
         "most",
         "p",
         "pending",
@@ -143,6 +147,8 @@ class _Scanner:
         self.import_at = -1  # the offset at which the last @import has its reference, if it has one
         self.pending = 0  # the @namespace or @font-face rule whose prelude is open, or 0
         self.stack = bytearray()  # closing bytes of the open blocks, from the outermost with _OURS
+        self.map: Link | None = None  # in the last comment that names a source map, and where this ends
+        self.map_end = 0
         self.images = self.fonts = 0  # the number of image-set functions and font-face blocks among them
 
     def scan(self) -> list[Link] | EventList:
@@ -167,6 +173,8 @@ class _Scanner:
                 pos = self.escaped_name(pos)
             else:
                 pos = self.bracket(pos, byte)
+        if self.map is not None and pos >= size and self.gap(self.map_end) >= size:  # no code follows it
+            self.links.append(self.map)
         return self.links
 
     def byte(self, pos: cython.Py_ssize_t) -> cython.int:
@@ -180,7 +188,12 @@ class _Scanner:
         end: cython.Py_ssize_t = byte_scan.find(self.p, _STAR, pos + 2, self.size)
         while end >= 0 and self.byte(end + 1) != _SLASH:
             end = byte_scan.find(self.p, _STAR, end + 1, self.size)
-        return self.size if end < 0 else end + 2
+        if end < 0:
+            return self.size
+        if self.p[pos + 2] in (_HASH, _AT) and not self.style_attribute:
+            self.map = in_comment(self.data, pos + 2, end, IN_SHEET) or self.map
+            self.map_end = end + 2
+        return end + 2
 
     def gap(self, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
         while True:

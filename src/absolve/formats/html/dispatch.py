@@ -77,8 +77,7 @@ class Actions:
                 at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
                 actions[at] = STYLE if place.syntax == "css" else OTHER  # foreign rows of an attribute share a syntax
                 interest[at] = 1
-        interest[ELEMENT_ID[b"script"] * ATTRIBUTES + ATTRIBUTE_ID[b"type"]] = 1
-        for row in (ELEMENT_ID[b"style"], SVG_ROW):
+        for row in (ELEMENT_ID[b"script"], ELEMENT_ID[b"style"], SVG_ROW):
             interest[row * ATTRIBUTES] = 1  # reported with any attributes, for its text
         self.interest = bytes(interest)
         self.actions = bytes(actions)

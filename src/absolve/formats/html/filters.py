@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from absolve.formats.registry import NAMES_MAP, SCRIPT_END
+
 if TYPE_CHECKING:
     import cython
 
@@ -66,3 +68,30 @@ def may_be_savers(p: cython.p_const_uchar, i: cython.Py_ssize_t, end: cython.Py_
     if first == 109:
         return second == 105 and third == 114
     return second == 97 and ((first == 112 and third == 103) or (first == 115 and third == 118))
+
+
+def may_name_map(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+    """Return whether a script or a style sheet may end with a comment that names a source map; few do.
+
+    Most end with a short line of code.
+    """
+    p: cython.p_const_uchar = data
+    while end > start and p[end - 1] <= 32:
+        end -= 1
+    if end == start or (p[end - 1] in (41, 59, 125) and not _has_comment(p, start, end)):  # ) ; }
+        return False
+    return data.rfind(NAMES_MAP, max(start, end - SCRIPT_END), end) >= 0
+
+
+def _has_comment(p: cython.p_const_uchar, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+    """Return whether `//` is in the last line, or in its last bytes if it is long."""
+    i -= 1
+    start = max(start, i - _SHORT_LINE)
+    while i > start and p[i] != 10 and p[i] != 13:
+        if p[i] == 47 and p[i - 1] == 47:
+            return True
+        i -= 1
+    return False
+
+
+_SHORT_LINE = 200  # bytes

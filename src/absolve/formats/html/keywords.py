@@ -1,6 +1,7 @@
 """Caches of decisions by keywords: the link site of `meta content` and `link href`, the media type of a script.
 
-In: raw attribute values in the document's charset. Out: the result of `rules.meta_place`, `link_place`, `json_script`.
+In: raw attribute values in the document's charset. Out: the result of `rules.meta_place`, `link_place` or
+`script_document`.
 Each cache belongs to one charset and is shared by all documents of the process.
 """
 
@@ -47,7 +48,7 @@ class Kept(Generic[P]):
 # One cache per charset.
 meta_places = cache(partial(Kept, rules.meta_place))  # by http-equiv, property, name and itemprop
 link_places = cache(partial(Kept, rules.link_place))  # by rel, as and type
-scripts = cache(partial(Kept, rules.json_script))  # by type
+scripts = cache(partial(Kept, rules.script_document))  # by type
 
 
 def folded(raw: bytes, charset: Charset) -> str:

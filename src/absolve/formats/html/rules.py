@@ -13,6 +13,7 @@ from absolve.core.bounded_cache import BoundedCache
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import LinkSite
 from absolve.formats.html import link_tables, names
+from absolve.formats.registry import JAVASCRIPT, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,11 +147,13 @@ def is_sheet(media_type: str) -> bool:
     return media_type in {"", CSS}
 
 
-def json_script(script_type: str) -> str | None:
+def script_document(script_type: str) -> str | None:
     """Return the media type of the text of a script element with this type; None where no walker applies.
 
     Only JSON-LD may have parameters (JSON-LD 1.1 section 7); the others are HTML's own keywords, which match exactly.
     """
+    if script_type in {"", "module"} or canonical(script_type) == JAVASCRIPT:
+        return JAVASCRIPT
     essence = script_type.partition(";")[0].rstrip("\t\n\f\r ")
     return JSON_SCRIPTS.get(essence if "/" in essence else script_type)
 

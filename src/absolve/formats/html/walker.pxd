@@ -5,7 +5,13 @@ cimport cython
 from absolve.core cimport byte_scan
 from absolve.core.model cimport LinkSite
 from absolve.formats.events cimport EventList
-from absolve.formats.html.filters cimport may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
+from absolve.formats.html.filters cimport (
+    may_be_savers,
+    may_be_space,
+    may_end_in_space,
+    may_hold_css_link,
+    may_name_map,
+)
 from absolve.formats.html.tag cimport Tag
 from absolve.formats.html.tokenizer cimport Tokenizer
 from absolve.formats.html.values cimport Values

@@ -15,12 +15,13 @@ from absolve.core import byte_scan
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
 from absolve.encodings.charsets import IN_COMMENT, UTF_8
 from absolve.encodings.codings import Raw
+from absolve.formats import registry
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.events import EventList
 from absolve.formats.html import dispatch, names
 from absolve.formats.html import keywords as html_keywords
 from absolve.formats.html import rules as places
-from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link
+from absolve.formats.html.filters import may_be_savers, may_be_space, may_end_in_space, may_hold_css_link, may_name_map
 from absolve.formats.html.link_tables import INERT_REFRESH, REFRESH, SAVE_PAGE
 from absolve.formats.html.names import ATTRIBUTE_ID, ELEMENT_ID
 from absolve.formats.html.rules import CSS, CSS_DECLARATIONS, MEDIA_TYPE
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _NO_EVENTS = EventList()
 _NUL = b"\0"
+_JAVASCRIPT = registry.JAVASCRIPT
 _TEXT_CSS = CSS.encode()
 _UNDECIDED = object()
 _FOREIGN = places.FOREIGN
@@ -410,7 +412,11 @@ class _Walk:
         return 0
 
     def sheet(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, coding: Coding) -> cython.int:
-        if byte_scan.find(self.data, _PARENTHESIS, start, end) >= 0 or byte_scan.find(self.data, _AT, start, end) >= 0:
+        if (
+            byte_scan.find(self.data, _PARENTHESIS, start, end) >= 0
+            or byte_scan.find(self.data, _AT, start, end) >= 0
+            or may_name_map(self.data, start, end)
+        ):
             self.events.append(Part(CSS, start, end, coding))
         return 0
 
@@ -421,11 +427,12 @@ class _Walk:
         return 0
 
     def script(self) -> cython.int:
+        start: cython.Py_ssize_t = self.scanner.text_start
+        end: cython.Py_ssize_t = self.scanner.text_end
         raw = self.tag.raw(_TYPE)
-        if raw:
-            media_type = _decided(self.scripts, (raw,))
-            if media_type is not None:
-                self.events.append(Part(media_type, self.scanner.text_start, self.scanner.text_end, self.values.raw))
+        media_type = _decided(self.scripts, (raw,)) if raw else _JAVASCRIPT
+        if media_type is not None and (media_type is not _JAVASCRIPT or may_name_map(self.data, start, end)):
+            self.events.append(Part(media_type, start, end, self.values.raw))
         return 0
 
     def comment(self, start: cython.Py_ssize_t, text: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.model import LinkSite
+from absolve.formats.registry import JAVASCRIPT_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -346,10 +347,16 @@ _OTHERS: Final[dict[str, Rows]] = {
 # Elements whose text is another document; `syntax` is a key of `_TEXT_PARTS` in values.py.
 _STYLE: Final = Choice("style", "", ("type",), dict.fromkeys(("", "text/css"), LinkSite("style", "", "css")))
 _JSON: Final = ("application/ld+json", "importmap", "speculationrules")
-_SCRIPT: Final = Choice("script", "", ("type",), {word: LinkSite("script", "", word) for word in _JSON})
+_SCRIPT: Final = Choice(
+    "script",
+    "",
+    ("type",),
+    {word: LinkSite("script", "", word) for word in _JSON}
+    | dict.fromkeys(("", "module", *sorted(JAVASCRIPT_TYPES)), LinkSite("script", "", "javascript")),
+)
 
 VOCABULARIES: Final[dict[str, Rows]] = (
-    _FEEDS | _SITEMAPS | _BOOKS | _OTHERS | {XHTML: (_STYLE, _SCRIPT), SVG: (_STYLE,)}
+    _FEEDS | _SITEMAPS | _BOOKS | _OTHERS | {XHTML: (_STYLE, _SCRIPT), SVG: (_STYLE, _SCRIPT)}
 )
 
 # Rows for elements without a namespace, by the document's root element.

@@ -17,6 +17,8 @@ from absolve.core.model import Finding, Part
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
+from absolve.formats.html.filters import may_name_map
+from absolve.formats.registry import JAVASCRIPT
 from absolve.formats.xml.codings import CData, CharacterData, Mixed, is_plain, unknown_entity
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 _SECTION: Final = re.compile(rb"[\t\n\r ]*+<!\[CDATA\[((?>(?:[^\]]++|\](?!\]>))*))\]\]>[\t\n\r ]*+")
 
 # `LinkSite.syntax` of an element whose text is a document -> its media type.
-_TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, **rules.JSON_SCRIPTS}
+_TEXT_PARTS: Final = {"html": rules.MEDIA_TYPE, "css": rules.CSS, "javascript": JAVASCRIPT, **rules.JSON_SCRIPTS}
 
 
 class Values:
@@ -69,7 +71,7 @@ class Values:
     ) -> cython.int:
         """Add the reference, or the inner document, that is an element's text."""
         p: cython.p_const_uchar = self._data
-        if _is_blank(p, start, end):
+        if _is_blank(p, start, end) or (place.syntax == "javascript" and not may_name_map(self._data, start, end)):
             return 0
         has_markup: cython.bint = byte_scan.find(p, 60, start, end) >= 0
         if self._prolog.expansion is not None:
