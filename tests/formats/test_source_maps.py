@@ -9,7 +9,7 @@ from absolve.formats import registry
 
 URL = "http://h/d/a"
 
-# As tools write them; `%` is where the URL becomes absolute.
+# As tools write them; `%` is before the URL.
 SCRIPTS = {
     "webpack": "!function(e){e.exports={}}([]);\n//# sourceMappingURL=%main.js.map",
     "webpack, hashed": "(()=>{})();\n//# sourceMappingURL=%app.3f2a.js.map?v=1&x=y#z\n",
@@ -50,7 +50,7 @@ NONE = {
 }
 SHEETS = {
     "sass": "a{b:c}\n\n/*# sourceMappingURL=%style.css.map */\n",
-    "postcss": "a{b:url(%x.png)}\n/*# sourceMappingURL=%style.css.map */",
+    "postcss": "a{b:c}\n/*# sourceMappingURL=%style.css.map */",
     "less": "a{b:c}/*# sourceMappingURL=%a.css.map?v=2*/\r\n",
     "before 2013": "a{b:c}\n/*@ sourceMappingURL=%a.css.map */",
     "last": "/*# sourceMappingURL=a.map */ a{} /*# sourceMappingURL=%b.map */ /* (c) it's */ /*# sourceURL=x */",
@@ -61,21 +61,20 @@ SHEETS = {
 }
 
 
-def filled(text: str) -> str:
-    return re.sub("%(/?[^ *?#\\s\u2029)]*)", lambda found: str(absolve.resolve(URL, found[1])), text)
-
-
-def assert_changed(text: str, **given: str) -> None:
-    before, wanted = text.replace("%", ""), filled(text)
-    assert absolve.rewrite(before, url=URL, **given) == wanted  # type: ignore[call-overload]
-    assert not absolve.verify(before, wanted, url=URL, **given)  # type: ignore[arg-type]
+def assert_listed(text: str, **given: str) -> None:
+    """Assert that the links are those behind `%`, and that no rewrite changes them: digests of the text may be known."""
+    plain = text.replace("%", "")
+    wanted = [absolve.resolve(URL, found) for found in re.findall("%(/?[^ *#\\s\u2029)]*)", text)]
+    rows = [row for row in absolve.links(plain, url=URL, **given) if row.attribute == "sourcemappingurl"]  # type: ignore[arg-type]
+    assert [(row.target or "").partition("#")[0] for row in rows] == wanted
+    assert absolve.rewrite(plain, url=URL, policy=lambda _: "http://n/", **given) == plain  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("form", SCRIPTS)
 @pytest.mark.parametrize("name", ["a.js", "a.mjs"])
 def test_the_source_map_of_a_script_is_a_link(form: str, name: str) -> None:
-    assert_changed(SCRIPTS[form], name=name)
-    assert_changed(SCRIPTS[form], media_type="application/javascript")
+    assert_listed(SCRIPTS[form], name=name)
+    assert_listed(SCRIPTS[form], media_type="application/javascript")
 
 
 @pytest.mark.parametrize("form", NONE)
@@ -85,7 +84,7 @@ def test_what_the_algorithm_does_not_see_is_no_link(form: str) -> None:
 
 @pytest.mark.parametrize("form", SHEETS)
 def test_the_source_map_of_a_style_sheet_is_a_link(form: str) -> None:
-    assert_changed(SHEETS[form], name="a.css")
+    assert_listed(SHEETS[form], name="a.css")
 
 
 def test_a_script_without_one_is_no_document() -> None:
@@ -100,7 +99,6 @@ def test_scripts_in_responses_are_read(media_type: str) -> None:
     response = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n"
     (link,) = absolve.links(response + body.replace("%", ""), url=URL)
     assert (link.element, link.attribute, link.kind, link.target) == ("javascript", "sourcemappingurl", "other", "http://h/d/a.map")
-    assert absolve.rewrite(response + body.replace("%", ""), url=URL) == response + filled(body)
 
 
 PAGE = """<base href=/b/><style>a{b:c}
@@ -112,9 +110,12 @@ PAGE = """<base href=/b/><style>a{b:c}
 
 
 def test_inline_scripts_and_sheets_name_theirs_by_the_url_of_the_page() -> None:
-    wanted = PAGE.replace("%", "http://h/d/").replace("/b/", "http://h/b/").replace("src=x", "src=http://h/b/x")
-    assert absolve.rewrite(PAGE.replace("%", ""), url=URL, media_type="text/html") == wanted
-    assert not absolve.verify(PAGE.replace("%", ""), wanted, url=URL, media_type="text/html")
+    plain = PAGE.replace("%", "")
+    rows = [row for row in absolve.links(plain, url=URL, media_type="text/html") if row.attribute == "sourcemappingurl"]
+    assert [row.target for row in rows] == ["http://h/d/s.map", "http://h/d/i.map", "http://h/d/m.map"]
+    done = absolve.rewrite(plain, url=URL, media_type="text/html")
+    assert done == plain.replace("/b/", "http://h/b/").replace("src=x", "src=http://h/b/x")
+    assert not absolve.verify(plain, done, url=URL, media_type="text/html")
 
 
 XHTML = """<html xmlns="http://www.w3.org/1999/xhtml"><head><style>a{b:c}/*# sourceMappingURL=%s.map */</style><script><![CDATA[a<b
@@ -124,32 +125,13 @@ XHTML = """<html xmlns="http://www.w3.org/1999/xhtml"><head><style>a{b:c}/*# sou
 
 
 def test_inline_scripts_of_xhtml_too() -> None:
-    assert absolve.rewrite(XHTML.replace("%", ""), url=URL, media_type="application/xhtml+xml") == XHTML.replace("%", "http://h/d/")
-    assert not absolve.verify(
-        XHTML.replace("%", ""), XHTML.replace("%", "http://h/d/"), url=URL, media_type="application/xhtml+xml"
-    )
+    plain = XHTML.replace("%", "")
+    rows = list(absolve.links(plain, url=URL, media_type="application/xhtml+xml"))
+    assert [row.target for row in rows] == ["http://h/d/s.map", "http://h/d/i.map", "http://h/d/j.map?a&b"]
+    assert absolve.rewrite(plain, url=URL, media_type="application/xhtml+xml") == plain
 
 
 def test_verify_sees_another_source_map() -> None:
     for text, name in ((SCRIPTS["tsc"], "a.js"), (SHEETS["sass"], "a.css"), (PAGE, "a.html")):
         right = absolve.rewrite(text.replace("%", ""), url=URL, name=name)
         assert absolve.verify(text.replace("%", ""), right.replace(".map", ".mop"), url=URL, name=name)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "media_type"),
-    [
-        ("<script>//# sourceMappingURL=", "\n</script><p>", "text/html"),
-        ("<script><!--\n//# sourceMappingURL=", "\n//--></script><p>", "text/html"),
-        ("<style>/*# sourceMappingURL=", " */</style><p>", "text/html"),
-        ("/*# sourceMappingURL=", "*/", "text/css"),
-        ("//# sourceMappingURL=", "\u2028", "text/javascript"),
-    ],
-)
-@pytest.mark.parametrize("new", ["http://n/</script><script>", "http://n/*/x{}</style>", "http://n/<!--<script>-->", "http://n/a b\n\u2028'\"`", ""])
-def test_nothing_ends_the_comment_or_the_element(before: str, after: str, media_type: str, new: str) -> None:
-    done = absolve.rewrite(f"{before}a.map{after}", media_type=media_type, policy=lambda _: new)
-    (link,) = absolve.links(done, media_type=media_type)
-    assert done == before + link.reference + after
-    assert link.reference == "a.map" if not new else link.reference.startswith("http://n/")
-    assert not absolve.verify(f"{before}a.map{after}", done, media_type=media_type, policy=lambda _: new)

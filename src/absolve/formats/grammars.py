@@ -288,7 +288,6 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "strings": strings,
     "endpoints": endpoints,
     "reports": reports,
-    "source map": source_map,
 }
 
 
@@ -371,14 +370,6 @@ def _escape_strings(target: bytes, _before: bytes) -> bytes:
     return replaced(_NOT_IN_STRING, _percent, target)
 
 
-_NOT_IN_COMMENT: Final = re.compile(rb"(?:[\x00-\x20\"'<>`\x7f]|\*(?=/)|%b)" % SCRIPT_SPACE)
-
-
-def _escape_source_map(target: bytes, _before: bytes) -> bytes:
-    """Escape what ends the URL, its comment, or the element around a script or a style sheet."""
-    return replaced(_NOT_IN_COMMENT, _percent, target)
-
-
 def _escape_reports(target: bytes, _before: bytes) -> bytes:
     return replaced(_NOT_IN_DIRECTIVE, _percent, target)
 
@@ -405,6 +396,5 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "strings": _escape_strings,
     "endpoints": _escape_strings,
     "reports": _escape_reports,
-    "source map": _escape_source_map,
 }
 ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link

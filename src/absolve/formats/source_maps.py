@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from absolve.encodings.charsets import Charset
     from absolve.formats.protocols import WalkOptions
 
-IN_SCRIPT: Final = LinkSite("javascript", "sourcemappingurl", "source map", against="own")
-IN_SHEET: Final = LinkSite("css", "sourcemappingurl", "source map", against="own")
+# It stays: a script or a style sheet with other bytes is refused where a page states its digest.
+IN_SCRIPT: Final = LinkSite("javascript", "sourcemappingurl", against="own", stays="always")
+IN_SHEET: Final = LinkSite("css", "sourcemappingurl", against="own", stays="always")
 
 _LINE: Final = rb"(?:[^\n\r\xe2]++|\xe2(?!\x80[\xa8\xa9]))"  # without the line terminators of JavaScript
 # Comments in one line, as the algorithm reads them: one that has no end there is no code, but has no URL.

@@ -26,7 +26,7 @@ from absolve.mirror.banner import is_own
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.paths import MAP, refused
 from absolve.mirror.payloads import is_walked
-from absolve.mirror.policy import is_for_debuggers, is_identity, is_lazy
+from absolve.mirror.policy import is_identity, is_lazy
 from absolve.mirror.urls import Equivalences, twin
 from absolve.mirror.write import existing
 from absolve.rewriting import rewriter
@@ -229,7 +229,8 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         url = url.partition("?")[0]
         inside = percent_decoded(url[len(self._root) :]) if url.startswith(self._root) else None
         if inside is None or inside not in self._files:
-            if is_lazy(resolved) or (inside is not None and _is_of_map(inside)) or is_for_debuggers(resolved):
+            is_of_map = inside is not None and _is_of_map(inside)
+            if is_lazy(resolved) or is_of_map or resolved.attribute == "sourcemappingurl":
                 return  # what only a script reads may be no link; no reader misses a source map
             text = f"{resolved.reference[:_SHOWN]!r} leads to no file"
             if inside is None:

@@ -433,8 +433,7 @@ class MirrorPolicy:
 
     def _absent(self, resolved: Resolved, url: str, target: str) -> str | None:
         is_fetched = (self._severs or resolved.element == "link") and fetches(resolved)
-        is_sent = resolved.attribute == "ping" or resolved.kind == "form"
-        if url.startswith(_MISSED) and not is_sent and not is_for_debuggers(resolved):
+        if url.startswith(_MISSED) and resolved.attribute != "ping" and resolved.kind != "form":
             rels = resolved.rel.lower().split() if resolved.element == "link" else ()
             if not _PREPARED.intersection(rels):
                 self.seen.missing.setdefault((url, resolved.kind))
@@ -477,11 +476,6 @@ def is_lazy(resolved: Resolved) -> bool:
     return not _LAZY.isdisjoint(((resolved.element, resolved.attribute), ("*", resolved.attribute)))
 
 
-def is_for_debuggers(resolved: Resolved) -> bool:
-    """Return whether a link is to a source map, which no browser fetches for its readers."""
-    return resolved.attribute == "sourcemappingurl"
-
-
 def fetches(resolved: Resolved) -> bool:
     """Return whether a browser fetches a link by itself, or connects to its host, without a click."""
     element, attribute, syntax, kind, *_ = resolved.link.place.fields()
@@ -493,8 +487,6 @@ def fetches(resolved: Resolved) -> bool:
         return True
     if element in {"body", "table", "td", "th", "tr"} and attribute == "background":
         return True
-    if is_for_debuggers(resolved):
-        return False
     return element not in _NEVER_FETCHED and (kind in _FETCHED_KINDS or element in {"use", "feimage", "css"})
 
 

@@ -5,27 +5,22 @@ In: the two entities. Out: differences. Without tinycss2 this check is skipped.
 
 from __future__ import annotations
 
-import re
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from absolve.core.model import Link
 from absolve.document.resolved import link_context, text, value_of
 from absolve.formats.css.walker import IMAGE_SET, IMPORT, URL
 from absolve.formats.grammars import WHITE_SPACE
-from absolve.formats.source_maps import IN_SHEET
 from absolve.verifying.differences import Fault, Position, shown
 from absolve.verifying.meant import CODING, decoded, lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.model import LinkSite
     from absolve.document.entity import Entity
     from absolve.document.resolved import LinkContext
     from absolve.verifying.meant import Meant
-
-    Rules = dict[LinkSite, list[LinkContext]]
 
 _BLANKS = WHITE_SPACE.decode()
 _PLACES = (URL, IMPORT, IMAGE_SET)
@@ -38,7 +33,7 @@ def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
     except ImportError:
         return
     sides = [_tokens(parse_component_value_list(decoded(entity))) for entity in (before, after)]
-    rules = {site: [_rule(entity, site) for entity in (before, after)] for site in (URL, IN_SHEET)}
+    rules = [_rule(entity) for entity in (before, after)]
     here = there = Position(1, 1)
     for old, new in zip_longest(*sides):
         here, there = _position(old, here), _position(new, there)
@@ -69,11 +64,9 @@ def _tokens(nodes: list[Any]) -> Iterator[Any]:
             stack.append(iter(inner))
 
 
-def _fault(old: Any, new: Any, meant: Meant, rules: Rules) -> tuple[str, str] | None:
+def _fault(old: Any, new: Any, meant: Meant, rules: list[LinkContext]) -> tuple[str, str] | None:
     if old is None or new is None:
         return None if old is new else ("tree", "tinycss2: a block or function ends in one of the documents only")
-    if old.type == new.type == "comment":
-        return _of_comment(old.value, new.value, meant, rules)
     if _kind(old) != _kind(new):
         return "tree", f"tinycss2: {shown(_kind(old))} before, {shown(_kind(new))} after"
     if old.type not in {"url", "string"} or old.value == new.value:
@@ -81,20 +74,8 @@ def _fault(old: Any, new: Any, meant: Meant, rules: Rules) -> tuple[str, str] | 
     here, there = old.value.strip(_BLANKS), new.value.strip(_BLANKS)
     if text(value_of(here)) != here:  # invalid bytes, which form a character without the escape between them
         here, there = lost(here), lost(there)
-    faults = [meant.fault_of_value(place, here, there, *rules[URL]) for place in _PLACES]
+    faults = [meant.fault_of_value(place, here, there, *rules) for place in _PLACES]
     return None if None in faults else ("target", f"tinycss2: css: {faults[0]}")
-
-
-def _of_comment(old: str, new: str, meant: Meant, rules: Rules) -> tuple[str, str] | None:
-    """Compare two comments: they may differ in the URL of a source map."""
-    here, there = _SOURCE_MAP.fullmatch(old), _SOURCE_MAP.fullmatch(new)
-    if old == new or here is None or there is None or here[1] != there[1] or here[3] != there[3]:
-        return None if old == new else ("tree", f"tinycss2: comment {shown(old)} before, {shown(new)} after")
-    fault = meant.fault_of_value(IN_SHEET, here[2], there[2], *rules[IN_SHEET])
-    return None if fault is None else ("target", f"tinycss2: css: {fault}")
-
-
-_SOURCE_MAP: Final = re.compile(r"([#@]\s*sourceMappingURL=)(\S*?)(\s*)")
 
 
 def _kind(node: Any) -> str:
@@ -106,6 +87,6 @@ def _kind(node: Any) -> str:
     return str(node.type) if node.type.endswith("block") else str(node.serialize())
 
 
-def _rule(entity: Entity, site: LinkSite) -> LinkContext:
+def _rule(entity: Entity) -> LinkContext:
     """Return the context of the links of a style sheet: their base is its own URL."""
-    return link_context(entity, Link(site, 0, 0, CODING))
+    return link_context(entity, Link(URL, 0, 0, CODING))

@@ -20,7 +20,6 @@ from html5lib.treebuilders.base import TreeBuilder
 from absolve.core.model import LinkSite
 from absolve.formats.html import names
 from absolve.formats.html import rules as places
-from absolve.formats.registry import JAVASCRIPT
 from absolve.verifying.differences import Position
 from absolve.verifying.tokens import COMMENT, CONDITIONAL, DOCTYPE, NOTHING, Markup, Token
 
@@ -39,7 +38,6 @@ _CHARACTERS: Final = tokenTypes["Characters"]
 _TEXTS: Final = (_CHARACTERS, tokenTypes["SpaceCharacters"])
 _START, _END, _COMMENT, _ERROR = (tokenTypes[name] for name in ("StartTag", "EndTag", "Comment", "ParseError"))
 _SHEET: Final = LinkSite("style", "", "css")
-_SCRIPT: Final = LinkSite("script", "", "javascript")
 _SCRIPTS: Final = {kind: LinkSite("script", "", kind) for kind in places.JSON_SCRIPTS}
 _CONDITIONAL: Final = LinkSite(COMMENT, "", CONDITIONAL)
 _BLANKS: Final = "\t\n\f\r "
@@ -80,13 +78,10 @@ class Html(Markup):
 
 
 def _text_site(name: str, attributes: dict[str, str], namespace: str | None) -> LinkSite | None:
-    """Return the link site of the text of an element that is a style sheet, a script or JSON with links."""
+    """Return the link site of the text of an element that is a style sheet or JSON with links."""
     if name == "style" and (namespace == namespaces["svg"] or places.is_sheet(_keyword(attributes, "type"))):
         return _SHEET
-    if name != "script":
-        return None
-    kind = _keyword(attributes, "type")
-    return _SCRIPT if places.script_document(kind) == JAVASCRIPT else _SCRIPTS.get(kind)
+    return _SCRIPTS.get(_keyword(attributes, "type")) if name == "script" else None
 
 
 def _keyword(attributes: dict[str, str], key: str) -> str:

@@ -1,4 +1,4 @@
-"""Second check of text in lines: robots.txt, sitemaps as text, and scripts.
+"""Second check of text in lines: robots.txt and sitemaps as text.
 
 In: the two entities. Out: differences. As many lines are there as before, and a line that differs does so only in the
 references in it. Python's urllib.robotparser reads robots.txt: the rules in it are equal.
@@ -56,8 +56,7 @@ def _pieces(line: str, wanted: dict[str, set[str]]) -> list[str]:
     return _BETWEEN.split(line)
 
 
-# The name of a field, white space, and what is around the URL of a source map
-_BETWEEN: Final = re.compile(r"(^\W*[\w-]*\s*:(?!//)\s*|\s+|sourceMappingURL=|\*/)")
+_BETWEEN: Final = re.compile(r"(^\W*[\w-]*\s*:(?!//)\s*|\s+)")  # the name of a field, and white space
 
 
 def _rules(lines: list[str]) -> str:

@@ -22,7 +22,6 @@ from absolve.formats import registry
 from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.html import rules as places
 from absolve.formats.markdown import walker as markdown
-from absolve.formats.registry import JAVASCRIPT
 from absolve.urls.base import Bases, establish, inherited
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.html import Html
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
     from absolve.verifying.meant import Meant, References
     from absolve.verifying.tokens import Markup, Token
 
-# Syntax of a text -> its media type.
-_DOCUMENTS: Final = {"css": places.CSS, "javascript": JAVASCRIPT, **places.JSON_SCRIPTS}
+_DOCUMENTS: Final = {"css": places.CSS, **places.JSON_SCRIPTS}  # syntax of a text -> its media type
 _BLANKS: Final = re.compile("  +")  # in place of code and destinations, which have other lengths when they change
 _NOSCRIPT: Final = re.compile("<noscript", re.IGNORECASE | re.ASCII)
 
