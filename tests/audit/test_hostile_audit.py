@@ -245,7 +245,7 @@ def test_each_line_that_is_no_url_is_named_and_the_rest_is_judged(audit: Audit) 
     status, out, err = audit(
         audit.new, "--url", URL, "--old", path, "--old-url", "http://old.example/", "--sql", "SELECT url FROM urls"
     )
-    assert status == 1
+    assert status == 3
     for line in (3, 4, 5, 6, 7, 10):
         assert f"old.txt:{line}: no-url: " in err
     assert "\x1b" not in err

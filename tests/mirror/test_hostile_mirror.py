@@ -82,7 +82,7 @@ def test_titles_and_urls_are_text_in_the_entry_page_and_on_the_terminal(
 ) -> None:
     capture = tmp_path / "c.warc"
     page = b"<title>&lt;script>alert(1)&lt;/script>\x1b[31m</title><a href='/q\"&gt;<script>&#27;[2J'>x</a>"
-    capture.write_bytes(captures.page('http://h/a"><script>\x1b[31m', page))
+    capture.write_bytes(captures.page('http://h/a"><script>\x1b[31m', page) + captures.page("http://h/b", page))
     for more in (["--dry-run"], [], ["-v"]):
         main(["mirror", str(capture), "-o", str(tmp_path / "m"), *more])
     main(["mirror", "--check", str(tmp_path / "m")])

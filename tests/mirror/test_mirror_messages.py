@@ -225,8 +225,7 @@ def test_the_base_element_of_a_message_is_emptied_and_the_index_lists_its_pages(
     found = tree(tmp_path / "m")
     assert found["c&d.eml/1/part-1.html"] == page.replace(b"href=http://away/", b'href=""').replace(b"href=b", b"href=http://away/b").replace(b"cid:i@x", b"../2/part-2.png")
     index = (tmp_path / "m/index.html").read_text()
-    assert "<summary>c&amp;d.eml/1 <span>1 page</span></summary>" in index
-    assert '<a href="c&amp;d.eml/1/part-1.html">T</a><small>part-1.html</small>' in index
+    assert '<a href="c&amp;d.eml/1/part-1.html">T</a><small>c&amp;d.eml/1/part-1.html</small>' in index
 
 
 @pytest.mark.parametrize("field", [

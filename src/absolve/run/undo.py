@@ -25,6 +25,7 @@ from absolve.run.change_log import MASKED
 from absolve.run.results import BytesRead, ChangeCounts, StdoutBytes, counted, guarded
 from absolve.run.rewrite_task import in_place
 from absolve.run.rewritten_files import Output, copied
+from absolve.tables.reading import long_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -153,9 +154,8 @@ def _not_undone(input_: Input, text: str) -> DocumentError:
 def read(name: str) -> Recording:
     """Return the files of a log in CSV, TSV, JSON or JSON lines. Raise UsageError if it cannot be read as one."""
     try:
-        with Path(name).open(encoding="utf-8-sig", newline="") as file:
+        with Path(name).open(encoding="utf-8-sig", newline="") as file, long_cells(_LONGEST_CELL):
             files: dict[str, Recorded] = {}
-            csv.field_size_limit(_LONGEST_CELL)
             rows = _READERS.get(Path(name).suffix.lower(), csv.DictReader)(file)
             for number, row in enumerate(rows, 1):
                 _add(files, number, *[_text(row[column]) for column in _COLUMNS])

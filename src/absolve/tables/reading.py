@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from contextlib import contextmanager
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -81,6 +82,16 @@ _BINARY: Final = (
     (b"SQLite format 3\0", "a database"),
     (b"WARC/", "a WARC archive"),
 )
+
+
+@contextmanager
+def long_cells(most: int) -> Iterator[None]:
+    """Let cells of CSV have up to this number of characters in the block: Python has one limit for a process."""
+    before = csv.field_size_limit(most)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def is_workbook(data: bytes) -> bool:

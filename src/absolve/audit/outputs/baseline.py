@@ -29,6 +29,7 @@ from absolve.core.errors import UsageError, in_short
 from absolve.core.printable import masked, printable
 from absolve.tables.csv import literal
 from absolve.tables.duckdb import CLOSED
+from absolve.tables.reading import long_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -204,10 +205,9 @@ def _column(name: str) -> str:
 
 
 def _of_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    csv.field_size_limit(_LARGEST_CELL)
     for table in TABLES:
         _check_file(path_of_table(path, table))
-        with path_of_table(path, table).open(encoding="utf-8", newline="") as file:
+        with path_of_table(path, table).open(encoding="utf-8", newline="") as file, long_cells(_LARGEST_CELL):
             yield from ((table, row) for row in csv.DictReader(file))
 
 
