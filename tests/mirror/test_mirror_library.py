@@ -73,6 +73,17 @@ def test_an_archive_given_by_its_path_is_never_held(tmp_path: Path, monkeypatch:
     assert absolve.mirror(tmp_path / "c.warc", tmp_path / "m").files == 2
 
 
+@pytest.mark.parametrize("output", ["site/a.html", "site", ".", "c.zip", ""])
+def test_no_mirror_is_written_over_its_inputs(output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("site").mkdir()
+    for name in ("site/a.html", "c.zip"):
+        Path(name).write_bytes(b"<a href=b>")
+    with pytest.raises(absolve.UsageError, match=r"input|no name"):
+        absolve.mirror(["site", "c.zip"], output, url="http://h/")
+    assert captures.files_below(tmp_path) == {"site/a.html": b"<a href=b>", "c.zip": b"<a href=b>"}
+
+
 WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {
     "a missing file": (lambda out: absolve.mirror("none.warc", out), absolve.MissingFileError, "none.warc: not-found"),
     "text of a page": (lambda out: absolve.mirror("<a href=x>", out), absolve.MissingFileError, "the text of a document"),

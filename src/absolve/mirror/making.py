@@ -21,12 +21,12 @@ from absolve.mirror import map as maps
 from absolve.mirror.capture import seconds_of
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.task import Made, MirrorOptions, made
-from absolve.run import buckets, leftovers, outputs, plan
+from absolve.run import buckets, inputs, leftovers, outputs, plan
 from absolve.run.output_folder import created
 from absolve.run.results import FilesReady
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from absolve.mirror.survey import Choice
     from absolve.run.course import Course, Reports
@@ -89,6 +89,21 @@ def into(output: str, order: Order, course: Course, done: Done) -> None:
         plan.make_above(output)
         with created(output) as folder:
             _into_folder(folder, order, course, done)
+
+
+def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
+    """Raise UsageError for a mirror that would replace an input, or be written into an input folder."""
+    if not output:
+        raise UsageError("the output has no name")
+    for name in names:
+        if buckets.overlap(name, output):
+            raise UsageError(f"the output {output} is also an input ({name}), or inside it")
+    if buckets.is_bucket(output):
+        return
+    plan.check_not_read([Path(output)], names)
+    plan.check_outside([Path(output)], names)
+    for name in [] if zipped else filter(inputs.is_folder, names):
+        plan.check_apart(Path(output), name)
 
 
 def make(
