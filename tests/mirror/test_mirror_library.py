@@ -11,6 +11,7 @@ import absolve
 from absolve.cli import main
 from absolve.cli.option_table import of
 from absolve.mirror.library import OPTIONS
+from absolve.run.output_folder import alone
 from tests.shapes import captures
 from tests.shapes.captures import page
 
@@ -82,6 +83,13 @@ def test_no_mirror_is_written_over_its_inputs(output: str, tmp_path: Path, monke
     with pytest.raises(absolve.UsageError, match=r"input|no name"):
         absolve.mirror(["site", "c.zip"], output, url="http://h/")
     assert captures.files_below(tmp_path) == {"site/a.html": b"<a href=b>", "c.zip": b"<a href=b>"}
+
+
+def test_two_runs_into_one_folder_do_not_meet(tmp_path: Path) -> None:
+    with alone(str(tmp_path)), pytest.raises(absolve.UsageError, match="another run writes into"):
+        absolve.mirror([CAPTURE], tmp_path)
+    assert captures.files_below(tmp_path) == {}
+    assert absolve.mirror([CAPTURE], tmp_path).files == 2
 
 
 WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {

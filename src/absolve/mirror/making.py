@@ -22,7 +22,7 @@ from absolve.mirror.capture import seconds_of
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.task import Made, MirrorOptions, made
 from absolve.run import buckets, inputs, leftovers, outputs, plan
-from absolve.run.output_folder import created
+from absolve.run.output_folder import alone, created
 from absolve.run.results import FilesReady
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def into(output: str, order: Order, course: Course, done: Done) -> None:
         write.check_folder(Path(output))
         plan.check_new_folder(output, "a mirror is a folder, a ZIP (--zip FILE), .html, .mhtml or .zim")
         plan.make_above(output)
-        with created(output) as folder:
+        with created(output) as folder, alone(folder.path):
             _into_folder(folder, order, course, done)
 
 
