@@ -120,7 +120,7 @@ def _make(
         lazy=options.lazy,
         start=first,
         banner=options.banner,
-        asked=", ".join(asked),
+        named=((many.names(options)[0], ", ".join(asked)),) if asked else (),
     )
     order = making.Order(how, choice, start, options.depth, first, options.resume, options.prune)
     if options.dry_run:

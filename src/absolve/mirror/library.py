@@ -186,6 +186,7 @@ def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.O
         token=leftovers.token(),
         lazy=arguments.flag_of(options.get("lazy", False), "lazy"),
         start=start or files.url,
+        named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
         banner=arguments.flag_of(options.get("banner", False), "banner"),
     )
     depth = options.get("depth")
