@@ -75,8 +75,8 @@ class MirrorOptions(NamedTuple):
     but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
     `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `start` is the URL of the page that
     the entry page names first. `banner`: each page states where and when it was captured. `named`: paths of temporary
-    files among the sources, each with a name for people, the same in each run. `show` returns the lines that show the edits of a file: with
-    `counts_only`, in place of its counts.
+    files among the sources, each with a name for people, the same in each run. `show` returns the lines that show the
+    edits of a file: with `counts_only`, in place of its counts.
     """
 
     reading: ReadOptions
