@@ -80,6 +80,15 @@ def test_no_output_takes_the_place_of_another_file(
     assert [Path(name).read_text() for name in ("site/a.html", "ignored.html")] == ["/drafts/"] * 2
 
 
+def test_no_output_names_a_temporary_file(tmp_path: Path) -> None:
+    page = absolve.Document(b"<a href=/none>", url="http://n/", media_type="text/html")
+    files = [[tmp_path / f"{number}.{form}" for form in ("jsonl", "html", "sarif")] for number in "12"]
+    for output in files:
+        found = absolve.audit([page, b"<a href=zz>"], url="http://n/", output=output)
+        assert sorted(one.document for one in found.findings if one.table == "links") == ["http://n/", "input-2"]
+    assert [file.read_bytes() for file in files[0]] == [file.read_bytes() for file in files[1]]
+
+
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a missing file": (lambda: absolve.audit("none"), FileNotFoundError, "none: not-found"),
     "a missing map": (lambda: absolve.audit(MOVE, maps="none.csv"), absolve.MissingFileError, "none.csv"),

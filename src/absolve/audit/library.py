@@ -185,6 +185,7 @@ def audit(
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
                 load.name_by_url(done.connection, sides[0].made)
+            load.name_files(done.connection, sides[0].shown)
             how = outputs.Options(bag.failing, roots=tuple(map(Path, done.found.kinds[load.NEW].documents)))
             written = [one for path in files for one in outputs.write(done.connection, path, how)]
             found = _read(Source(done.connection, how), {**sides[0].shown, **sides[1].shown})
