@@ -63,6 +63,32 @@ def test_what_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
     assert [Path(one.name).name for one in found.failures] == ["b.xml"]
 
 
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [("site/a.html", "file of the input"), ("ignored.html", "also an input"), (["r.md", "./r.md"], "same file"), ("none/r.md", "no folder"), ("d.md", "a folder")],
+)
+def test_no_output_takes_the_place_of_another_file(
+    output: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("site", "d.md"):
+        Path(folder).mkdir()
+    for name in ("site/a.html", "ignored.html"):
+        Path(name).write_text("/drafts/")
+    with pytest.raises(absolve.UsageError, match=words):
+        absolve.audit("site", ignore_file="ignored.html", output=output)
+    assert [Path(name).read_text() for name in ("site/a.html", "ignored.html")] == ["/drafts/"] * 2
+
+
+def test_no_output_names_a_temporary_file(tmp_path: Path) -> None:
+    page = absolve.Document(b"<a href=/none>", url="http://n/", media_type="text/html")
+    files = [[tmp_path / f"{number}.{form}" for form in ("jsonl", "html", "sarif")] for number in "12"]
+    for output in files:
+        found = absolve.audit([page, b"<a href=zz>"], url="http://n/", output=output)
+        assert sorted(one.document for one in found.findings if one.table == "links") == ["http://n/", "input-2"]
+    assert [file.read_bytes() for file in files[0]] == [file.read_bytes() for file in files[1]]
+
+
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a missing file": (lambda: absolve.audit("none"), FileNotFoundError, "none: not-found"),
     "a missing map": (lambda: absolve.audit(MOVE, maps="none.csv"), absolve.MissingFileError, "none.csv"),
@@ -74,6 +100,7 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a server": (lambda: absolve.audit(MOVE, server="apach"), absolve.UsageError, "apach"),
     "an output": (lambda: absolve.audit(MOVE, output="a.foo"), absolve.UsageError, "no format of an audit"),
     "a base": (lambda: absolve.audit(MOVE, url="bay.example"), absolve.UsageError, "absolute URL"),
+    "a schema": (lambda: absolve.schema(None), TypeError, "name must be a str"),  # type: ignore[arg-type]
     "an option": (lambda: absolve.audit(MOVE, live="all"), TypeError, "no option 'live'"),  # type: ignore[call-arg]
     "another name": (lambda: absolve.audit(MOVE, redirects="m"), TypeError, "it is maps="),  # type: ignore[call-arg]
 }

@@ -351,6 +351,8 @@ def test_a_changed_query_reads_the_tables_and_nothing_else(audit: Audit, query: 
         ("-o r.csv --write-map r.rules.csv", "are the same file"),
         ("-o r.md --errors r.md", "are the same file"),
         ("-o r.html --old r.rules.csv --map r.html", "is also an input"),
+        ("-o r.html --ignore-file r.html", "is also an input"),
+        ("-o r.html --live external --cookies r.html", "is also an input"),
     ],
 )
 def test_outputs_that_would_destroy_something_are_refused_before_the_run(

@@ -220,6 +220,7 @@ def test_a_charset_that_only_the_header_gives_is_declared_first_in_head(
         ("site -o site/m", "separate folders"),
         ("site -o .", "separate folders"),
         ("site -o site", "is also an input"),
+        ("site/a.html --url http://h/a.html -o site/a.html", "is also an input"),
     ],
 )
 def test_no_output_takes_the_place_of_another_file_of_the_run(

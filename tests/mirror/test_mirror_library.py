@@ -11,6 +11,7 @@ import absolve
 from absolve.cli import main
 from absolve.cli.option_table import of
 from absolve.mirror.library import OPTIONS
+from absolve.run.output_folder import alone
 from tests.shapes import captures
 from tests.shapes.captures import page
 
@@ -71,6 +72,31 @@ def test_an_archive_given_by_its_path_is_never_held(tmp_path: Path, monkeypatch:
     (tmp_path / "c.warc").write_bytes(CAPTURE)
     monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("a whole file was read"))
     assert absolve.mirror(tmp_path / "c.warc", tmp_path / "m").files == 2
+
+
+@pytest.mark.parametrize("output", ["site/a.html", "site", ".", "c.zip", ""])
+def test_no_mirror_is_written_over_its_inputs(output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("site").mkdir()
+    for name in ("site/a.html", "c.zip"):
+        Path(name).write_bytes(b"<a href=b>")
+    with pytest.raises(absolve.UsageError, match=r"input|no name"):
+        absolve.mirror(["site", "c.zip"], output, url="http://h/")
+    assert captures.files_below(tmp_path) == {"site/a.html": b"<a href=b>", "c.zip": b"<a href=b>"}
+
+
+def test_two_runs_into_one_folder_do_not_meet(tmp_path: Path) -> None:
+    with alone(str(tmp_path)), pytest.raises(absolve.UsageError, match="another run writes into"):
+        absolve.mirror([CAPTURE], tmp_path)
+    assert captures.files_below(tmp_path) == {}
+    assert absolve.mirror([CAPTURE], tmp_path).files == 2
+
+
+def test_the_same_call_makes_the_same_bytes(tmp_path: Path) -> None:
+    page_ = absolve.Document(b"<a href=b>", url="http://h/a", media_type="text/html")
+    for name in ("a.zip", "b.zip"):
+        absolve.mirror([page_, CAPTURE], tmp_path / name)
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 
 WRONG: dict[str, tuple[Callable[[Path], object], type[Exception], str]] = {

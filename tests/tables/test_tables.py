@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -354,3 +355,10 @@ def test_a_workbook_has_the_rows_and_no_formula(tmp_path: Path) -> None:
     assert sheets(tmp_path / "x.xlsx")["links"][1:] == [("=1+1", 7, "a b%20c"), ("x\\x1b\\udcff", 0, None)]
     with closing(openpyxl.load_workbook(tmp_path / "x.xlsx")) as book:
         assert {cell.data_type for row in book["links"].iter_rows() for cell in row} <= {"s", "n", "inlineStr"}
+
+
+def test_a_workbook_does_not_note_when_it_was_written(tmp_path: Path) -> None:
+    by_name("xlsx").write([typed_table("links", ["document"])], [("links", [("a.html",)])], tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        assert {member.date_time for member in book.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert book.read("docProps/core.xml").count(b">1980-01-01T00:00:00Z<") == 2

@@ -63,7 +63,7 @@ _TEXTS: Final = ("map_format", "server", "queries", "baseline", "changed_since")
 _OF_PATHS: Final = frozenset({"ignore_file", "answers", "queries", "baseline"})
 # What the command has, too, and the library leaves out.
 _REST: Final[dict[str, Any]] = {
-    "from_": None, "url_map": None, "file_urls": False, "places": "places", "resolve": (), "named": (),
+    "from_": None, "url_map": None, "cookies": None, "file_urls": False, "places": "places", "resolve": (), "named": (),
     "fix": False, "write_map": None, "verbose": False,
 }
 
@@ -176,6 +176,7 @@ def audit(
         files = [Path(name) for name in given.as_paths(output, CALL)]
         for path in files:
             outputs.load(outputs.format_of(path.name))
+        running.check_outputs(bag, [one for path in files for one in outputs.paths(str(path))])
         reports = course.Collected(notify, lambda one: sides[0].named(sides[1].named(one)))
         jobs = given.jobs_of(dict(options))
         settings = Settings(profile=bag.profile).checked()
@@ -184,6 +185,7 @@ def audit(
         with running.audited(bag, run, str(places[2]), bag.failing) as done:
             if sides[0].made:
                 load.name_by_url(done.connection, sides[0].made)
+            load.name_files(done.connection, sides[0].shown)
             how = outputs.Options(bag.failing, roots=tuple(map(Path, done.found.kinds[load.NEW].documents)))
             written = [one for path in files for one in outputs.write(done.connection, path, how)]
             found = _read(Source(done.connection, how), {**sides[0].shown, **sides[1].shown})

@@ -34,7 +34,7 @@ except ImportError as error:
     raise MissingPackageError("this needs DuckDB: pip install 'duckdb>=2.0.1'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _REQUESTS: Final = (Field("url", TEXT), Field("number", NUMBER))
 NEW: Final = "new"
@@ -236,6 +236,14 @@ def name_by_url(connection: Any, name: str) -> None:
     """Name the documents of an archive by their URLs in the result tables, because it is a temporary file."""
     for statement in filter(str.strip, _RENAME.split(";")):
         connection.execute(statement, {"name": name} if "$name" in statement else None)
+
+
+def name_files(connection: Any, names: Mapping[str, str]) -> None:
+    """Name the documents of temporary files as the caller knows them, in the result tables."""
+    for table in ("fixed_findings", "places", "new_links", "mentions", "pages", "causes"):
+        column = "example_document" if table == "causes" else "document"
+        for path, shown in names.items():
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", [shown, path])  # noqa: S608 - names of ours
 
 
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:

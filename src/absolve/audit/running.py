@@ -34,7 +34,7 @@ from absolve.audit import (
 from absolve.audit.outputs import baseline
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.core.printable import number
-from absolve.run import sources
+from absolve.run import plan, sources
 from absolve.run.globs import Globs
 from absolve.run.load import kind_of
 from absolve.urls import identity
@@ -56,6 +56,27 @@ WHERE url IS NOT NULL AND regexp_matches(url, '^https?://') AND (media_type IN (
     OR media_type IS NULL) AND (status IS NULL OR status < 300)
 GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
 """
+
+
+def check_outputs(options: Any, files: Sequence[Path]) -> None:
+    """Raise UsageError for a file that cannot be written, or that the run reads or writes a second time."""
+    for path in files:
+        if not path.parent.is_dir():
+            raise UsageError(f"the output {path}: there is no folder {path.parent}")
+        if path.is_dir():
+            raise UsageError(f"the output {path} is a folder: give the name of a file")
+    plan.check_different(files)
+    plan.check_not_read(files, _read(options))
+    plan.check_outside(files, _read(options))
+
+
+def _read(options: Any) -> list[str]:
+    """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
+    names = [*options.inputs, *options.old, *options.maps, *options.answers, *options.ignore_file]
+    names += [name for name in (options.baseline, options.url_map, options.from_, options.cookies) if name is not None]
+    if options.queries is not None:
+        names += map(str, Path(options.queries).glob("*.sql"))
+    return names
 
 
 class Audited(NamedTuple):

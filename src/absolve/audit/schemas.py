@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit import tables
+from absolve.core import arguments
 from absolve.core.errors import UsageError, similar
 from absolve.core.model import KINDS, SCOPES, VERDICTS
 from absolve.inventory import PROBLEMS
@@ -45,9 +46,9 @@ def schema(name: str) -> dict[str, Any]:
 
     `name`: "links" or "documents", a row of these commands; "audit", a row of any of its tables; "base", the output of
     `absolve base --format json`; "changes", a row of `--log`; "failures", a line of `--errors`. `version` is that of
-    all tables. Raise UsageError for another name.
+    all tables. Raise UsageError for another name, TypeError for what is no text.
     """
-    if name not in _SCHEMAS:
+    if arguments.text_of(name, "name") not in _SCHEMAS:
         raise UsageError(f"there is no schema {name!r}: choose from {', '.join(_SCHEMAS)}", similar(name, _SCHEMAS))
     about = {"$schema": _DRAFT, "$id": f"urn:absolve:schema:{SCHEMA_VERSION}:{name}", "version": SCHEMA_VERSION}
     return about | {"title": _TITLES[name]} | _SCHEMAS[name]()

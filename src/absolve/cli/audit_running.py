@@ -20,7 +20,6 @@ from absolve.audit import (
     requests,
     running,
     sites,
-    tables,
     why,
 )
 from absolve.cli import audit_live, audit_shown, json_array, many
@@ -102,15 +101,10 @@ def check_outputs(options: argparse.Namespace) -> None:
         requests.form_of(Path(options.write_requests))
     if options.write_map not in {None, special_files.STDOUT}:
         maps.form_of(Path(options.write_map))
-    files = [path for name in options.outputs for path in _paths(name, options.format)]
+    files = [path for name in options.outputs for path in outputs.paths(name, options.format)]
     others = (options.write_map, options.errors, options.write_requests, options.save)
     files += [Path(name) for name in others if name not in {None, special_files.STDOUT}]
-    for path in files:
-        if not path.parent.is_dir():
-            raise UsageError(f"the output {path}: there is no folder {path.parent}")
-    shared.check_different(files)
-    shared.check_not_read(files, _inputs(options))
-    shared.check_outside(files, _inputs(options))
+    running.check_outputs(options, files)
 
 
 def _check_stdout(options: argparse.Namespace) -> None:
@@ -121,25 +115,6 @@ def _check_stdout(options: argparse.Namespace) -> None:
     names += [name for name, given in for_people.items() if given]
     if len(names) > 1 and set(names) - for_people.keys():
         raise UsageError(f"{names[0]} and {names[1]} both write to the standard output: give one of them a file")
-
-
-def _paths(name: str, form: str | None) -> list[Path]:
-    """Return the paths of the files of an output."""
-    if name == special_files.STDOUT:
-        return []
-    path = Path(name)
-    if not outputs.is_split(form or outputs.format_of(name)):
-        return [path]
-    return [outputs.path_of_table(path, table) for table in (*tables.TABLES, "baseline")]
-
-
-def _inputs(options: argparse.Namespace) -> list[str]:
-    """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
-    names = [*options.inputs, *options.old, *options.maps, *options.answers]
-    names += [name for name in (options.baseline, options.url_map, options.from_) if name is not None]
-    if options.queries is not None:
-        names += map(str, Path(options.queries).glob("*.sql"))
-    return names
 
 
 def _explain(audited: why.Audit, options: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ from absolve.cli.option_table import ON_LINE
 from absolve.cli.reporting import Report
 from absolve.cli.totals import Table
 from absolve.core.errors import Diagnostic, UsageError
-from absolve.run import buckets, course, inputs, interrupts, outputs, special_files
+from absolve.run import buckets, course, inputs, interrupts, outputs, plan, special_files
 from absolve.run.course import Course
 from absolve.run.globs import Globs
 from absolve.run.results import BytesRead, ChangeCounts, Counts, End
@@ -165,9 +165,9 @@ def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[A
     if name is None:
         yield None
         return
-    shared.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
+    plan.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
     others = [getattr(options, one, None) for one in ("output", "log", "errors")]
-    shared.check_different([Path(name), *(Path(one) for one in others if one not in {None, special_files.STDOUT})])
+    plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, special_files.STDOUT})])
     if not writes:
         yield None
         return

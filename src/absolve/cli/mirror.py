@@ -28,7 +28,6 @@ from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
 from absolve.run import buckets, journal, leftovers, outputs, plan, special_files
-from absolve.run.inputs import is_folder
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 
@@ -121,7 +120,7 @@ def _make(
         lazy=options.lazy,
         start=first,
         banner=options.banner,
-        asked=", ".join(asked),
+        named=((many.names(options)[0], ", ".join(asked)),) if asked else (),
     )
     order = making.Order(how, choice, start, options.depth, first, options.resume, options.prune)
     if options.dry_run:
@@ -143,19 +142,18 @@ def _make(
 def _check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError if an output is also an input, another output, or a file of the mirror."""
     names = many.names(options)
-    for name in names:
-        if any(buckets.overlap(name, out) for out in (options.output, options.zip) if out is not None):
-            raise UsageError(f"the output {options.output or options.zip} is also an input ({name}), or inside it")
+    if options.output is not None:
+        making.check_output(options.output, names, zipped=False)
+    if options.zip is not None:
+        making.check_output(options.zip, names, zipped=True)
     _check_stdout(options)
     given = (options.zip, options.missing, options.save)
     targets = [Path(path) for path in given if path not in {None, special_files.STDOUT}]
-    shared.check_not_read(targets, [*names, *shared.tables(options)])
-    shared.check_outside(targets, names)
+    plan.check_not_read(targets, [*names, *shared.tables(options)])
+    plan.check_outside(targets, names)
     files = [*targets, *([Path(options.errors)] if options.errors is not None else [])]
-    shared.check_different(files)
+    plan.check_different(files)
     if options.output is not None:
-        for name in filter(is_folder, names):
-            plan.check_apart(Path(options.output), name)
         for path in files:
             if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(options.output)):
                 raise UsageError(f"the output {path} is inside the mirror {options.output}: choose another folder")

@@ -17,7 +17,7 @@ from absolve.document.settings import CHOICES, Settings
 from absolve.encodings import charsets
 from absolve.inventory import PROBLEMS
 from absolve.rewriting.policy import absolute
-from absolve.run import buckets, inputs, outputs, sources, special_files
+from absolve.run import buckets, inputs, outputs, plan, sources, special_files
 from absolve.run.globs import Globs
 from absolve.run.load import ReadOptions
 
@@ -133,8 +133,8 @@ def opened(
             raise UsageError(f"the output {options.output} is also an input: choose another file")
         return outputs.named(options.output) if stream else buckets.writing(options.output)
     path = Path(options.output)
-    check_not_read([path], [*names, *tables(options)])
-    _check_not_led_out(path, names)
+    plan.check_not_read([path], [*names, *tables(options)])
+    plan.check_not_led_out(path, names)
     globs = Globs(tuple(getattr(options, "include", ())), tuple(getattr(options, "exclude", ())))
     if (folder := inputs.read_from(path, names, globs)) is not None:
         hint = "a document of the folder that is no input (--exclude) may be replaced"
@@ -143,38 +143,9 @@ def opened(
 
 
 def tables(options: argparse.Namespace) -> list[str]:
-    """Return the names of the files, other than inputs, that a run reads: its list of inputs and its tables of URLs."""
-    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file", "undo")]
+    """Return the names of the files, other than inputs, that a run reads: lists of inputs, tables of URLs, cookies."""
+    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file", "undo", "cookies")]
     return [name for name in given if name not in {None, "", sources.STDIN}]
-
-
-def check_not_read(paths: Iterable[Path], names: list[str]) -> None:
-    """Raise UsageError for an output that is also one of these files, which the run reads."""
-    if found := outputs.clash(paths, names):
-        raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
-
-
-def check_different(paths: Iterable[Path]) -> None:
-    """Raise UsageError if two outputs are one file; they may be one device."""
-    seen: dict[str, Path] = {}
-    for path in paths:
-        other = seen.setdefault(os.path.realpath(path), path)
-        if other is not path and not (special_files.is_device(path) and special_files.is_device(other)):
-            raise UsageError(f"the outputs {other} and {path} are the same file")
-
-
-def check_outside(paths: Iterable[Path], names: list[str]) -> None:
-    """Raise UsageError for an output that is a file, or a symbolic link, in an input folder."""
-    for path in paths:
-        _check_not_led_out(path, names)
-        if path.is_file() and (name := inputs.folder_around(path, names)) is not None:
-            raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
-
-
-def _check_not_led_out(path: Path, names: list[str]) -> None:
-    """Raise UsageError for an output that a symbolic link in an input folder leads to: it may be anywhere."""
-    if (folder := inputs.led_out_of(path, names)) is not None:
-        raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
 
 
 def url_map(options: argparse.Namespace) -> inputs.UrlMap:

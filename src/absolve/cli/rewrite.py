@@ -242,7 +242,7 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError("several inputs need -o FOLDER or --in-place", hints.output_meant(options.inputs))
     else:
         plan.check(names, options.output, listed=listed)
-        shared.check_not_read([Path(options.output)], shared.tables(options))
+        plan.check_not_read([Path(options.output)], shared.tables(options))
 
 
 def _are_several(options: argparse.Namespace) -> bool:

@@ -29,8 +29,8 @@ _STYLE: Final = (
 )
 # Elements that may be in the head of a page: none of them begins its body (HTML Standard 13.2.6.4.4).
 _IN_HEAD: Final = frozenset(b"html head base basefont bgsound link meta title noframes style script".split())
-# Elements whose content is shown in no browser, or not in every one.
-_HIDDEN: Final = {name: re.compile(rb"(?i:</%b)" % name) for name in (b"noscript", b"template")}
+_NOSCRIPT: Final = re.compile(rb"(?i:</noscript)")  # behind it: its content is not shown in every browser
+_FRAMESET: Final = re.compile(rb"(?i:<frameset)")  # may take the place of a body without text (13.2.6.4.7)
 
 
 def edit(data: bytes, charset: Charset, url: str, date: str) -> Edit | None:
@@ -55,15 +55,13 @@ def _place(data: bytes) -> int | None:
     """Return the offset behind the start tag of the body, or before the first element that is shown."""
     end = 0
     for tag in start_tags(data):
-        if tag.start < end or tag.name in _IN_HEAD:
+        if tag.start < end or tag.inert or tag.name in _IN_HEAD:
             continue
         if tag.name == b"body":
             return tag.end
-        if tag.name == b"frameset":
-            return None
-        if tag.name not in _HIDDEN:
-            return tag.start
-        found = _HIDDEN[tag.name].search(data, tag.end)
+        if tag.name != b"noscript":
+            return None if _FRAMESET.search(data, tag.start) else tag.start
+        found = _NOSCRIPT.search(data, tag.end)
         if found is None:
             return None
         end = found.end()

@@ -117,11 +117,13 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
         files = given.as_files(inputs, CALL, Path(folder))
         if not files.names:
             raise UsageError(f"{CALL}: no input: a glob matches nothing, or the list is empty")
+        zipped = name.lower().endswith(".zip")
+        making.check_output(name, files.names, zipped=zipped)
         reports = course.Collected(notify, files.named)
         made: list[Mirror] = []
         run = _course(reports, dict(options))
         order = making.chosen(_order(files, run, dict(options)))
-        write = making.into_zip if name.lower().endswith(".zip") else making.into
+        write = making.into_zip if zipped else making.into
         if write is making.into_zip:
             plan.make_above(name)
         write(name, order, run, lambda working: made.extend(_read(working, name)))
@@ -184,6 +186,7 @@ def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.O
         token=leftovers.token(),
         lazy=arguments.flag_of(options.get("lazy", False), "lazy"),
         start=start or files.url,
+        named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
         banner=arguments.flag_of(options.get("banner", False), "banner"),
     )
     depth = options.get("depth")

@@ -21,12 +21,12 @@ from absolve.mirror import map as maps
 from absolve.mirror.capture import seconds_of
 from absolve.mirror.paths import MAP, index_name
 from absolve.mirror.task import Made, MirrorOptions, made
-from absolve.run import buckets, leftovers, outputs, plan
-from absolve.run.output_folder import created
+from absolve.run import buckets, inputs, leftovers, outputs, plan
+from absolve.run.output_folder import alone, created
 from absolve.run.results import FilesReady
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from absolve.mirror.survey import Choice
     from absolve.run.course import Course, Reports
@@ -87,8 +87,23 @@ def into(output: str, order: Order, course: Course, done: Done) -> None:
         write.check_folder(Path(output))
         plan.check_new_folder(output, "a mirror is a folder, a ZIP (--zip FILE), .html, .mhtml or .zim")
         plan.make_above(output)
-        with created(output) as folder:
+        with created(output) as folder, alone(folder.path):
             _into_folder(folder, order, course, done)
+
+
+def check_output(output: str, names: Sequence[str], *, zipped: bool) -> None:
+    """Raise UsageError for a mirror that would replace an input, or be written into an input folder."""
+    if not output:
+        raise UsageError("the output has no name")
+    for name in names:
+        if buckets.overlap(name, output):
+            raise UsageError(f"the output {output} is also an input ({name}), or inside it")
+    if buckets.is_bucket(output):
+        return
+    plan.check_not_read([Path(output)], names)
+    plan.check_outside([Path(output)], names)
+    for name in [] if zipped else filter(inputs.is_folder, names):
+        plan.check_apart(Path(output), name)
 
 
 def make(

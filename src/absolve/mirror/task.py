@@ -74,9 +74,9 @@ class MirrorOptions(NamedTuple):
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
     but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
     `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `start` is the URL of the page that
-    the entry page names first. `banner`: each page states where and when it was captured. `asked`: the URLs, for
-    people, whose answers are the first source. `show` returns the lines that show the edits of a file: with
-    `counts_only`, in place of its counts.
+    the entry page names first. `banner`: each page states where and when it was captured. `named`: paths of temporary
+    files among the sources, each with a name for people, the same in each run. `show` returns the lines that show the
+    edits of a file: with `counts_only`, in place of its counts.
     """
 
     reading: ReadOptions
@@ -92,7 +92,7 @@ class MirrorOptions(NamedTuple):
     lazy: bool = False
     start: str | None = None
     banner: bool = False
-    asked: str = ""
+    named: tuple[tuple[str, str], ...] = ()
     show: Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]] | None = None
 
 

@@ -66,7 +66,7 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
         if diagnostic.failed:
             unread.append(diagnostic.code)
         if diagnostic.code in _NOTED and not diagnostic.failed:
-            notes.append((diagnostic.code, f"{diagnostic.name}: {diagnostic.text}"))
+            notes.append((diagnostic.code, f"{_named(diagnostic.name, how)}: {diagnostic.text}"))
         notify(diagnostic)
 
     readers = [reader_of(source, number, how.reading) for number, source in enumerate(how.sources)]
@@ -75,11 +75,15 @@ def planned(working: maps.Working, how: MirrorOptions, choice: Choice, notify: N
         working.mark_unread()
     working.add_parts(survey.parts)
     working.add_places(survey.places)
-    names, labels = [source.name for source in how.sources], [source.label for source in how.sources]
-    if how.asked:
-        labels[0] = how.asked
+    names = [_named(source.name, how) for source in how.sources]
+    labels = [dict(how.named).get(source.inputs[0].name) or source.label for source in how.sources]
     working.plan(survey.rows(), survey.store.forms(), names, choice.layout, labels=labels)
     working.add_notes(notes)
+
+
+def _named(name: str, how: MirrorOptions) -> str:
+    """Return the name of a source for the map, in which no path of a temporary file may be."""
+    return next((given + name[len(path) :] for path, given in how.named if name.startswith(path)), name)
 
 
 def batches(working: maps.Working, sources: Sequence[Source]) -> Iterator[Batch]:

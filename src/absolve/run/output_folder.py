@@ -9,9 +9,11 @@ import errno
 import os
 import stat
 from _thread import RLock  # that of threading, whose import takes 1 % of a run over one page
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakValueDictionary
+
+from absolve.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -234,6 +236,25 @@ def created(path: str) -> Iterator[OutputFolder]:
         with suppress(OSError):
             for folder in new:
                 os.rmdir(folder)  # noqa: PTH106
+
+
+@contextmanager
+def alone(path: str) -> Iterator[None]:
+    """Keep other runs out of an output folder until the block ends. Raise UsageError if one is at work there.
+
+    The lock ends with its process. Where the system, or the disk, has no such locks, nobody is kept out.
+    """
+    with ExitStack() as held:
+        with suppress(ImportError, OSError):
+            from fcntl import LOCK_EX, LOCK_NB, flock
+
+            number = os.open(path, os.O_RDONLY)
+            held.callback(os.close, number)
+            try:
+                flock(number, LOCK_EX | LOCK_NB)
+            except BlockingIOError as error:
+                raise UsageError(f"another run writes into {path}: wait until it ends") from error
+        yield
 
 
 _KNOWN: Final[WeakValueDictionary[tuple[str, tuple[int, int] | None], OutputFolder]] = WeakValueDictionary()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import Diagnostic, UsageError
 from absolve.formats.registry import SUFFIXES
 from absolve.rewriting.policy import absolute
-from absolve.run import buckets, inputs, outputs
+from absolve.run import buckets, inputs, outputs, special_files
 from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
@@ -131,6 +131,35 @@ def check_apart(output: Path, folder: str) -> None:
     if one.is_relative_to(other) or other.is_relative_to(one):
         inner, outer = (output, folder) if one.is_relative_to(other) else (folder, output)
         raise UsageError(f"{inner} is inside {outer}: output and input must be separate folders")
+
+
+def check_not_read(paths: Iterable[Path], names: Sequence[str]) -> None:
+    """Raise UsageError for an output that is also one of these files, which the run reads."""
+    if found := outputs.clash(paths, names):
+        raise UsageError(f"the output {found[0]} is also an input ({found[1]}): choose another file")
+
+
+def check_different(paths: Iterable[Path]) -> None:
+    """Raise UsageError if two outputs are one file; they may be one device."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        other = seen.setdefault(os.path.realpath(path), path)
+        if other is not path and not (special_files.is_device(path) and special_files.is_device(other)):
+            raise UsageError(f"the outputs {other} and {path} are the same file")
+
+
+def check_outside(paths: Iterable[Path], names: Sequence[str]) -> None:
+    """Raise UsageError for an output that is a file, or a symbolic link, in an input folder."""
+    for path in paths:
+        check_not_led_out(path, names)
+        if path.is_file() and (name := inputs.folder_around(path, names)) is not None:
+            raise UsageError(f"the output {path} is a file of the input {name}: choose another file")
+
+
+def check_not_led_out(path: Path, names: Sequence[str]) -> None:
+    """Raise UsageError for an output that a symbolic link in an input folder leads to: it may be anywhere."""
+    if (folder := inputs.led_out_of(path, names)) is not None:
+        raise UsageError(f"the output {path} is behind a symbolic link in the input {folder}: choose another file")
 
 
 def jobs(found: Iterable[Input], output: str, notify: Notify) -> Iterator[Job]:

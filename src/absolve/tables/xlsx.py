@@ -6,7 +6,9 @@ are escaped, and texts longer than a cell are cut.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from absolve.core.errors import MissingPackageError
 from absolve.core.printable import printable
@@ -19,6 +21,7 @@ try:
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font, PatternFill
     from openpyxl.utils import get_column_letter
+    from openpyxl.writer.excel import ExcelWriter
 except ImportError as error:
     raise MissingPackageError("XLSX needs openpyxl: pip install 'absolve[xlsx]'") from error
 
@@ -34,6 +37,7 @@ MOST_TEXT: Final = 32_767  # characters of a cell
 WIDE: Final = frozenset(
     "document reference target final fix suggestion url rule text title cause example_document detail".split()
 )
+_NO_DATE: Final = (1980, 1, 1, 0, 0, 0)  # the first one that a ZIP can have
 _HEADER: Final = {"font": Font(bold=True, color="FFFFFF"), "fill": PatternFill("solid", fgColor="33475B")}
 
 
@@ -58,7 +62,18 @@ def write(tables: Sequence[Table], chunks: Iterable[tuple[str, Iterable[Sequence
             sheets[name].append(row)
     for of_table in sheets.values():
         of_table.end()
-    book.save(path)
+    book.properties.created = book.properties.modified = datetime(*_NO_DATE)  # noqa: DTZ001 - openpyxl takes UTC without a zone
+    with _Undated(path, "w", ZIP_DEFLATED) as archive:
+        ExcelWriter(book, archive).write_data()
+
+
+class _Undated(ZipFile):
+    """A ZIP that does not note when it was written: the same rows are the same bytes."""
+
+    def open(self, name: Any, *rest: Any, **options: Any) -> Any:
+        if isinstance(name, ZipInfo):
+            name.date_time = _NO_DATE
+        return super().open(name, *rest, **options)
 
 
 class _Sheets:

@@ -7,8 +7,10 @@ selects the format. User information in URLs is masked in every format; cells of
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from absolve.audit.tables import TABLES as TABLES_OF_AUDIT
 from absolve.audit.tables import TOLERATED, VERDICTS
 from absolve.core.errors import UsageError
 from absolve.run import outputs, special_files
@@ -16,8 +18,6 @@ from absolve.tables import FORMATS as FORMATS_OF_TABLES
 from absolve.tables import OTHERWISE, TABLE, by_name
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import duckdb
 
     from absolve.audit.outputs.source import Source
@@ -125,6 +125,16 @@ def _write_each(source: Source, name: str, path: Path) -> list[Path]:
     for one in made:
         outputs.put(one)
     return [*targets.values()]
+
+
+def paths(name: str, form: str | None = None) -> list[Path]:
+    """Return the paths of the files of an output, which is named as in `write`."""
+    if name == special_files.STDOUT:
+        return []
+    path = Path(name)
+    if not is_split(form or format_of(name)):
+        return [path]
+    return [path_of_table(path, table) for table in (*TABLES_OF_AUDIT, "baseline")]
 
 
 def path_of_table(path: Path, table: str) -> Path:

@@ -35,7 +35,10 @@ class Attribute(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A start tag: its span, its name in lower case, the span of its text if that is raw text, and its namespace."""
+    """A start tag: its span, its name in lower case, the span of its text if that is raw text, and its namespace.
+
+    `inert`: it is in a template, which shows nothing.
+    """
 
     start: int
     end: int
@@ -43,6 +46,7 @@ class Tag(NamedTuple):
     text_start: int
     text_end: int
     namespace: int = names.HTML
+    inert: bool = False
 
 
 def attributes(data: bytes, start: int, end: int) -> dict[bytes, Attribute]:
@@ -76,4 +80,5 @@ def start_tags(data: bytes, wanted: frozenset[bytes] | None = None) -> Iterator[
                 continue
             is_raw = tokenizer.namespace == names.HTML and tokenizer.fate >= names.RCDATA
             text = (tokenizer.text_start, tokenizer.text_end) if is_raw else (tokenizer.end, tokenizer.end)
-            yield Tag(tokenizer.start, tokenizer.end, name, *text, tokenizer.namespace)
+            inert = tokenizer.tree.tables.template_depth > 0
+            yield Tag(tokenizer.start, tokenizer.end, name, *text, tokenizer.namespace, inert)
