@@ -185,13 +185,14 @@ The verdicts are SQL over the tables of absolve links and absolve documents:
     ),
     "verify": Command(
         "prove with an independent parser that a rewrite changed only links",
-        "rewrite:verify",
+        "verify:run",
         """\
 examples:
   absolve verify page.html absolute.html
   absolve verify page.html absolute.html --url http://example.com/dir/page.html
   absolve rewrite page.html | absolve verify page.html -
   absolve verify page.html new.html --remap //old.example=https://new.example
+  absolve verify saved/ absolute/
 
 Give the same options as for absolve rewrite: they define the intended changes.
 
