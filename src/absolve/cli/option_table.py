@@ -215,7 +215,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "-o --output DIR",
             "mirror",
-            "write the mirror into DIR; or one page with all that it needs into *.html or *.mhtml, a site into *.zim",
+            "write the mirror into DIR, or *.zip or *.zim; one page with all that it needs into *.html or *.mhtml",
             rivals="place",
         ),
         Option("--zip FILE", "mirror", "write it into one ZIP file, or to -", rivals="place"),
