@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve.cli import many
-from absolve.cli.hints import is_url
+from absolve.cli.hints import check_no_url, is_url
 from absolve.cli.totals import number
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.run import buckets, leftovers, outputs
@@ -37,6 +37,8 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
     if not urls:
         yield urls
         return
+    for url in urls:
+        check_no_url(url, options.command)  # of FTP
     with leftovers.temporary_folder() as folder:
         path = Path(folder) / "asked.warc.gz"
         if not _ask(urls, path, options, report, needs=needs):

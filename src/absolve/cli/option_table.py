@@ -245,8 +245,14 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless(
             "--diff",
-            "rewrite mirror",
-            "write no file, not even --log and --errors; print a diff for patch (mirror: with --relative-only)",
+            "rewrite",
+            "write no file, not even --log and --errors; print a diff for patch",
+            rivals="shown",
+        ),
+        _harmless(
+            "--diff",
+            "mirror",
+            "with --relative-only: write no file, not even --log and --errors; print a diff for patch",
             rivals="shown",
         ),
         Option(
