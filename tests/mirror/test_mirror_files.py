@@ -237,3 +237,9 @@ def test_what_a_saver_keeps_for_itself_is_left_out_and_counted(
     assert main(["mirror", str(given), "-o", str(tmp_path / "m")]) == 0
     assert len(tree(tmp_path / "m")) == 2
     assert "4 files left out: 2 HTTrack, 1 cookies, 1 wget" in capsys.readouterr().err
+
+
+def test_a_message_names_a_file_without_a_url_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write(tmp_path, {"a b/broken.html": b"<p><a href='x"})
+    assert main(["mirror", str(folder), "-o", str(tmp_path / "m")]) == 0
+    assert capsys.readouterr().err.startswith("warning: a b/broken.html:1:4: truncated: ")
