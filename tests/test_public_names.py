@@ -1,5 +1,6 @@
 """The public names of the library: `dir`, `help` and completion show them, and nothing else."""
 
+import importlib
 import inspect
 import pydoc
 import rlcompleter
@@ -105,3 +106,15 @@ def test_the_error_of_a_missing_package_is_one_of_absolve_and_of_python() -> Non
     error = MissingPackageError("this needs x: pip install 'absolve[x]'")
     assert isinstance(error, (ImportError, absolve.AbsolveError))
     assert str(error) == error.message == "this needs x: pip install 'absolve[x]'"
+
+
+@pytest.mark.parametrize("name", ["audit", "mirror"])
+def test_a_package_that_is_a_function_has_its_help_and_signature(name: str) -> None:
+    package = getattr(absolve, name)
+    function = getattr(importlib.import_module(f"absolve.{name}.library"), name)
+    assert inspect.signature(package) == inspect.signature(function)
+    shown = pydoc.plain(pydoc.render_doc(package))
+    first, _, rest = (inspect.getdoc(function) or "").partition("\n\n")
+    assert first in shown
+    assert f"absolve.{name}({'new' if name == 'audit' else 'inputs'}: " in shown
+    assert all(line.strip() in shown for line in rest.splitlines())

@@ -78,6 +78,11 @@ def test_help_prints_the_help_of_a_command(absolve: Runner, command: str) -> Non
     assert absolve("help", command) == absolve(command, "--help")
 
 
+def test_help_has_80_columns_at_most(absolve: Runner) -> None:
+    for command in COMMANDS:
+        assert [line for line in absolve("help", command).lines if len(line) > 80] == []
+
+
 def test_help_without_a_command_prints_that_of_absolve(absolve: Runner) -> None:
     assert absolve("help") == absolve("--help")
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,13 @@ def test_every_file_gets_back_its_bytes(
 ) -> None:
     monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
     absolve("rewrite", "site", *URL, "-o", "out", "--log", log, *more)
+    counted = re.findall(r"[\d,]+ links in [\d,]+ (?:of [\d,]+ )?documents changed", absolve.summary)[0]
+    counted = re.sub(r" of [\d,]+", "", counted)
     changed = captures.files_below(Path("out"))
     assert sum(changed[f"sub/{name}"] != data for name, data in FILES.items()) >= 9
     done = absolve("rewrite", "out", "--undo", log, "-o", "back")
     assert done.status == 0, done.err
+    assert absolve.summary == counted.replace("changed", "restored")
     assert captures.files_below(Path("back")) == captures.files_below(Path("site"))
     assert absolve("rewrite", "out", "--in-place", "--undo", log).status == 0
     assert captures.files_below(Path("out")) == captures.files_below(Path("site"))

@@ -54,6 +54,31 @@ def test_verify_accepts_the_options_of_the_rewrite(absolve: Runner, tmp_path: Pa
     assert absolve("verify", before, after, "--url", "http://h/").status == 1
 
 
+def test_verify_compares_each_file_of_two_folders(absolve: Runner, tmp_path: Path) -> None:
+    before, after = tmp_path / "saved", tmp_path / "absolute"
+    (before / "sub").mkdir(parents=True)
+    for name in ("a.html", "sub/b.html"):
+        (before / name).write_bytes(PAGE)
+    (before / "c.bin").write_bytes(b"\0")
+    assert absolve("rewrite", before, "-o", after, "--url", "http://h/").status == 0
+    silent = "absolve: verify: 2 documents and 1 other file, 0 differences\n"
+    assert absolve("verify", before, after, "--url", "http://h/") == (0, b"", silent)
+    (after / "c.bin").write_bytes(b"\1")
+    (after / "new.html").write_bytes(PAGE)
+    (after / "a.html").unlink()
+    done = absolve("verify", before, after, "--url", "http://h/")
+    assert (done.status, done.err.splitlines()) == (
+        3,
+        [
+            f"error: {after / 'a.html'}: not-found: No such file or directory",
+            f"error: {after / 'c.bin'}: bytes: it is no document, and its bytes changed",
+            f"error: {after / 'new.html'}: bytes: {before} has no file of this path",
+            "absolve: verify: 2 documents and 1 other file, 2 differences; 1 file could not be compared",
+        ],
+    )
+    assert absolve("verify", before, after / "new.html").status == 2
+
+
 def test_verify_reports_unreadable_documents(absolve: Runner, page: Path, tmp_path: Path) -> None:
     done = absolve("verify", page, tmp_path / "none.html")
     assert (done.status, done.err) == (3, f"error: {tmp_path / 'none.html'}: not-found: No such file or directory\n")

@@ -116,7 +116,7 @@ def test_a_name_may_be_a_path() -> None:
 @pytest.mark.parametrize(
     ("source", "advice"),
     [
-        (Path("page.html"), "read the file: pass path.read_bytes()"),
+        (Path("page.html"), "pass path.read_bytes(), and name=path.name; walk_links(path)"),
         (io.BytesIO(PAGE), "pass what read() returns"),
         (io.StringIO("x"), "pass what read() returns"),
         (httpx.Response(200), "pass absolve.document_of(response)"),

@@ -121,3 +121,9 @@ def test_pickled_and_joined_columns_have_the_values_on_demand() -> None:
     copy.extend(columns)
     assert list(copy) == list(columns) * 2 == [["print", "http://h.example/d/x", URL]] * 2
     assert copy.taken().cells("url") == [URL, URL]
+
+
+def test_the_host_of_a_target_is_that_of_the_scope() -> None:
+    page = "<a href=a><a href=//u:p@O.example:80/><a href=https://o.example:8443/x><a href=mailto:a@b><a href='http://[/'>"
+    hosts = ["h.example", "o.example", "o.example:8443", None, None]
+    assert cells(page, "host", media_type="text/html") == [[host] for host in hosts]

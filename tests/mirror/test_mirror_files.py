@@ -68,10 +68,13 @@ def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, cap
     for source in (folder, tmp_path / "in.zip"):
         out = tmp_path / f"out of {source.stem} {source.is_file()}"
         assert main(["mirror", str(source), "-o", str(out)]) == 0
-        assert ", 2 files missing" in capsys.readouterr().err
+        lacks = "1 needed file missing, 1 linked page not captured"
+        assert f", {lacks}" in capsys.readouterr().err
         assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.png", "gone.html"]
         assert main(["mirror", "--check", str(out)]) == 1
-        assert capsys.readouterr().out.count(": dead: ") == 3
+        found = capsys.readouterr()
+        assert found.out.count(": dead: ") == 3
+        assert found.err.endswith(f": 3 links to missing files; {lacks}\n")
 
 
 @pytest.mark.parametrize(
@@ -234,3 +237,9 @@ def test_what_a_saver_keeps_for_itself_is_left_out_and_counted(
     assert main(["mirror", str(given), "-o", str(tmp_path / "m")]) == 0
     assert len(tree(tmp_path / "m")) == 2
     assert "4 files left out: 2 HTTrack, 1 cookies, 1 wget" in capsys.readouterr().err
+
+
+def test_a_message_names_a_file_without_a_url_by_its_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write(tmp_path, {"a b/broken.html": b"<p><a href='x"})
+    assert main(["mirror", str(folder), "-o", str(tmp_path / "m")]) == 0
+    assert capsys.readouterr().err.startswith("warning: a b/broken.html:1:4: truncated: ")

@@ -114,3 +114,13 @@ def test_no_zip_is_written_to_a_terminal(capture: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("absolve.cli.mirror.is_terminal", lambda _: True)
     assert zipped_at(Path("-"), capture) == 2
     assert "a ZIP cannot be written to a terminal: give --zip FILE" in capsys.readouterr().err
+
+
+def test_an_output_named_zip_is_one_and_a_check_names_the_way_to_its_files(
+    capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mirror", str(capture), "-o", str(tmp_path / "o.zip"), "-q"]) == 0
+    assert zipped_at(tmp_path / "m.zip", capture) == 0
+    assert (tmp_path / "o.zip").read_bytes() == (tmp_path / "m.zip").read_bytes()
+    assert main(["mirror", "--check", str(tmp_path / "o.zip")]) == 2
+    assert f"hint: unzip {tmp_path / 'o.zip'} -d mirror; absolve mirror --check mirror\n" in capsys.readouterr().err

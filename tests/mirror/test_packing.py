@@ -89,6 +89,14 @@ def test_a_message_has_each_part_once_at_its_url(site: Path) -> None:
     assert b'<iframe src="data:,">' in frame.get_payload(decode=True).replace(b"src=data:,>", b'src="data:,">')
 
 
+@pytest.mark.parametrize("name", ["one.html", "one.mhtml"])
+def test_the_counts_are_those_of_what_the_file_holds(site: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (site / "site/a/more.html").write_text("<img src=gone.png>")
+    (site / "site/s.css").write_text("h1 { background: url(lost.png) }")
+    assert main(["mirror", "site", "--url", URL, "--from", URL, "-o", name]) == 0
+    assert f"absolve: {name}: 8 documents, 2 needed files missing" in capsys.readouterr().err  # of those also that of away
+
+
 def test_of_several_pages_one_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mirror", "site", "--url", URL, "-o", "one.html", "-q"]) == 2
     assert "--from URL names the page" in capsys.readouterr().err

@@ -114,6 +114,12 @@ def test_a_grid_is_cut_to_the_screen_or_stacked_if_it_is_too_narrow() -> None:
     assert grid(("a", "b", "n"), rows, Screen(20))[1] == "b: " + "y" * 16 + "…"
 
 
+def test_a_path_is_cut_at_its_front_and_a_url_in_its_middle() -> None:
+    paths = [("1/saved-by-a-browser/one-pager.mhtml", 1), ("http://host.example/a/b/one-pager.mhtml", 2)]
+    lines = grid(("document", "n"), paths, Screen(25))
+    assert [line.split()[0] for line in lines[1:]] == ["…owser/one-pager.mhtml", "http://host.…ger.mhtml"]
+
+
 def test_folded_text_breaks_at_spaces_and_inside_long_words() -> None:
     assert list(folded("one two " + "x" * 10, 8)) == ["one two", "xxxxxxxx", "xx"]
     assert list(folded("", 8)) == [""]

@@ -178,6 +178,7 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
         (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --from URL"),
         (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
         (("links", "http://h.example/", "--engine", "spark", "-o", "x.parquet"), "--engine spark reads files only"),
+        (("audit", "ftp://h.example/"), "only URLs of http and https are asked for"),
         (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
         (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),
         (("links", "http://h.example/", "--header", "a: b\r\nc: d"), "a field of a request is 'Name: value' in ASCII"),
@@ -335,7 +336,7 @@ def test_a_page_of_the_internet_leads_to_no_private_address(
         return True
 
     monkeypatch.setattr("absolve.run.web.crawl.are_public", are_public)
-    assert main(["mirror", f"{site.url}/", "-o", "m"]) == 2
+    assert main(["mirror", f"{site.url}/", "-o", "m"]) == 3
     assert "has no public address" in capsys.readouterr().err
     assert not site.asked
 
@@ -357,9 +358,17 @@ def test_a_dry_run_keeps_no_cache(site: Server) -> None:
     assert Path("c").exists()
 
 
+def test_without_a_depth_the_last_line_names_it(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    advice = "; --depth 1 also fetches the pages that this links to"
+    for more in ((), ("--depth", "1")):
+        assert main(["mirror", f"{site.url}/", "-o", "m", "--retries", "0", *more]) == 0
+        assert (advice in capsys.readouterr().err) is not bool(more)
+
+
 def test_a_start_that_is_not_there_is_an_error(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mirror", f"{site.url}/gone", "-o", "m"]) == 2
-    assert "the server answered 404" in capsys.readouterr().err
+    for command in (["mirror", "-o", "m"], ["audit"]):
+        assert main([*command, f"{site.url}/gone"]) == 3
+        assert capsys.readouterr().err == f"error: {site.url}/gone: http-status: the server answered 404 X\n"
     assert not Path("m").exists()
 
 

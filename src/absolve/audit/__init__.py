@@ -4,24 +4,6 @@ In: inventories of the new and the old site, and maps. Out: tables of results. I
 but not the command line. `absolve.audit(...)` is `library.audit`: the package can be called, as `absolve.mirror` can.
 """
 
-from __future__ import annotations
+from absolve.core import callable_package
 
-import sys
-from types import ModuleType
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from absolve.audit.library import Audit
-
-
-class _Callable(ModuleType):
-    """This package, as a function."""
-
-    def __call__(self, *sites: object, **options: object) -> Audit:
-        """Audit a site: see `absolve.audit.library.audit`."""
-        from absolve.audit.library import audit
-
-        return audit(*sites, **options)  # type: ignore[arg-type]  # it checks them
-
-
-sys.modules[__name__].__class__ = _Callable
+callable_package.make(__name__)

@@ -39,6 +39,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
         journal.unwritable(folder),
         crawling.captured(options, report, needs=False) as urls,
     ):
+        if urls is None:
+            return
         if urls:
             options.live = options.live or live.INSIDE
             options.answers.append(options.inputs[0])

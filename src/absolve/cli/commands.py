@@ -95,14 +95,15 @@ examples:
 columns: document, entity, line, column, start, end, element, attribute, kind,
 rel, text, reference, base, base_layer, base_source, target, scope, problems
 
-A database (.sqlite, .duckdb) gets the table documents, too: see absolve documents.""",
+A database (.sqlite, .duckdb) gets the table documents, too: see
+absolve documents.""",
     ),
     "documents": Command(
         "list every document with its URL, status, date, digest, title and anchors",
         "listing:run",
         """\
 examples:
-  absolve documents crawl.warc.gz                JSON lines on the standard output
+  absolve documents crawl.warc.gz             JSON lines, to standard output
   absolve documents site/ --url http://example.com/ -o documents.csv
   absolve documents crawl.warc.gz --where "status >= 400" --columns url,status
   absolve documents book.epub --columns entity,title,anchors
@@ -132,19 +133,19 @@ examples:
         "mirror:run",
         """\
 examples:
-  absolve mirror crawl.warc.gz -o mirror/          then open mirror/index.html
-  absolve mirror a.warc b.har page.mhtml -o mirror/    one capture of several files
-  absolve mirror crawl.warc -o mirror/ --absent sever  pages that ask for nothing
-  absolve mirror crawl.warc --zip mirror.zip
+  absolve mirror crawl.warc.gz -o mirror/         then open mirror/index.html
+  absolve mirror a.warc b.har page.mhtml -o m/    one capture of several files
+  absolve mirror a.warc -o m/ --absent sever      pages that ask for nothing
+  absolve mirror crawl.warc -o mirror.zip
   absolve mirror https://site.example/page -o page.html    one file, to send
-  absolve mirror crawl.warc -o mirror/ --missing wanted.txt && wget -i wanted.txt
-  absolve mirror --check mirror/                   what is wrong in any mirror
-  absolve mirror --serve mirror/                   for module scripts and the like
+  absolve mirror a.warc -o m/ --missing wanted.txt && wget -i wanted.txt
+  absolve mirror --check mirror/                  what is wrong in any mirror
+  absolve mirror --serve mirror/                  for scripts that need a server
 
-Links lead from file to file where the capture holds the target, and to the web
-where it does not. index.html is the entry page: pages, a search, what is missing
-and what does not work. mirror.sqlite has the same for programs, and a note for
-every edit that is no link.""",
+Links lead from file to file where the capture holds the target, and to the
+web where it does not. index.html is the entry page: pages, a search, what is
+missing and what does not work. mirror.sqlite has the same for programs, and a
+note for every edit that is no link.""",
     ),
     "check": Command(
         "find dead links, wrong fragments and the like in one site",
@@ -153,11 +154,11 @@ every edit that is no link.""",
 examples:
   absolve check site/                            a folder, without a network
   absolve check site/ --url https://site.example/    with links to its own host
-  absolve check site/ --live external            also ask for links to other sites
+  absolve check site/ --live external            also asks for external links
   absolve check https://site.example/ --depth 2  a site on the web
   absolve check site/ -o report.html
   absolve check site/ --ignore '/drafts/' --fail-on broken,fragment
-  absolve check site/ --fix --diff               look at repairs, such as letter case
+  absolve check site/ --fix --diff               look at repairs, as of case
 
 This is absolve audit without an old site: all its options, outputs and verdicts
 are the same (absolve help audit).""",
@@ -169,7 +170,7 @@ are the same (absolve help audit).""",
         """\
 examples:
   absolve audit site/                            as absolve check site/
-  absolve audit https://site.example/ --depth 5 --live     of a site, with all links
+  absolve audit https://site.example/ --depth 5 --live     with all links
   absolve audit new/ --url https://new.example/ --old old/ \\
       --old-url http://old.example/ --map .htaccess -o report.html
   absolve audit new/ --url https://new.example/ -o audit.sqlite -o audit.sarif
@@ -185,13 +186,14 @@ The verdicts are SQL over the tables of absolve links and absolve documents:
     ),
     "verify": Command(
         "prove with an independent parser that a rewrite changed only links",
-        "rewrite:verify",
+        "verify:run",
         """\
 examples:
   absolve verify page.html absolute.html
   absolve verify page.html absolute.html --url http://example.com/dir/page.html
   absolve rewrite page.html | absolve verify page.html -
   absolve verify page.html new.html --remap //old.example=https://new.example
+  absolve verify saved/ absolute/
 
 Give the same options as for absolve rewrite: they define the intended changes.
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve.cli import many
-from absolve.cli.hints import is_url
+from absolve.cli.hints import check_no_url, is_url
 from absolve.cli.totals import number
-from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.errors import Diagnostic, DocumentError
 from absolve.run import buckets, leftovers, outputs
 from absolve.urls.identity import without_user
 
@@ -28,18 +28,22 @@ _OTHERS: Final = "wget --recursive --page-requisites --warc-file=crawl URL, or a
 
 
 @contextmanager
-def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Iterator[list[str]]:
-    """Ask for the URLs among the inputs and put a WARC with the answers there; yield the URLs.
+def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Iterator[list[str] | None]:
+    """Ask for the URLs among the inputs and put a WARC with the answers there; yield the URLs, None if none came.
 
-    `needs`: what pages load is asked for, too. Raise UsageError if none of them has an answer.
+    `needs`: what pages load is asked for, too.
     """
     urls = [name for name in options.inputs if is_url(name) and not Path(name).exists() and not buckets.is_web(name)]
     if not urls:
         yield urls
         return
+    for url in urls:
+        check_no_url(url, options.command)  # of FTP
     with leftovers.temporary_folder() as folder:
         path = Path(folder) / "asked.warc.gz"
-        _ask(urls, path, options, report, needs=needs)
+        if not _ask(urls, path, options, report, needs=needs):
+            yield None
+            return
         if options.save is not None:
             with path.open("rb") as made, outputs.writing(Path(options.save)) as file:
                 shutil.copyfileobj(made, file)
@@ -47,7 +51,8 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
         yield urls
 
 
-def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Report, *, needs: bool) -> None:
+def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Report, *, needs: bool) -> bool:
+    """Write the answers to a path, and return whether there is one."""
     asking = many.asking_of(options)
     from absolve.run.web import crawl, saving
 
@@ -66,7 +71,7 @@ def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Repor
 
         done = crawl.crawl(urls, options.depth or 0, asking, keep, needs=needs)
     if len(report.failures) >= len(urls):
-        raise UsageError(f"{in_short(urls[0])}: no page came")
+        return False
     if done.left_out:
         left = number(done.left_out, "page")
         text = f"more than {crawl.MOST_PAGES:,} pages: {left} left out; for large sites: {_OTHERS}"
@@ -77,3 +82,4 @@ def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Repor
         report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
     if not options.quiet:
         report.note("asked", f"{number(done.pages, 'page')}, {number(done.asked - done.pages, 'other URL')}")
+    return True

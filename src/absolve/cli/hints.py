@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 # By the code of a warning that inputs share: the options that help all of them. It is printed for one of them only.
 SHARED: Final[dict[str, str]] = {
-    "no-base": "--default-url URL, --url-map FILE or --mirror-layout gives the inputs a base URL",
+    "no-base": "--file-urls takes paths as URLs; --default-url URL, --url-map FILE or --mirror-layout gives those of"
+    " the web",
     "signed": "--break-signatures changes signed parts, too",
     "unknown-charset": "--charset LABEL names the encoding of the inputs",
     "divergent": "--profile whatwg resolves as browsers do; absolve links --problem divergent lists them",

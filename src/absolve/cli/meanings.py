@@ -17,6 +17,7 @@ _MIRROR: Final = "absolve mirror INPUT -o FOLDER makes a copy whose links work f
 _ONE_FILE: Final = "absolve mirror INPUT -o page.html writes a page with all that it needs as one file"
 _BY_URL: Final = "a URL is an input: absolve links URL; mirror URL and audit URL take --depth N"
 _FOLDERS: Final = "leave it out: folders are read with their subfolders"
+_DEPTH: Final = "--depth N fetches pages up to N links from a URL; folders are read with their subfolders"
 _NO_QUESTION: Final = "leave it out: nothing is asked; --in-place, --fix and -o say what is written"
 _SORT: Final = (
     "absolve links --sort COLUMN or COLUMN:desc; --columns NAME,... --unique --count lists frequent values first"
@@ -35,7 +36,11 @@ _OF_COMMANDS: Final = {
         ("count stats statistics summary", "--dry-run counts the links that would change"),
     ),
     "mirror": (
-        ("relative relative-links make-relative", "mirror --relative-only makes the links of a folder relative"),
+        ("r recursive recurse l level", _DEPTH),
+        (
+            "relative relative-links make-relative to-relative",
+            "mirror --relative-only makes the links of a folder relative",
+        ),
         ("convert-links k page-requisites p offline", "leave it out: a mirror has all that its pages need, with links"),
         ("force f overwrite", "leave it out: a mirror that is there is updated"),
         ("check-links broken dead verify validate", "mirror --check DIR finds dead links"),
@@ -43,6 +48,7 @@ _OF_COMMANDS: Final = {
         ("index homepage open", "index.html in the mirror is its entry page"),
     ),
     "audit": (
+        ("r recursive recurse l level", _DEPTH),
         ("external externals check-external check-extern", "--live external asks for links to other sites"),
         ("broken dead check-links deadlinks validate-links", "leave it out: an audit finds broken links"),
         ("no-external exclude-external disable-external offline", "leave it out: without --live nothing is asked for"),
@@ -70,10 +76,10 @@ _OPTIONS: Final = (
     ("strip-query remove-query no-query", "absolve rewrite --remap-file FILE, with the word query in a row"),
     ("trailing-slash lowercase normalize normalise", "absolve audit finds such links; absolve rewrite leaves them"),
     (
-        "relative relative-links make-relative root-relative",
+        "relative relative-links make-relative to-relative root-relative",
         "absolve rewrite --form relative writes links from page to page",
     ),
-    ("absolute absolutize make-absolute", "leave it out: absolve rewrite makes links absolute"),
+    ("absolute absolutize make-absolute to-absolute", "leave it out: absolve rewrite makes links absolute"),
     (
         "redirects redirect-map redirect redirect-file rules",
         "absolve audit --map MAP reads redirects, --remap-file FILE rules for a rewrite",
@@ -112,7 +118,7 @@ _OPTIONS: Final = (
     ("report html-report html", "absolve audit SITE -o report.html writes a report"),
     ("convert-links k offline page-requisites p archive", _MIRROR),
     ("single-file inline one-file embed mhtml zim", _ONE_FILE),
-    ("crawl depth level spider fetch download follow", _BY_URL),
+    ("crawl depth level l spider fetch download follow", _BY_URL),
     ("wait delay rate-limit limit-rate throttle max-concurrency", "--concurrency 1,1 asks for one URL at a time"),
     ("no-parent np", "--include GLOB takes matching URLs and paths only"),
     ("warc warc-file save-warc", "--save FILE.warc.gz keeps requests and responses"),
@@ -124,6 +130,7 @@ _OPTIONS: Final = (
     ("force f overwrite yes y no-confirm assume-yes interactive", _NO_QUESTION),
     ("mkdir mkdirs parents p-dirs", "leave it out: folders above OUT are made"),
     ("preview show what-if simulate test noop pretend", "--dry-run counts what would change, --diff shows it"),
+    ("no-color no-colour no-colors plain mono", "--color never"),
     ("debug trace log-level loglevel vv", "--verbose prints every diagnostic"),
     ("strict fail exit-code error-exitcode fail-fast", "--fail-on WORD,... makes findings a failure"),
     ("stdin", "- is the standard input"),

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import re
 import sys
+import zipfile
 from collections import Counter
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from absolve.cli import crawling, failures, hints, json_array, many, mirror_in_place, totals
@@ -63,13 +65,24 @@ def run(options: argparse.Namespace, report: Report) -> None:
         return
     if options.diff:
         raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
+    if options.zip is None and _is_zip(options.output):
+        options.zip, options.output = options.output, None
     if options.output is None and options.zip is None and not options.dry_run:
         raise UsageError("a mirror needs -o DIR or --zip FILE", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
     with crawling.captured(options, report, needs=True) as urls:
+        if urls is None:
+            return
         if options.depth is not None and start is None and not urls:
             raise UsageError("--depth needs a URL as INPUT, or --from URL")
         _run(start, list(map(without_user, urls)), options, report)
+
+
+def _is_zip(output: str | None) -> bool:
+    """Return whether an output is the name of a ZIP: of a file on this machine."""
+    if output is None or not output.lower().endswith(".zip"):
+        return False
+    return not buckets.is_bucket(output) and not is_folder(output)
 
 
 def _run(start: str | None, asked: list[str], options: argparse.Namespace, report: Report) -> None:
@@ -129,7 +142,7 @@ def _make(
 
     def done(working: maps.Working) -> None:
         report.rest()
-        _finish_run(working, options, report)
+        _finish_run(working, options, report, is_one=bool(asked) and options.depth is None)
 
     course = many.course_of(options, report)
     if options.zip is not None:
@@ -168,11 +181,20 @@ def _check_stdout(options: argparse.Namespace) -> None:
         raise UsageError("a ZIP cannot be written to a terminal: give --zip FILE")
 
 
-def _finish_run(working: maps.Working, options: argparse.Namespace, report: Report) -> None:
-    """Write the list of what is missing, and print the counts; without a document report that."""
+def _finish_run(
+    working: maps.Working, options: argparse.Namespace, report: Report, *, is_one: bool = False
+) -> None:
+    """Write the list of what is missing, and print the counts; without a document report that.
+
+    `is_one`: URLs were asked for without what they link to.
+    """
     name = options.output or options.zip or next(iter(options.inputs), STDIN)
     if not making.report_empty(working, name, report):
-        _summary(working, _missing(working, options), options, report)
+        left_out = _missing(working, options)
+        aside = [f"{left_out:,} not in {options.missing}: no public address"] if left_out else []
+        if is_one and not packing.is_page(options.output or "") and absent.of(working.rows).linked:
+            aside.append("--depth 1 also fetches the pages that this links to")
+        _summary(working, aside, options, report)
 
 
 def _missing(working: maps.Working, options: argparse.Namespace) -> int:
@@ -182,23 +204,22 @@ def _missing(working: maps.Working, options: argparse.Namespace) -> int:
     """
     if options.missing is None:
         return 0
-    lacking = absent.of(working, next(working.rows("SELECT count(*) FROM missing"))[0])
+    lacking = absent.of(working.rows, next(working.rows("SELECT count(*) FROM missing"))[0])
     listed = [wanted(one.url) for one in lacking.files]
     with outputs.opened(options.missing) as file:
         file.write("".join(f"{url}\n" for url in dict.fromkeys(listed) if url is not None).encode("ascii"))
     return listed.count(None)
 
 
-def _summary(working: maps.Working, left_out: int, options: argparse.Namespace, report: Report) -> None:
+def _summary(working: maps.Working, aside: list[str], options: argparse.Namespace, report: Report) -> None:
     if options.quiet:
         return
     report.totals.unread_are = "held unchanged"
-    aside = [f"{left_out:,} not in {options.missing}: no public address"] if left_out else []
     given = options.output or options.zip
     name = "standard output" if given == special_files.STDOUT else printable.printable(given)
     is_folder_ = options.zip is None and not buckets.is_bucket(given) and packing.form_of(given) is None
     opened = [f"open {Path(name) / index_name(options.by)}"] if is_folder_ else []
-    found = ", ".join(words.summary(working))
+    found = ", ".join(words.summary(working, is_page=packing.is_page(options.output or "")))
     report.summary("; ".join([f"{name}: {found}", *aside, *report.totals.left_out(), *opened]), repeats=False)
 
 
@@ -247,7 +268,9 @@ def _check(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("--check takes no INPUT: name the folder of the mirror after it")
     folder = Path(options.check)
     if not folder.is_dir():
-        raise UsageError(f"--check {options.check}: this is no folder")
+        name = quote(options.check)
+        hint = f"unzip {name} -d mirror; absolve mirror --check mirror" if zipfile.is_zipfile(folder) else ""
+        raise UsageError(f"--check {options.check}: this is {'a ZIP, and ' if hint else ''}no folder", hint)
     from absolve.mirror.check import WRONG, Checker
 
     checker = Checker(folder, shared.settings(options)._replace(profile="whatwg"))
@@ -263,6 +286,8 @@ def _check(options: argparse.Namespace, report: Report) -> None:
     report.has_findings = not WRONG.isdisjoint(counts)
     if not options.quiet:
         listed = ", ".join(words.of_fault(*count) for count in sorted(counts.items())) or "nothing is wrong"
+        if checker.lacking is not None and checker.lacking.missing:
+            listed += f"; {', '.join(words.lacking(checker.lacking))}"
         name = printable.printable(options.check)
         looked_at = f"{totals.number(checker.files, 'file')}, {totals.number(checker.links, 'link')}"
         report.summary(f"{name}: {looked_at}: {listed}", repeats=False)

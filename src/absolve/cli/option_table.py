@@ -149,8 +149,8 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             nargs="*",
         ),
         Option("inputs INPUT", "base browser", "file, or - for the standard input (default)", nargs="*"),
-        Option("before BEFORE", "verify", "the document before the rewrite: file, or - for the standard input"),
-        Option("after AFTER", "verify", "the document after it: file, or - for the standard input"),
+        Option("before BEFORE", "verify", "before the rewrite: file, folder, or - for the standard input"),
+        Option("after AFTER", "verify", "after it: file, folder, or - for the standard input"),
         Option("base BASE", "resolve", "base URL; '' for none"),
         Option("references REFERENCE", "resolve", "reference to resolve against BASE", nargs="+"),
         Option("about COMMAND", "help", "one of the commands", choices=_commands, nargs="?"),
@@ -179,7 +179,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders; the same rules", repeats=True),
         _harmless(
             "--mirror-layout",
-            _RUNS,
+            f"{_RUNS} verify",
             "folders are host/path, as wget and HTTrack write them: the URL of pages that record none",
         ),
     ),
@@ -215,7 +215,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option(
             "-o --output DIR",
             "mirror",
-            "write the mirror into DIR; or one page with all that it needs into *.html or *.mhtml, a site into *.zim",
+            "write the mirror into DIR, or *.zip or *.zim; one page with all that it needs into *.html or *.mhtml",
             rivals="place",
         ),
         Option("--zip FILE", "mirror", "write it into one ZIP file, or to -", rivals="place"),
@@ -245,8 +245,14 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless(
             "--diff",
-            "rewrite mirror",
-            "write no file, not even --log and --errors; print a diff for patch (mirror: with --relative-only)",
+            "rewrite",
+            "write no file, not even --log and --errors; print a diff for patch",
+            rivals="shown",
+        ),
+        _harmless(
+            "--diff",
+            "mirror",
+            "with --relative-only: write no file, not even --log and --errors; print a diff for patch",
             rivals="shown",
         ),
         Option(

@@ -106,7 +106,8 @@ class Parser(argparse.ArgumentParser):
         text, hint = (
             printable.message(one, credentials=self.credentials) for one in (hints.reworded(message), hint)
         )
-        for line in (usage_line(text), *([hint_line(hint)] if hint else ()), TRY.format(self.prog)):
+        advice = TRY.format(self.prog.removesuffix(" help"))
+        for line in (usage_line(text), *([hint_line(hint)] if hint else ()), advice):
             say(line)
         self.exit(USAGE)
 

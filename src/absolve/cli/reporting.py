@@ -76,6 +76,7 @@ class InputCount:
     def __init__(self, level_: str) -> None:
         self.level = level_
         self.inputs = self.shown = 0
+        self.hidden: list[Diagnostic] = []  # the first two
         self._is_shown = False
         self._last: str | None = None
         self._seen: set[Diagnostic] = set()  # of the last one
@@ -102,6 +103,8 @@ class InputCount:
         if shows and not self._is_shown:
             self.shown += 1
             self._is_shown = True
+        if not shows and len(self.hidden) < 2:
+            self.hidden.append(diagnostic)
         return shows
 
 
@@ -201,16 +204,19 @@ class Report:
             self.failure(DocumentError(Diagnostic("internal-error", fault(error), name)))
 
     def rest(self) -> None:
-        """Print for each code the number of inputs for which it was not printed, and the option that helps."""
+        """Print for each code the number of inputs for which it was not printed, or the only one, and what helps."""
         if not self.counts:
             return
         from absolve.cli import hints
 
         for code, count in self.counts.items():
             more = count.inputs - count.shown
-            if more > 0:
+            if len(count.hidden) == 1:
+                self._print(self._printed(count.hidden[0]), code, count.level)
+            elif more > 0:
                 text = f"{printable.number(more, 'more input')} (--verbose lists all)"
                 self._print(f"{code}: {text}", code, count.level)
+            if more > 0:
                 self.hint(hints.SHARED.get(code))
         self.counts.clear()
 

@@ -1,4 +1,4 @@
-"""`absolve rewrite`: write documents with every link absolute, other bytes unchanged; `absolve verify` proves it.
+"""`absolve rewrite`: write documents with every link absolute, other bytes unchanged.
 
 Input: the options. Output: a file for each input (or the standard output), the counts, a diff; failures in the report.
 """
@@ -17,10 +17,9 @@ from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
 from absolve.cli.totals import Table, of_changes, of_possible_changes, of_undone
 from absolve.core import printable
-from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
-from absolve.document.walk import walk
+from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.rewriting import rewriter
-from absolve.run import buckets, inputs, leftovers, load, old_hosts, outputs, plan, sources, special_files
+from absolve.run import buckets, inputs, leftovers, old_hosts, outputs, plan, sources, special_files
 from absolve.run.load import is_document, not_read, walked
 from absolve.run.output_folder import OutputFolder, created
 from absolve.run.plan import Job, RewriteOptions
@@ -342,31 +341,3 @@ def _difference(show: Show, how: RewriteOptions, job: Job) -> Iterator[TaskResul
         yield BytesRead(len(found.document.data), 1)
         changes = rewriter.edits(found.entity, how.policy)
         yield StdoutBytes(b"".join(show(job.input.name, found.entity.data, changes)))
-
-
-# --- absolve verify ---------------------------------------------------------------------------------------------------
-
-
-def verify(options: argparse.Namespace, report: Report) -> None:
-    from absolve import verifying  # html5lib and lxml
-
-    policy = shared.policy(options)
-    how = shared.reading(options, policy)
-    if options.before == options.after == sources.STDIN:
-        raise UsageError("the standard input (-) can be read only once")
-    with report.guard(options.before):
-        (input_,) = many.asked([shared.one_input(options.before, options)], lambda one: one, options)
-        before = load.read(input_, how)
-        after = sources.read(options.after, max_size=options.max_size)
-        entity = walk(before, how.settings)
-        date(policy, entity, options.before)
-        with json_array.array(options) as add:
-            for difference in verifying.differences(entity, before, after.data, policy):
-                if add is not None:
-                    add(json_array.of_diagnostic(difference))
-                if difference.code == "unjudged":
-                    report.failure(DocumentError(difference))
-                elif add is None:
-                    report.found(difference)
-                else:
-                    report.has_findings = True

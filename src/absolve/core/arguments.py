@@ -18,7 +18,7 @@ _SHOWN: Final = 200  # most characters of a value quoted in an error
 # Attribute of an unsuitable class -> hint how to get a document from its object; the first match counts.
 _HINTS: Final = (
     ("is_text", "it is one already"),
-    ("__fspath__", "read the file: pass path.read_bytes(), and name=path.name"),
+    ("__fspath__", "pass path.read_bytes(), and name=path.name; walk_links(path) lists links of files and folders"),
     ("content", "pass absolve.document_of(response)"),
     ("read", "read the file first: pass what read() returns"),
     ("as_bytes", "pass its as_bytes()"),

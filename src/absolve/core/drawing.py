@@ -78,6 +78,13 @@ class Screen(NamedTuple):
         tail = _first(text[::-1], room - printable.width(head))[::-1]
         return head + self.dots + tail
 
+    def cut_front(self, text: str, columns: int) -> str:
+        """Return printable text that is cut at its front to a number of columns."""
+        room = columns - len(self.dots)
+        if printable.width(text) <= columns or room < len(self.dots):
+            return _first(text, columns)
+        return self.dots + _first(text[::-1], room)[::-1]
+
 
 def painted(text: str, style: str) -> str:
     """Return the text in a style, one of STYLES."""

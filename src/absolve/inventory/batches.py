@@ -23,12 +23,12 @@ KINDS: Final = {
     **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links", "count"), NUMBER),
     **dict.fromkeys(("file_start", "file_end"), NUMBER),
     **dict.fromkeys(("text", "reference", "target", "url", "date", "digest", "title", "canonical"), TEXT),
-    **dict.fromkeys(("path", "hreflang", "media"), TEXT),
+    **dict.fromkeys(("host", "path", "hreflang", "media"), TEXT),
     **dict.fromkeys(("problems", "anchors", "alternates"), LISTS),
 }
 NULLABLE: Final = frozenset(
     "target url url_source status date media_type charset size digest title lang canonical robots"
-    " path hreflang media file_start file_end".split()
+    " host path hreflang media file_start file_end".split()
 )
 _PLACES: Final = {name: place for place, name in enumerate(RULED)}
 MOST_BYTES: Final = 64 << 20  # bytes of a batch or a gathered table: 100,000 rows take half of it

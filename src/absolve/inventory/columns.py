@@ -51,7 +51,8 @@ class Row(NamedTuple):
 
 
 COLUMNS: Final = Row._fields
-MORE: Final = ("url", "path", "hreflang", "media", "file_start", "file_end")  # on demand: on_demand.py computes them
+# On demand: on_demand.py computes them.
+MORE: Final = ("host", "url", "path", "hreflang", "media", "file_start", "file_end")
 LAYERS: Final = {layer.label: layer for layer in Layer}
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 

@@ -264,7 +264,10 @@ class _Events:
             columns.add_facts(facts)
         else:
             columns.add_fast(ruled, data, first, last)
-        return columns.add_more(self._place.cells(columns.wanted, link)) if self._place is not None else 0
+        if self._place is None:
+            return 0
+        target = columns.target.at(columns.size - 1) if "host" in columns.wanted else None
+        return columns.add_more(self._place.cells(columns.wanted, link, target))
 
     def ruled(self, link: Link) -> RowFacts:
         """Return the row facts of a link, cached by site and scope."""

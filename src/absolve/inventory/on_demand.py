@@ -1,7 +1,7 @@
 """The columns of links that are computed only where they are asked for (`columns.MORE`).
 
-In: a link, and the entities around it. Out: the document's own URL; a CSS selector of the element, its language and
-medium; and the place of the link in the outermost file.
+In: a link, its target, and the entities around it. Out: the host of the target; the document's own URL; a CSS selector
+of the element, its language and medium; and the place of the link in the outermost file.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from absolve.document.resolved import shown
 from absolve.formats.html.start_tags import attributes, start_tags
 from absolve.formats.registry import HTML, XML
 from absolve.inventory import selectors
+from absolve.urls.identity import site
 from absolve.urls.predicates import split_fragment
 
 if TYPE_CHECKING:
@@ -50,11 +51,13 @@ class Place:
         """Return the place of a document in this one."""
         return Place(inner.entity, self, inner)
 
-    def cells(self, wanted: Sequence[str], link: Link) -> list[Cell]:
-        """Return the values of these columns for a link."""
-        return [self._cell(name, link) for name in wanted]
+    def cells(self, wanted: Sequence[str], link: Link, target: str | None) -> list[Cell]:
+        """Return the values of these columns for a link; `target` is needed for its host."""
+        return [self._cell(name, link, target) for name in wanted]
 
-    def _cell(self, name: str, link: Link) -> Cell:
+    def _cell(self, name: str, link: Link, target: str | None) -> Cell:
+        if name == "host":
+            return site(target) if target is not None else None
         if name == "url":
             return self._url
         if name == "path":

@@ -5,24 +5,6 @@ to file, and a map (mirror.sqlite). It does not know the command line. `absolve.
 package can be called, because it has the name that the function has in the library.
 """
 
-from __future__ import annotations
+from absolve.core import callable_package
 
-import sys
-from types import ModuleType
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from absolve.mirror.library import Mirror
-
-
-class _Callable(ModuleType):
-    """This package, as a function."""
-
-    def __call__(self, *inputs: object, **options: object) -> Mirror:
-        """Make a mirror: see `absolve.mirror.library.mirror`."""
-        from absolve.mirror.library import mirror
-
-        return mirror(*inputs, **options)  # type: ignore[arg-type]  # it checks them
-
-
-sys.modules[__name__].__class__ = _Callable
+callable_package.make(__name__)

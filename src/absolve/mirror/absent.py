@@ -1,7 +1,7 @@
 """Separate what a mirror lacks: files that are missing, and links to other sites.
 
-In: the working copy of a map. Out: an `Absent` for each URL. A file is missing if pages need it, or if it is of a host
-of which the mirror has pages.
+In: the rows of a map. Out: an `Absent` for each URL. A file is missing if pages need it, or if it is of a host of which
+the mirror has pages.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
-    from absolve.mirror.map import Working
+    Rows = Callable[[str], Iterable[Any]]
 
 _FOLLOWED: Final = frozenset({"navigation", "metadata"})  # kinds of links that a reader follows, or nobody
 
@@ -29,29 +30,37 @@ class Absent(NamedTuple):
 
 
 class Lacking(NamedTuple):
-    """How many files are missing, how many links lead to other sites, and the first of each.
+    """How many files that pages need are missing, how many that they only link to, how many links lead to other sites.
+
+    `files` and `links` are the first of those that are missing, and of those elsewhere.
 
     What browsers fetch comes before what readers follow, and then what most pages have.
     """
 
-    missing: int
+    needed: int
+    linked: int
     elsewhere: int
     files: list[Absent]
     links: list[Absent]
 
+    @property
+    def missing(self) -> int:
+        """The number of files that are missing."""
+        return self.needed + self.linked
 
-def of(working: Working, most: int = 0) -> Lacking:
-    """Return what a mirror lacks, with at most so many URLs of each sort."""
+
+def of(rows: Rows, most: int = 0) -> Lacking:
+    """Return what a mirror lacks, with at most so many URLs of each sort; `rows` runs a query on its map."""
     kept: tuple[list[Absent], list[Absent]] = [], []
-    numbers = [0, 0]
-    for one in _every(working):
-        numbers[one.is_elsewhere] += 1
+    numbers = [0, 0, 0]
+    for one in _every(rows):
+        numbers[2 if one.is_elsewhere else _FOLLOWED.issuperset(one.kinds)] += 1
         kept[one.is_elsewhere].append(one)
         if len(kept[one.is_elsewhere]) > 2 * most:
             _cut(kept[one.is_elsewhere], most)
     for found in kept:
         _cut(found, most)
-    return Lacking(numbers[False], numbers[True], *kept)
+    return Lacking(numbers[0], numbers[1], numbers[2], *kept)
 
 
 def _cut(found: list[Absent], most: int) -> None:
@@ -59,12 +68,17 @@ def _cut(found: list[Absent], most: int) -> None:
     del found[most:]
 
 
-def _every(working: Working) -> Iterator[Absent]:
+_PAGES: Final = """
+SELECT url FROM resources JOIN pages USING (path) WHERE title IS NOT NULL AND typeof(url) = 'text'"""
+_MISSING: Final = """
+SELECT url, kind, count, first FROM missing
+WHERE typeof(url) = 'text' AND typeof(kind) = 'text' AND typeof(count) = 'integer' ORDER BY url, kind"""
+
+
+def _every(rows: Rows) -> Iterator[Absent]:
     """Yield each URL that the mirror lacks, in the order of the URLs."""
-    pages = working.rows("SELECT url FROM resources JOIN pages USING (path) WHERE title IS NOT NULL")
-    hosts = {host_of(url) for (url,) in pages}
-    rows = working.rows("SELECT url, kind, count, first FROM missing ORDER BY url, kind")
-    for url, group in groupby(rows, itemgetter(0)):
+    hosts = {host_of(url) for (url,) in rows(_PAGES)}
+    for url, group in groupby(rows(_MISSING), itemgetter(0)):
         found = list(group)
         kinds = tuple(kind for _, kind, _, _ in found)
         is_elsewhere = _FOLLOWED.issuperset(kinds) and bool(host := host_of(url)) and host not in hosts

@@ -20,7 +20,7 @@ from absolve.core.model import Document, Layer
 from absolve.document.holdings import fold, named_by
 from absolve.document.walk import walk
 from absolve.formats import registry
-from absolve.mirror import extensions
+from absolve.mirror import absent, extensions
 from absolve.mirror import map as maps
 from absolve.mirror.banner import is_own
 from absolve.mirror.lookup import Lookup
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.document.settings import Settings
+    from absolve.mirror.absent import Lacking
 
 DEAD: Final = "dead"
 FRAGMENT: Final = "fragment"
@@ -106,6 +107,7 @@ class Checker:
         self.links = 0
         self.pages: list[str] = []
         self.files = len(self._files)
+        self.lacking: Lacking | None = None  # what the mirror lacks by its map
         self._read_map()
 
     def _read_map(self) -> None:
@@ -116,7 +118,8 @@ class Checker:
 SELECT path, digest, media_type, url FROM resources WHERE typeof(path) = 'text' AND typeof(url) = 'text'
 AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null')"""
         try:
-            with closing(maps.opened(path, "resources")) as db:
+            with closing(maps.opened(path, "resources", "pages", "missing")) as db:
+                self.lacking = absent.of(db.execute)
                 known = {row[0]: _Known(*row[1:]) for row in db.execute(query)}
             self._lookup = Lookup(maps.opened(path, "resources"), Equivalences(), is_normal=True, is_finished=True)
             self._known = known

@@ -66,7 +66,7 @@ _SEARCH: Final = """\
 def page(working: Working, start: str | None = None) -> bytes:
     """Return the entry page. `start` is the URL of the page to begin with; by default it is the most likely one."""
     pages = _pages(working)
-    lacking = absent.of(working, _ABSENT)
+    lacking = absent.of(working.rows, _ABSENT)
     order: list[Page] = []
     lines = list(tree.lines(pages[: tree.MOST], order))
     top = [_head(working, pages), _first(working, pages, start), *_origin(working, len(pages), lacking)]
@@ -174,9 +174,8 @@ def _numbers(working: Working, pages: int, lacking: Lacking) -> Iterator[str]:
     """Yield the counts that matter to a reader, each with a link to its section."""
     yield PAGES.counted(pages)
     yield words.OTHERS.counted(working.documents()[0] - pages)
-    if lacking.missing:
-        yield f'<a href="#missing">{MISSING.counted(lacking.missing)}</a>'
-    else:
+    yield from (f'<a href="#missing">{one}</a>' for one in words.lacking(lacking))
+    if not lacking.missing:
         yield words.NOTHING
     if lacking.elsewhere:
         yield f'<a href="#elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</a>'
@@ -227,7 +226,7 @@ AND (media_type IN {_OPENED} OR media_type LIKE 'application/vnd.%document%') OR
 
 def _missing(lacking: Lacking) -> Iterator[str]:
     if lacking.missing:
-        yield f'<h2 id="missing">{MISSING.counted(lacking.missing)}</h2>\n<p>{MISSING.why}</p>\n'
+        yield f'<h2 id="missing">{", ".join(words.lacking(lacking))}</h2>\n<p>{MISSING}</p>\n'
         yield "<details><summary>The list</summary><ul>\n"
         for one in lacking.files:
             kinds = " and ".join(dict.fromkeys(_KINDS.get(kind, kind) for kind in one.kinds))

@@ -76,8 +76,9 @@ def into(output: str, order: Order, course: Course, done: Done) -> None:
     if buckets.is_bucket(output):
         _into_store(output, order, course, done)
     elif (packed := packing.form_of(output)) is not None:
+        if order.first is not None and packing.is_page(output):  # no more is made, and counted, than the file holds
+            order = chosen(order._replace(start=order.first, depth=0))
         with leftovers.temporary_folder() as temporary, created(str(Path(temporary) / "mirror")) as folder:
-
 
             def pack() -> None:
                 packed(packing.Mirror(Path(folder.path)), Path(output), order.first)

@@ -124,6 +124,11 @@ def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
     return found
 
 
+def is_page(name: str) -> bool:
+    """Return whether a file of this name holds one page with what it needs."""
+    return form_of(name) in {_html, _mhtml}
+
+
 # --- one page ---------------------------------------------------------------------------------------------------------
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from urllib.parse import unquote
 
 from absolve.core.errors import CodingError
-from absolve.core.model import Document
+from absolve.core.model import PACKAGE_ROOT, Document
 from absolve.document.walk import inners, walk
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
@@ -199,12 +200,19 @@ def _read(one: Entry, fields: str, *, must_decode: bool) -> tuple[bytes, str]:
     return payload.data, payload.media_type
 
 
+def name_of(url: str) -> str:
+    """Return the name of a document in messages: its URL, or the path of a file whose URL is not known."""
+    if not url.startswith(PACKAGE_ROOT):
+        return url
+    return unquote(url.removeprefix(PACKAGE_ROOT).removeprefix("_/"), errors="surrogateescape")
+
+
 def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:
     """Return the walked document of a payload; None for one without a walker. Raise DocumentError as `walk` does."""
     if payload.entity is not None:
         return payload.entity
     if payload.message is not None:
-        outer = walk(Document(payload.message, name=url, media_type=registry.HTTP, url=url), settings)
+        outer = walk(Document(payload.message, name=name_of(url), media_type=registry.HTTP, url=url), settings)
         inner = next(inners(outer), None)
         if inner is not None and inner.entity.own_data == payload.data:
             return inner.entity
@@ -212,7 +220,7 @@ def entity_of(payload: Payload, url: str, settings: Settings) -> Entity | None:
         return None
     document = Document(
         payload.data,
-        name=url,
+        name=name_of(url),
         media_type=payload.media_type,
         charset=payload.charset,
         url=payload.base or url,

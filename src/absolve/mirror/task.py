@@ -23,7 +23,7 @@ from absolve.mirror import browsers, edits, paths, security_policy, texts
 from absolve.mirror.capture import seconds_of
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of
-from absolve.mirror.payloads import entity_of, is_walked
+from absolve.mirror.payloads import entity_of, is_walked, name_of
 from absolve.mirror.policy import MirrorPolicy, Relatives, Target, is_identity
 from absolve.mirror.sources import reader_of
 from absolve.rewriting import rewriter
@@ -189,7 +189,7 @@ def contents(kept: Kept, batch: Batch) -> Iterator[tuple[Item, Payload | None]]:
 
 
 def _unreadable(item: Item) -> Failure:
-    return Failure(Diagnostic("unreadable", "its record cannot be read any more", item.url))
+    return Failure(Diagnostic("unreadable", "its record cannot be read any more", name_of(item.url)))
 
 
 def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> Iterator[TaskResult | Finished | Made]:
@@ -365,8 +365,8 @@ def _failure(item: Item, error: Exception) -> Failure:
     if isinstance(error, DocumentError):
         return Failure(error.diagnostic, error.excerpt)
     if isinstance(error, CodingError):
-        return Failure(Diagnostic(error.code, str(error), item.url))
-    return Failure(Diagnostic("internal-error", fault(error), item.url))
+        return Failure(Diagnostic(error.code, str(error), name_of(item.url)))
+    return Failure(Diagnostic("internal-error", fault(error), name_of(item.url)))
 
 
 def _written(

@@ -12,6 +12,7 @@ from absolve.mirror import absent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.mirror.absent import Lacking
     from absolve.mirror.map import Working
 
 
@@ -33,11 +34,9 @@ FILES: Final = Words("file", "files")
 LINKS: Final = Words("link", "links")
 OTHERS: Final = Words("other file", "other files")
 NOTHING: Final = "nothing missing"
-MISSING: Final = Words(
-    "file missing",
-    "files missing",
-    "Pages need these files, or link to them on their own site, and the capture does not have them.",
-)
+NEEDED: Final = Words("needed file missing", "needed files missing")
+LINKED: Final = Words("linked page not captured", "linked pages not captured")
+MISSING: Final = "Pages need these files, or link to them on their own site, and the capture does not have them."
 ELSEWHERE: Final = Words(
     "link to another site",
     "links to other sites",
@@ -143,11 +142,21 @@ def of_fault(code: str, number: int) -> str:
     return _FAULTS.get(code, Words(code, code)).counted(number)
 
 
-def summary(working: Working) -> Iterator[str]:
-    """Yield the counts of a mirror in words, for the last line of a run."""
+def lacking(counts: Lacking) -> Iterator[str]:
+    """Yield what pages need and the mirror lacks, and what they only link to."""
+    if counts.needed:
+        yield NEEDED.counted(counts.needed)
+    if counts.linked:
+        yield LINKED.counted(counts.linked)
+
+
+def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
+    """Yield the counts of a mirror in words, for the last line of a run; `is_page`: it is a page with what it needs."""
     yield DOCUMENTS.counted(working.documents()[0])
-    counts = absent.of(working)
-    yield MISSING.counted(counts.missing) if counts.missing else NOTHING
+    counts = absent.of(working.rows)
+    if is_page:
+        counts = counts._replace(linked=0, elsewhere=0)
+    yield from lacking(counts) if counts.missing else [NOTHING]
     if counts.elsewhere:
         yield ELSEWHERE.counted(counts.elsewhere)
     noted = dict(working.rows("SELECT code, count(*) FROM notes GROUP BY code"))

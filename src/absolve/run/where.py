@@ -5,11 +5,12 @@ Input: the text of a condition, rows of the inventory. Output: the rows for whic
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.arrow_stream import NUMBER, Field
-from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError
+from absolve.core.errors import Diagnostic, DocumentError, MissingPackageError, UsageError, similar
 from absolve.inventory import batches
 from absolve.inventory.columns import COLUMNS
 
@@ -31,7 +32,23 @@ def check(condition: str, columns: Sequence[str] = COLUMNS) -> None:
         _check_one(condition)
         _places(condition, (), columns)
     except duckdb.Error as error:
-        raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
+        raise _wrong(error, columns) from error
+
+
+def _wrong(error: duckdb.Error, columns: Sequence[str] = ()) -> UsageError:
+    """Return an error of DuckDB about a condition, in words."""
+    if (found := _NO_COLUMN.match(str(error))) is None:
+        return UsageError(f"--where: {_in_words(error)}")
+    name = found[1]
+    return UsageError(f"--where: {name!r} is no column, and a text is in quotes: '{name}'", similar(name, columns))
+
+
+def _in_words(error: duckdb.Error) -> str:
+    return _SORT.sub("", str(error).partition("\n")[0])
+
+
+_NO_COLUMN: Final = re.compile(r'Binder Error: Referenced column "([^"\n]*)" not found')
+_SORT: Final = re.compile(r"\A[A-Z]\w+ Error: ")
 
 
 def kept(
@@ -42,7 +59,7 @@ def kept(
     places, error = _worked_out(condition, rows, columns)
     yield [rows[place] for place in places]
     if error is not None:
-        raise DocumentError(Diagnostic("where", str(error).partition("\n")[0], name)) from error
+        raise DocumentError(Diagnostic("where", _in_words(error), name)) from error
 
 
 def _worked_out(
@@ -73,7 +90,7 @@ def _check_one(condition: str) -> None:
     except duckdb.InvalidInputException:
         raise UsageError("--where needs exactly one SQL expression") from None
     except duckdb.Error as error:
-        raise UsageError(f"--where: {str(error).partition(chr(10))[0]}") from error
+        raise _wrong(error) from error
 
 
 _PLACE = "place of the row"  # not a column of the inventory, nor a name that a condition would use

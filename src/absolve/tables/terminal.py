@@ -15,6 +15,7 @@ from absolve.core.drawing import Screen, folded, padded
 from absolve.inventory.columns import COLUMNS, Row
 from absolve.tables import Sink
 from absolve.tables.rows import LINKED, joined
+from absolve.urls.predicates import has_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +32,7 @@ _FIRST: Final = 500  # rows that decide the widths
 _LEAST: Final = 8  # columns of a cell that is cut,
 _LEAST_URL: Final = 20  # and of one that begins with what all have in common
 _GAP: Final = "  "
+_PATHS: Final = frozenset({"document", "entity"})
 _URLS: Final = LINKED | {"document", "reference"}
 
 
@@ -228,11 +230,18 @@ def _cell(name: str, cell: Any, width: int, screen: Screen) -> str:
     text = screen.visible(_text(cell))
     if isinstance(cell, int):
         return text.rjust(width)
-    cut = text if screen.width is None else screen.cut(text, width, at_end=name not in _URLS)
+    cut = text if screen.width is None else _cut(name, text, width, screen)
     space = " " * (width - printable.width(cut))
     if name == "problems":
         return screen.paint(cut, "yellow") + space
     return _linked(name, cut, cell, screen) + space
+
+
+def _cut(name: str, text: str, columns: int, screen: Screen) -> str:
+    """Return a cell cut to a number of columns: a path at its front, for its end is what differs."""
+    if name in _PATHS and not has_scheme(text):
+        return screen.cut_front(text, columns)
+    return screen.cut(text, columns, at_end=name not in _URLS)
 
 
 def _linked(name: str, cut: str, cell: Any, screen: Screen) -> str:
@@ -244,5 +253,5 @@ def _stacked(columns: Sequence[str], row: Sequence[Any], screen: Screen) -> Iter
         text = screen.visible(_text(cell))
         if text:
             room = max(_LEAST, (screen.width or 0) - len(name) - len(": "))
-            cut = screen.cut(text, room, at_end=name not in _URLS)
+            cut = _cut(name, text, room, screen)
             yield f"{screen.paint(name, 'bold')}: {_linked(name, cut, cell, screen)}"

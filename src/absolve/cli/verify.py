@@ -1,0 +1,115 @@
+"""`absolve verify`: prove that a rewrite changed only links, of one document or of each file in a folder.
+
+Input: the options. Output: differences in the report, or as JSON on the standard output; for folders the counts.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from absolve.cli import json_array, many
+from absolve.cli import options as shared
+from absolve.core.errors import Diagnostic, DocumentError, UsageError, in_short
+from absolve.core.printable import number
+from absolve.document.walk import walk
+from absolve.run import inputs, load, sources
+from absolve.run.globs import Globs
+from absolve.run.rewrite_task import date
+from absolve.run.sources import STDIN
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from absolve.cli.reporting import Report
+    from absolve.run.inputs import Input
+
+
+def run(options: argparse.Namespace, report: Report) -> None:
+    check = _Check(options, report)
+    names = options.before, options.after
+    if names == (STDIN, STDIN):
+        raise UsageError("the standard input (-) can be read only once")
+    folders = list(map(inputs.is_folder, names))
+    if any(folders) and not all(folders):
+        raise UsageError(f"BEFORE and AFTER are two files or two folders; {names[folders.index(True)]} is a folder")
+    with json_array.array(options) as add:
+        check.add = add
+        if all(folders):
+            check.folders()
+            return
+        with report.guard(options.before):
+            (input_,) = many.asked([shared.one_input(options.before, options)], lambda one: one, options)
+            check.document(input_, options.after)
+
+
+class _Check:
+    """Compare documents with what a rewrite made of them, one at a time."""
+
+    def __init__(self, options: argparse.Namespace, report: Report) -> None:
+        self.add: Callable[[dict[str, Any]], None] | None = None
+        self._options = options
+        self._report = report
+        self._policy = shared.policy(options)
+        self._how = shared.reading(options, self._policy)
+        self._differences = self._documents = self._others = 0
+
+    def document(self, input_: Input, after: str) -> None:
+        """Compare a document with the file `after`."""
+        from absolve import verifying  # html5lib and lxml
+
+        before = load.read(input_, self._how)
+        data = self._data(after)
+        entity = walk(before, self._how.settings)
+        date(self._policy, entity, input_.name)
+        for difference in verifying.differences(entity, before, data, self._policy):
+            self._found(difference)
+
+    def _data(self, name: str) -> bytes:
+        return sources.read(name, max_size=self._options.max_size).data
+
+    def _found(self, difference: Diagnostic) -> None:
+        self._differences += 1
+        if self.add is not None:
+            self.add(json_array.of_diagnostic(difference))
+        if difference.code == "unjudged":
+            self._report.failure(DocumentError(difference))
+        elif self.add is None:
+            self._report.found(difference)
+        else:
+            self._report.has_findings = True
+
+    # --- folders ------------------------------------------------------------------------------------------------------
+
+    def folders(self) -> None:
+        """Compare each file of a folder with that of the same path in the other one."""
+        before, after = self._options.before, self._options.after
+        origins = inputs.Origins(
+            self._options.url,
+            shared.url_map(self._options).urls,
+            self._options.mirror_layout,
+            self._options.default_url,
+        )
+        for input_ in inputs.named([before], origins, Globs(), self._report.aside):
+            with self._report.guard(input_.name):
+                self._file(input_, os.path.join(after, input_.place))  # noqa: PTH118 - a text, as in messages
+        for path, place, _ in inputs.folder(after, Globs(), self._report.aside):
+            if not os.path.lexists(os.path.join(before, place)):  # noqa: PTH118
+                self._found(Diagnostic("bytes", f"{in_short(before)} has no file of this path", path))
+        self._report.summary(f"verify: {self._counts()}", repeats=False)
+
+    def _file(self, input_: Input, after: str) -> None:
+        if load.is_document(input_.name, load.first_bytes(input_), self._how):
+            self._documents += 1
+            self.document(input_, after)
+            return
+        self._others += 1
+        if self._data(input_.name) != self._data(after):
+            self._found(Diagnostic("bytes", "it is no document, and its bytes changed", after))
+
+    def _counts(self) -> str:
+        others = f" and {number(self._others, 'other file')}" if self._others else ""
+        failures = len(self._report.failures)
+        failed = f"; {number(failures, 'file')} could not be compared" if failures else ""
+        return f"{number(self._documents, 'document')}{others}, {number(self._differences, 'difference')}{failed}"
