@@ -80,13 +80,16 @@ def form_like(form: str) -> str:
 
 
 def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
-    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL."""
+    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL.
+
+    Its target is a path only where both sites have one host: on another one, a path would stay there.
+    """
     asked = request(old)
     if asked is None:
         return None
     source = asked.decoded + ("" if asked.query is None else f"?{asked.query}")
     target = new
-    if rules.is_new(new):
+    if rules.is_one_host and rules.is_new(new):
         start = new.find("/", new.find("://") + 3)
         target = new[start:] if start >= 0 else "/"
         if target.startswith("//"):  # alone, that would name another host
