@@ -295,6 +295,10 @@ def test_a_run_ends_with_its_findings_and_the_files_that_it_wrote(tmp_path: Path
     assert ended(capsys, site, "--url", NEW, "--sql", "SELECT 1").startswith("absolve: findings: 2 of 2 links")
     fine = written(tmp_path / "fine", {"index.html": links("a.html"), "a.html": page()})
     assert ended(capsys, fine, "--url", NEW) == "absolve: no findings in 1 link"
+    assert ended(capsys, fine, "--url", NEW, "-o", tmp_path / "r.html").startswith("absolve: no findings in 1 link; wrote ")
+    assert '<p class="found">No findings in 1 link.</p>' in (tmp_path / "r.html").read_text("utf-8")
+    assert ended(capsys, site, "-o", tmp_path / "r.html").startswith("absolve: findings: 2 of 2 links; --fix --url URL writes 1 repair")
+    assert "<code>absolve audit --fix --url URL</code> writes 1 repair." in (tmp_path / "r.html").read_text("utf-8")
 
 
 def test_a_run_that_repairs_ends_with_the_number_of_repairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,7 +338,7 @@ def test_a_line_that_is_no_rule_is_named(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_rule_that_a_form_cannot_express_names_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": page(), "b.html": page("<p>moved to another place</p>")})
     old = written(tmp_path / "old", {"%0a.html": page("<p>moved to another place</p>")})
-    out = tmp_path / "x.conf"
+    out = tmp_path / "nginx.conf"
     given = ("--url", NEW, "--old", old, "--old-url", OLD, "--write-map", out)
     _, err = printed(capsys, site, *given, status=1)
     assert f"note: --write-map: left-out: {OLD}%250a.html -> {NEW}b.html: nginx cannot express it" in err

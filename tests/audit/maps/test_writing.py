@@ -12,6 +12,7 @@ from moving import NEW, lead, problems
 
 from absolve.audit import maps
 from absolve.audit.maps.nginx_config import block_starts
+from absolve.audit.maps.writing import _NAMES
 from absolve.core.errors import UsageError
 
 OLD = "http://new.example/"  # the host stays: an added rule has a path
@@ -392,10 +393,13 @@ def test_read_back_every_url_leads_to_the_same_target(form: str, rows: list[tupl
 
 
 def test_the_name_of_a_file_says_its_form() -> None:
-    names = {"a/_redirects": "netlify", "m.csv": "csv", ".htaccess": "apache", "x.htaccess.new": "apache", "x.conf": "nginx", "x.map": "nginx", "x.txt": "rewritemap"}
+    names = {"a/_redirects": "netlify", "m.csv": "csv", ".htaccess": "apache", "x.htaccess.new": "apache", "nginx.conf": "nginx", "my-nginx-rules": "nginx", "Apache.conf": "apache", "httpd.conf": "apache", "apache": "apache", "apache.csv": "csv", "x.map": "nginx", "x.txt": "rewritemap"}
     assert {name: maps.form_of(Path(name)) for name in names} == names
-    with pytest.raises(UsageError, match="does not say the format of the map"):
+    with pytest.raises(UsageError, match=r"does not say the format of the map: give one such as map\.csv, _redirects"):
         maps.form_of(Path("x.doc"))
+    with pytest.raises(UsageError, match=r"name it apache\.conf or nginx\.conf"):
+        maps.form_of(Path("site.conf"))
+    assert {maps.form_of(Path(name)) for name in _NAMES.replace(" or ", ", ").split(", ")} <= {*maps.FORMATS}
     with pytest.raises(UsageError, match="a map is written as one of"):
         maps.written("s3", maps.Rules([], None, NEW))
 
