@@ -45,7 +45,7 @@ def test_each_old_url_has_a_verdict(tmp_path: Path) -> None:
     }
     found = {row["url"].removeprefix(OLD): (row["verdict"], row["final"] and row["final"].removeprefix(NEW), row["method"]) for row in done.tables["urls"]}
     assert found == wanted
-    assert done.url("c.html")["rule"] == "/c.html /x/c-renamed.html 301"
+    assert done.url("c.html")["rule"] == f"/c.html {NEW}x/c-renamed.html 301"
     assert done.url("b.html")["rule"] == f"{tmp_path}/_redirects:1"
     assert done.status == 1
 
@@ -179,7 +179,7 @@ def test_a_folder_whose_other_pages_stayed_has_no_rule_as_a_whole(tmp_path: Path
     new = {name if "3" in name else f"{folder}docs/{name.removeprefix(folder)}": content for name, content in old.items()}
     done = audited(tmp_path, new, old=old)
     assert [(row["verdict"], row["pages"], row["rule"]) for row in done.causes if not row["links"]] == [("moved", 3, None)]
-    assert done.url(f"{folder}0.html")["rule"] == f"/{folder}0.html,/{folder}docs/0.html,301"
+    assert done.url(f"{folder}0.html")["rule"] == f"/{folder}0.html,{NEW}{folder}docs/0.html,301"
 
 
 def test_a_base_that_went_is_one_cause(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_the_map_is_written_without_chains_and_with_sure_rules(tmp_path: Path) -
     target = tmp_path / "new_redirects"
     audited(tmp_path, new, "--write-map", target, old=old, maps={"m.csv": "/a.html,/a1.html\n/a1.html,/a2.html\n"})
     lines = target.read_text("utf-8").splitlines()
-    assert any(line.startswith("/c.html /x/c.html") for line in lines)
+    assert any(line.startswith(f"/c.html {NEW}x/c.html") for line in lines)
     assert any(line.startswith("/a.html /a2.html") for line in lines)
 
 
@@ -224,10 +224,12 @@ def test_no_output_follows_a_link_in_a_folder_that_is_read(
 def test_a_repair_writes_no_password_of_a_capture() -> None:
     connection = duckdb.connect()
     connection.execute(
-        "CREATE TABLE findings AS SELECT 'a.html' AS reference, 'http://n/' AS base, true AS is_sure, x AS final, x AS url"
+        "CREATE TABLE findings AS SELECT 'a.html' AS reference, 'http://n/' AS base, true AS is_sure, x AS final, x AS url, NULL AS rule"
         " FROM (VALUES ('http://u:pw@n/b.html'), ('http://n/b.html')) t(x)"
     )
     connection.execute("CREATE TABLE moves (url VARCHAR, is_sure BOOLEAN); CREATE TABLE counterparts (url VARCHAR, old_url VARCHAR)")
+    connection.execute("CREATE TABLE judged_urls (verdict VARCHAR, led_url VARCHAR); CREATE TABLE led (url VARCHAR, cause_rule VARCHAR, final VARCHAR)")
+    connection.execute("CREATE MACRO bare(url) AS url")
     judge._add_fixes(connection)
     assert connection.execute("SELECT fix FROM fixes").fetchall() == [("b.html",)]
 
@@ -254,6 +256,23 @@ def test_nothing_is_repaired_without_one_of_the_inputs(
     assert (site / "index.html").read_bytes() == BROKEN.encode()
 
 
+@pytest.mark.parametrize("form", ["news.html", "https://new.example/news.html"])
+def test_a_rule_that_leads_to_another_page_than_the_content_repairs_no_link(tmp_path: Path, form: str) -> None:
+    texts = ["<p>" + " ".join(f"{word}{number} {'ab'[number % 2]}" for number in range(80)) for word in ("tide", "hill")]
+    old = {"index.html": page("home"), "n-2024.html": page(texts[0], title="2024"), "a.html": page("a")}
+    new = {
+        "index.html": links("n-2024.html", f"{OLD}n-2024.html", "a.html"),
+        "n/2024.html": old["n-2024.html"],
+        "news.html": page(texts[1], title="news"),
+        "b.html": page("a"),
+    }
+    done = audited(tmp_path, new, old=old, maps={"m.csv": f"/n-2024.html,/{form}\n/a.html,/b.html\n".replace("/https", "https")})
+    assert (done.url("n-2024.html")["verdict"], done.url("n-2024.html")["final"]) == ("replaced", f"{NEW}n/2024.html")
+    assert [(row["final"], row["fix"]) for row in done.tables["links"]] == [
+        *[(f"{NEW}news.html", None)] * 2, (f"{NEW}b.html", "b.html"),
+    ]  # fmt: skip
+
+
 def test_an_unknown_format_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": page()})
     _, err = printed(capsys, site, "--url", NEW, "-f", "cvs", status=2)
@@ -276,6 +295,10 @@ def test_a_run_ends_with_its_findings_and_the_files_that_it_wrote(tmp_path: Path
     assert ended(capsys, site, "--url", NEW, "--sql", "SELECT 1").startswith("absolve: findings: 2 of 2 links")
     fine = written(tmp_path / "fine", {"index.html": links("a.html"), "a.html": page()})
     assert ended(capsys, fine, "--url", NEW) == "absolve: no findings in 1 link"
+    assert ended(capsys, fine, "--url", NEW, "-o", tmp_path / "r.html").startswith("absolve: no findings in 1 link; wrote ")
+    assert '<p class="found">No findings in 1 link.</p>' in (tmp_path / "r.html").read_text("utf-8")
+    assert ended(capsys, site, "-o", tmp_path / "r.html").startswith("absolve: findings: 2 of 2 links; --fix --url URL writes 1 repair")
+    assert "<code>absolve audit --fix --url URL</code> writes 1 repair." in (tmp_path / "r.html").read_text("utf-8")
 
 
 def test_a_run_that_repairs_ends_with_the_number_of_repairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -315,7 +338,7 @@ def test_a_line_that_is_no_rule_is_named(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_rule_that_a_form_cannot_express_names_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": page(), "b.html": page("<p>moved to another place</p>")})
     old = written(tmp_path / "old", {"%0a.html": page("<p>moved to another place</p>")})
-    out = tmp_path / "x.conf"
+    out = tmp_path / "nginx.conf"
     given = ("--url", NEW, "--old", old, "--old-url", OLD, "--write-map", out)
     _, err = printed(capsys, site, *given, status=1)
     assert f"note: --write-map: left-out: {OLD}%250a.html -> {NEW}b.html: nginx cannot express it" in err

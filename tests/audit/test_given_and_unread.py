@@ -166,6 +166,7 @@ def test_a_rule_that_nothing_meets_is_judged(tmp_path: Path, capsys: pytest.Capt
     places = [(1, "circle"), (2, "circle"), (4, "chain"), (5, "where nothing is"), (6, "has a file of this path")]
     assert all(any(f"m.csv:{line}: " in text and word in text for text in err.splitlines()) for line, word in places)
     assert "m.csv:3" not in err
+    assert "; 1 rule of the map without effect (table rules)" in err
     assert "rules  wrong-rule            5" in out
 
 
@@ -173,7 +174,7 @@ def test_a_file_whose_name_has_a_question_mark_makes_no_rule_for_a_query(tmp_pat
     text = f"<p>{'words of one page ' * 30}"
     new = written(tmp_path / "new", {"index.html": links("moved.html"), "moved.html": page(text)})
     old = written(tmp_path / "old", {"?query.html": page(text)})
-    for name in ("w.csv", "_redirects", "w.htaccess", "w.conf"):
+    for name in ("w.csv", "_redirects", "w.htaccess", "nginx.conf"):
         run(tmp_path, new, "--url", NEW, "--old", old, "--old-url", OLD, "--write-map", tmp_path / name)
         lines = (tmp_path / name).read_text("utf-8").splitlines()
         assert not any("?query" in line for line in lines)
@@ -183,7 +184,7 @@ def test_a_file_whose_name_has_a_question_mark_makes_no_rule_for_a_query(tmp_pat
 def test_a_pattern_that_takes_pcre_long_is_a_comment_in_a_server(tmp_path: Path, pattern: str, is_written: bool) -> None:
     new = written(tmp_path / "new", SITE)
     (tmp_path / "m.csv").write_text(f'"/x{pattern}",/about/,301,regex\n', "utf-8")
-    for name in ("w.htaccess", "w.conf"):
+    for name in ("w.htaccess", "nginx.conf"):
         run(tmp_path, new, "--url", NEW, "--map", tmp_path / "m.csv", "--write-map", tmp_path / name)
         rules = [line for line in (tmp_path / name).read_text("utf-8").splitlines() if not line.startswith("#")]
         assert any("/about/" in line for line in rules) == is_written

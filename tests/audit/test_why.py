@@ -14,7 +14,7 @@ SITE = {
     "docs/c.html": page("c"), "moved-text.html": page(TEXT), "raw/x\x1b[2J.html": links("../no\u202ething.html"),
 }  # fmt: skip
 BEFORE = {"text.html": page(TEXT), "a.html": page(), "out.html": page("out"), "gone-old.html": page("g")}
-MAP = {"_redirects": "/ring.html /other-ring.html 301\n/other-ring.html /ring.html 301\n/one.html /two.html 301\n/two.html /b.html 302\n/a.html /b.html 301\n/gone-old.html /x 410\n"}
+MAP = {"_redirects": "/ring.html /other-ring.html 301\n/other-ring.html /ring.html 301\n/one.html /two.html 301\n/two.html /b.html 302\n/a.html /b.html 301\n/gone-old.html /x 410\n/met-by-none /about.html 301\n"}
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,8 @@ def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: st
         (OLD + "out.html", "plain", ["has no file for https://new.example/out.html", "Verdict lost"]),
         (OLD + "nothing.html", "plain", ["It is on the old site, which has no document there.", "Verdict leftover"]),
         (OLD + "nowhere.html", "plain", ["Unknown: no document of https://new.example/ and http://old.example/ has this URL"]),
+        (OLD + "met-by-none", "plain", ["No document has this URL, and no link leads to it: its rule has no effect", "_redirects:7: /met-by-none /about.html 301: redirects", "about.html"]),
+        (NEW + "docs/", "plain", ["Assumed of the server, plain: the URL of a folder is answered by its index.html or index.htm", "--server has others."]),
         ("http://[", "plain", ["http://[\n  1 link leads there:\n    new/b.html:1", "Verdict malformed"]),
         ("http://]", "plain", ["http://]\n  Unknown: "]),
         ("/a.html", "plain", ["https://new.example/a.html\n", "http://old.example/a.html\n"]),

@@ -281,6 +281,6 @@ def test_the_last_line_counts_what_still_names_the_old_host(absolve: Runner, sit
     rules = ("--remap=http://old=https://new", "--remap=http://other=https://new", URL)
     for options in (("-o", "out"), ("-n",), ("--diff",), ("-o", "out2", "--verify"), ("--in-place",)):
         absolve("rewrite", "site", *rules, *options)
-        assert "; 3 mentions of old left: 1 text, 1 comment, 1 script" in absolve.summary, options
+        assert "; 3 mentions of old outside links left: 1 in text, 1 in comments, 1 in scripts" in absolve.summary, options
     absolve("rewrite", "site", URL, "-o", "out3")
     assert "mention" not in absolve.summary

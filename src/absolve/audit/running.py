@@ -32,6 +32,7 @@ from absolve.audit import (
     texts,
 )
 from absolve.audit.outputs import baseline
+from absolve.audit.tables import PLACE
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.core.printable import number
 from absolve.run import plan, sources
@@ -217,7 +218,7 @@ def _check_repairs(options: Any, question: Question, course: Course) -> None:
     wanted = "--fix" if options.fix else "--write-map" if options.write_map is not None else None
     if wanted is None:
         return
-    if options.url is None and question.new_url.startswith(sites.PLACE):
+    if options.url is None and question.new_url.startswith(PLACE):
         raise UsageError(f"{wanted} needs --url URL: the URL of the new site is not known")
     missing = [name for name in (*options.old, *options.inputs) if name in course.reports.failures]
     if missing:

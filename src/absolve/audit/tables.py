@@ -98,6 +98,9 @@ RULES_FOUND: Final = f"""
 SELECT CASE WHEN problem IS NULL THEN '{WRONG}' ELSE '{UNREAD}' END AS verdict, file, line, text, problem, finding
 FROM {{}} WHERE problem IS NOT NULL OR (finding <> 'unused' AND finding NOT LIKE 'repeats %')
 """  # noqa: S608 - names of ours
+# Those that change nothing: no finding.
+WITHOUT_EFFECT: Final = "problem IS NULL AND (finding = 'unused' OR finding LIKE 'repeats %')"
+PLACE: Final = "http://localhost/"  # the root of a folder without --url
 
 
 def failing(words: str | None) -> frozenset[str]:

@@ -86,12 +86,33 @@ def explained(audit: Audit, given: str) -> Iterator[str]:
             is_known = True
             yield url
             yield from (f"  {line}" for line in lines)
+    for url in urls if not is_known else ():
+        if (lines := list(_of_rule(audit, url))) != []:
+            is_known = True
+            yield url
+            yield from (f"  {line}" for line in lines)
     if is_known:
-        yield f"{_server(audit.question)} follows {audit.question.server.documentation}"
+        yield _assumed(audit.question)
     else:
         sites = " and ".join(filter(None, (audit.question.new_url, audit.question.old_url)))
         yield in_short(given)
         yield f"  Unknown: no document of {sites} has this URL, no link leads to it, and no rule moves it."
+
+
+def _assumed(question: Question) -> str:
+    """Return how the server is taken to find files, in words."""
+    server = question.server
+    moves = "is redirected there" if server.bare_folder == "redirect" else "has nothing"
+    parts = [
+        f"the URL of a folder is answered by its {' or '.join(server.indexes)}",
+        f"without its final slash it {moves}",
+        *([f"a page is there without its {' or '.join(server.extensions)}, too"] if server.extensions else []),
+        f"letter case {'makes no' if server.case == 'ignore' else 'makes a'} difference",
+        f"a query {'makes no' if server.queries == 'ignore' else 'makes a'} difference",
+    ]
+    name = _server(question).removeprefix("Server ")
+    more = f" ({server.documentation})" if server.documentation != SERVERS["plain"].documentation else ""
+    return f"Assumed of the server, {name}: {', '.join(parts)}{more}. --server has others."
 
 
 def _urls(question: Question, given: str) -> list[str]:
@@ -140,6 +161,13 @@ def _at_the_same_path(audit: Audit, judged: dict[str, Any]) -> Iterator[str]:
         yield "It has the same bytes there."
     elif judged["there_score"] is not None:
         yield f"Its text there is {_alike(judged['there_score'], judged['threshold'])}."
+
+
+def _of_rule(audit: Audit, url: str) -> Iterator[str]:
+    """Yield the steps of a URL that is known by rules alone."""
+    if audit.rules.move(url.partition("#")[0]) is not None:
+        yield "No document has this URL, and no link leads to it: its rule has no effect on the findings."
+        yield from _hops(audit, url.partition("#")[0])
 
 
 def _elsewhere(judged: dict[str, Any]) -> Iterator[str]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.outputs.findings import level
 from absolve.audit.outputs.source import Source
-from absolve.audit.outputs.words import counted, of_rule
-from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND
+from absolve.audit.outputs.words import counted, fix_options, of_rule
+from absolve.audit.tables import DIFFERS, FINE, QUIET, RULES_FOUND, WITHOUT_EFFECT
 from absolve.cli.totals import number
 from absolve.core import printable
 from absolve.tables.terminal import Group, Item
@@ -184,28 +184,28 @@ SELECT (SELECT coalesce(sum(links), 0)::BIGINT FROM tallies),
     (SELECT count(*) FROM pages WHERE verdict <> '{DIFFERS}'), (SELECT count(*) FROM pages WHERE verdict = '{DIFFERS}'),
     (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({RULES_FOUND.format("rules")}) WHERE problem IS NULL),
     (SELECT count(fix) FROM fixed_findings), (SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored),
-    (SELECT count(*) FROM mentions), (SELECT coalesce(sum(number), 0)::BIGINT FROM left_out)
+    (SELECT count(*) FROM mentions), (SELECT coalesce(sum(number), 0)::BIGINT FROM left_out),
+    (SELECT count(*) FROM rules WHERE {WITHOUT_EFFECT}), (SELECT value FROM summary WHERE name = 'new_url')
 """  # noqa: S608 - names of ours
 
 
 def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: Sequence[Path]) -> str:
-    """Return `8 of 30 links and 3 of 6 old URLs have findings; 5 fixes in 4 files written; wrote report.html`."""
-    *counts, fixes, ignored, mentions, left_out = connection.execute(_FOUND).fetchall()[0]
+    """Return `findings: 8 of 30 links, 3 of 6 old URLs; 5 fixes in 4 files written; wrote report.html`."""
+    *counts, fixes, ignored, mentions, left_out, idle, url = connection.execute(_FOUND).fetchall()[0]
     links, of_links, urls, of_urls, *others = counts
-    if of_links + of_urls + sum(others) == 0 and not report.failures:  # only where all was read that was given
-        parts = [f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")]
-    else:
-        parts = [f"findings: {counted(links, of_links, urls, of_urls, *others)}"]
+    parts = [counted(links, of_links, urls, of_urls, *others, is_whole=not report.failures)]
     if options.fix:
         parts.append(_fixed(report, is_diff=options.diff))
     elif fixes:
-        parts.append(f"--fix writes {number(fixes, 'repair')}")
+        parts.append(f"{fix_options(url if options.url is None else None)} writes {number(fixes, 'repair')}")
     if ignored:
         parts.append(f"{number(ignored, 'finding')} ignored")
     if options.changed_since is not None:
         parts.append(f"{number(left_out, 'finding')} of unchanged documents left out")
     if mentions:
         parts.append(f"{number(mentions, 'mention')} of the old host outside links (table mentions)")
+    if idle:
+        parts.append(f"{number(idle, 'rule')} of the map without effect (table rules)")
     if report.failures:
         parts.append(f"{number(len(report.failures), 'input')} failed")
     report.totals.files.update(report.skipped)

@@ -21,6 +21,8 @@ number: Final = printable.number  # of a noun, in lines that end a run
 _SCOPES = {name: name for name in ("internal", "external", "same-document")} | {"other": "without host"}
 
 _MOST: Final = 5  # lines of a table in the line that ends a run
+# Kinds of mentions -> where they are.
+_PLACES: Final = {kind: f"in {kind}s" for kind in ("script", "style", "comment", "attribute")}
 _KINDS: Final = 12
 
 
@@ -96,7 +98,8 @@ class Totals:
         ]
         if self.mentions:
             mentions = number(self.mentions.total(), "mention")
-            found.append(f"{mentions} of {self._old_hosts()} left: {_kinds(self.mentions)}")
+            places = Counter({_PLACES.get(kind, f"in {kind}"): count for kind, count in self.mentions.items()})
+            found.append(f"{mentions} of {self._old_hosts()} outside links left: {_kinds(places)}")
         tables = ((table, table.unmet()) for table in self.tables)
         return found + [
             f"{len(unmet):,} of {number(len(table.lines), 'row')} of {printable.printable(table.name)}"

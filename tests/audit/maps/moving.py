@@ -9,13 +9,13 @@ OLD = "http://old.example/"
 NEW = "https://new.example/"
 
 
-def rules(text: str | bytes, name: str, *more: tuple[str, str], form: str | None = None) -> maps.Rules:
+def rules(text: str | bytes, name: str, *more: tuple[str, str], form: str | None = None, old: str = OLD) -> maps.Rules:
     given = [(text, name), *more]
     sets = [
         maps.read(Path(one), content if isinstance(content, bytes) else content.encode(), format=form if one == name else None)
         for content, one in given
     ]
-    return maps.Rules(sets, OLD, NEW)
+    return maps.Rules(sets, old, NEW)
 
 
 def lead(given: maps.Rules, url: str, files: Collection[str] = ()) -> str | int | None:

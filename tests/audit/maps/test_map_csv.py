@@ -1,5 +1,8 @@
 """Maps in CSV: old, new, status, exact, prefix or regex."""
 
+import io
+
+import openpyxl
 import pytest
 from moving import NEW, OLD, lead, problems, rules
 
@@ -177,3 +180,10 @@ def test_a_row_with_a_query_comes_before_one_without() -> None:
 
 def test_the_first_row_of_two_for_a_url_counts() -> None:
     assert lead(rules("/a,/b\n/a,/c\n", "map.csv"), "/a") == "/b"
+
+
+def test_a_workbook_is_a_table_whatever_format_is_given_for_the_maps() -> None:
+    made, data = openpyxl.Workbook(), io.BytesIO()
+    made.active.append(["/a", "/b"])
+    made.save(data)
+    assert lead(rules(data.getvalue(), "map.xlsx", form="apache"), "/a") == "/b"

@@ -1,17 +1,22 @@
 """Written maps: chains flattened, rules added, in every form; read back they lead to the same places."""
 
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+import moving
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moving import NEW, OLD, lead, problems, rules
+from moving import NEW, lead, problems
 
 from absolve.audit import maps
 from absolve.audit.maps.nginx_config import block_starts
+from absolve.audit.maps.writing import _NAMES
 from absolve.core.errors import UsageError
 
+OLD = "http://new.example/"  # the host stays: an added rule has a path
+rules = partial(moving.rules, old=OLD)
 NAMES = {"csv": "map.csv", "netlify": "_redirects", "cloudflare": "_redirects", "apache": ".htaccess", "nginx": "x.conf", "rewritemap": "x.txt"}
 
 
@@ -265,7 +270,7 @@ def test_without_a_map_the_added_rules_are_the_map() -> None:
 @pytest.mark.parametrize(("form", "line"), [("csv", "/w,/n,301!"), ("netlify", "/w /n 301!")])
 def test_an_added_rule_is_forced_where_a_file_is_in_the_way(form: str, line: str) -> None:
     made = rules("/a,/b,301\n", "map.csv")
-    made.exists = {NEW + "w"}.__contains__
+    made.exists = {NEW + "w", OLD + "w"}.__contains__
     text, back = written(made, form, (OLD + "w", NEW + "n"), (OLD + "v", NEW + "m"))
     assert text.splitlines()[:2] == [line, line.replace("w", "v").replace("/n", "/m").replace("!", "")]
     assert [lead(back, url, ["/w"]) for url in ("/w", "/v")] == ["/n", "/m"]
@@ -291,10 +296,10 @@ def test_what_a_form_cannot_express_is_a_comment_and_returned() -> None:
 
 @pytest.mark.parametrize("form", ["csv", "netlify", "apache", "nginx"])
 def test_rules_of_hosts_keep_their_host(form: str) -> None:
-    made = rules("http://old.example/a,https://new.example/b\n/c,/d,301!\n", "map.csv")
+    made = moving.rules("http://old.example/a,https://new.example/b\n/c,/d,301!\n", "map.csv")
     made.sets[0] = made.sets[0]._replace(format="other")
-    back = written(made, form)[1]
-    assert [lead(back, url) for url in (OLD + "a", "/a", OLD + "c", "/c")] == ["/b", None, "/d", "/d"]
+    back = moving.rules(written(made, form)[0], NAMES[form], form=form)
+    assert [lead(back, url) for url in (moving.OLD + "a", "/a", moving.OLD + "c", "/c")] == ["/b", None, "/d", "/d"]
 
 
 @pytest.mark.parametrize(
@@ -388,10 +393,13 @@ def test_read_back_every_url_leads_to_the_same_target(form: str, rows: list[tupl
 
 
 def test_the_name_of_a_file_says_its_form() -> None:
-    names = {"a/_redirects": "netlify", "m.csv": "csv", ".htaccess": "apache", "x.htaccess.new": "apache", "x.conf": "nginx", "x.map": "nginx", "x.txt": "rewritemap"}
+    names = {"a/_redirects": "netlify", "m.csv": "csv", ".htaccess": "apache", "x.htaccess.new": "apache", "nginx.conf": "nginx", "my-nginx-rules": "nginx", "Apache.conf": "apache", "httpd.conf": "apache", "apache": "apache", "apache.csv": "csv", "x.map": "nginx", "x.txt": "rewritemap"}
     assert {name: maps.form_of(Path(name)) for name in names} == names
-    with pytest.raises(UsageError, match="does not say the format of the map"):
+    with pytest.raises(UsageError, match=r"does not say the format of the map: give one such as map\.csv, _redirects"):
         maps.form_of(Path("x.doc"))
+    with pytest.raises(UsageError, match=r"name it apache\.conf or nginx\.conf"):
+        maps.form_of(Path("site.conf"))
+    assert {maps.form_of(Path(name)) for name in _NAMES.replace(" or ", ", ").split(", ")} <= {*maps.FORMATS}
     with pytest.raises(UsageError, match="a map is written as one of"):
         maps.written("s3", maps.Rules([], None, NEW))
 
@@ -410,6 +418,9 @@ def test_the_name_of_a_file_says_its_form() -> None:
 def test_the_rule_to_add_is_a_text_in_the_form_of_the_map(form: str, expected: str | None) -> None:
     made = maps.Rules([], OLD, NEW)
     assert maps.rule_text(form, made, OLD + "a?b=1", NEW + "c") == expected
+    elsewhere = maps.Rules([], moving.OLD, NEW)  # on the old host a path would stay there
+    text = maps.rule_text(form, elsewhere, moving.OLD + "a?b=1", NEW + "c")
+    assert text == (expected.replace("/c", f"{NEW}c") if expected is not None else None)
     assert maps.rule_text(form, made, "mailto:x", NEW) is None
 
 

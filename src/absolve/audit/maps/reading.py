@@ -76,7 +76,7 @@ def read(
         raise UsageError(f"the format of a map is one of {', '.join(FORMATS)}, not {format!r}")
     if max(data.count(b"\n"), data.count(b"\r")) > MOST_RULES:
         raise UsageError(f"{path}: this map has more than {MOST_RULES:,} lines: one prefix may be many rules")
-    form = format or recognised(path.name, data)
+    form = recognised(path.name, data) if format is None or is_workbook(data) else format
     if form == "csv":
         _refuse(path, binary_form(data, decoded(data[:_LOOKED_AT])) if not is_workbook(data) else None)
         found = spreadsheet.read(str(path), data, hosts, new_first=new_first)

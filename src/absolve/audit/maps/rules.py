@@ -72,6 +72,11 @@ class Rules:
         return self._base_new.startswith("https:") and url.startswith(f"http://{self._home}/")
 
     @property
+    def is_one_host(self) -> bool:
+        """Whether no URL of the old site has another host than the new one."""
+        return self.hosts <= {self._home}
+
+    @property
     def is_forced(self) -> bool:
         """Whether a rule applies where a file exists, too."""
         return any(rule.forced and rule.problem is None for one in self.sets for rule in one.rules)

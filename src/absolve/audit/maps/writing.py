@@ -39,6 +39,7 @@ _LINES: Final[dict[str, Callable[[Rule], list[str] | None]]] = {
     **forms.OF_HOSTS,
 }
 _FORMS: Final = ", ".join(sorted(_LINES))
+_NAMES: Final = "map.csv, _redirects, .htaccess, apache.conf, nginx.conf, Caddyfile, web.config, map.txt or vercel.json"
 _WITH_PCRE: Final = frozenset({"apache", "nginx"})
 _WITH_SIGN: Final = frozenset({"csv", "netlify"})
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*)(?::[0-9]+)?")
@@ -52,10 +53,9 @@ _BY_NAME: Final = (
     ("web.config", "iis"),
     ("caddyfile", "caddy"),
     (".htaccess", "apache"),
-    (".conf", "nginx"),
-    (".map", "nginx"),
     (".txt", "rewritemap"),
 )
+_BY_PART: Final = (("apache", "apache"), ("httpd", "apache"), ("nginx", "nginx"))
 
 
 class Written(NamedTuple):
@@ -71,7 +71,12 @@ def form_of(path: Path) -> str:
     for end, form in _BY_NAME:
         if name.endswith(end) or (end == ".htaccess" and end in name):
             return form
-    raise UsageError(f"the name {path.name!r} does not say the format of the map: give one of {_FORMS}")
+    named = {form for part, form in _BY_PART if part in name} or ({"nginx"} if name.endswith(".map") else set())
+    if len(named) == 1:
+        return named.pop()
+    if name.endswith(".conf"):
+        raise UsageError(f"{path.name!r} may be of Apache or nginx: name it apache.conf or nginx.conf")
+    raise UsageError(f"the name {path.name!r} does not say the format of the map: give one such as {_NAMES}")
 
 
 def form_like(form: str) -> str:
@@ -80,13 +85,16 @@ def form_like(form: str) -> str:
 
 
 def added_rule(rules: Rules, old: str, new: str, *, prefix: bool = False) -> Rule | None:
-    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL."""
+    """Return the rule that leads the path of an old URL, or all below it, to a new one; None for no http URL.
+
+    Its target is a path only where both sites have one host: on another one, a path would stay there.
+    """
     asked = request(old)
     if asked is None:
         return None
     source = asked.decoded + ("" if asked.query is None else f"?{asked.query}")
     target = new
-    if rules.is_new(new):
+    if rules.is_one_host and rules.is_new(new):
         start = new.find("/", new.find("://") + 3)
         target = new[start:] if start >= 0 else "/"
         if target.startswith("//"):  # alone, that would name another host

@@ -94,7 +94,7 @@ def found(source: Source) -> Iterator[Finding]:
 
 
 def counted(source: Source) -> str:
-    """Return the counts of findings as the last line of the command has them: `2 of 30 links and 1 wrong rule`."""
+    """Return the counts of findings as the last line of the command has them: `Findings: 2 of 30 links, 1 page`."""
     rules = RULES_FOUND.format("rules")
     others = source.rows(
         f"SELECT (SELECT count(*) FROM urls WHERE verdict NOT IN {FINE}),"  # noqa: S608 - names of ours
@@ -103,7 +103,9 @@ def counted(source: Source) -> str:
         f" (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({rules}) WHERE problem IS NULL)"
     )
     of_urls, *of_others = next(others)
-    return in_words(source.number("links"), source.number("findings"), source.number("urls"), of_urls, *of_others)
+    numbers = (*map(source.number, ("links", "findings", "urls")), of_urls, *of_others)
+    text = in_words(*numbers, is_whole=not source.number("inputs_unread"))
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def news_of(source: Source, most: int) -> Iterator[tuple[str, str, str]]:

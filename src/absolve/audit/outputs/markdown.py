@@ -82,7 +82,7 @@ def _lines(source: Source) -> Iterator[str]:
     if news := list(news_of(source, MOST_CAUSES)):
         yield from _table("New since the baseline", news, ("verdict", "place", "what"))
         yield ""
-    yield " ".join([f"Findings: {counted(source)}; {number(source.number('causes'), 'cause')}.", *unlisted(source)])
+    yield " ".join([f"{counted(source)}; {number(source.number('causes'), 'cause')}.", *unlisted(source)])
     yield ""
     yield from [f"- {count}. {meaning}" for _, count, meaning in reasons(source)]
     yield from _table("Verdicts", source.rows(_VERDICTS), ("verdict", "meaning", "links", "old URLs", "pages"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.audit.tables import PLACE
 from absolve.core.printable import number
 
 if TYPE_CHECKING:
@@ -154,14 +155,14 @@ VERDICTS: Final = {
     ),
     "wrong-rule": Words(
         "Wrong rule", "A rule of the map never applies, or leads in a circle, to another rule, or to nothing.",
-        "{detail}: {reference}", "Correct the rule, or remove it. --write-map joins chains.",
+        "{detail}: {reference}", "Correct the rule, or remove it.",
     ),
 }
 
 
 _OF_RULES: Final = {
     "loop": "this rule leads in a circle (loop)",
-    "chain": "another rule moves the target of this one on (chain)",
+    "chain": "another rule moves the target of this one on (chain): --write-map joins them",
     "leads to http": "this rule leads to this site by http, which is https",
     "leads to nothing": "this rule moves a URL to where nothing is",
     "hidden by a file": "this rule never applies: the new site has a file of this path",
@@ -197,15 +198,26 @@ def counted(
     differing: int,
     unread: int,
     wrong: int,
+    *,
+    is_whole: bool = True,
 ) -> str:
-    """Return the counts of findings in words: those of links and old URLs, of all of them, and those of others."""
+    """Return the counts of findings in words: those of links and old URLs, of all of them, and those of others.
+
+    `is_whole`: all was read that was given; without that, nothing found is not "no findings".
+    """
+    if is_whole and not any((of_links, of_urls, pages, differing, unread, wrong)):
+        return f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")
     found = [f"{of_links:,} of {number(links, 'link')}"]
     if urls:
         found.append(f"{of_urls:,} of {number(urls, 'old URL')}")
     others = ((pages, "page"), (differing, "differing answer"), (unread, "unread rule"), (wrong, "wrong rule"))
     found += [number(count, noun) for count, noun in others if count]
-    *first, last = found
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"findings: {', '.join(found)}"
+
+
+def fix_options(new_url: str | None) -> str:
+    """Return the options that write the repairs: with a URL for a site of which none is known."""
+    return "--fix --url URL" if new_url is not None and new_url.startswith(PLACE) else "--fix"
 
 
 def words(verdict: str) -> Words:

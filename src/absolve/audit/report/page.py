@@ -16,7 +16,7 @@ import jinja2
 
 from absolve.audit.outputs.findings import counted, news_of
 from absolve.audit.outputs.markdown import can_switch, reasons, unknown, unlisted
-from absolve.audit.outputs.words import SEVERITIES, words
+from absolve.audit.outputs.words import SEVERITIES, fix_options, words
 from absolve.audit.report.data import KINDS, collected, shown
 from absolve.audit.report.pictures import listings, pictures
 from absolve.core.printable import number
@@ -58,6 +58,7 @@ def write(source: Source, file: IO[bytes]) -> None:
         is_fine=can_switch(source),
         reasons=[(verdict, what) for verdict, what, _ in reasons(source)],
         fixes=source.number("fixes"),
+        fix=fix_options(source.summary.get("new_url")),
         baseline=_baseline(source),
         news=[tuple(map(shown, row)) for row in news_of(source, STATIC_CAUSES)],
         unlisted=unlisted(source),

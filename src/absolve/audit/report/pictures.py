@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit.outputs.words import SEVERITIES, words
 from absolve.audit.report.data import shown
-from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET
+from absolve.audit.tables import FINE, PAGE_VERDICTS, QUIET, WITHOUT_EFFECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -161,7 +161,7 @@ _LISTINGS: Final = {
         "Rules of the map without effect",
         "No old URL needs them, or an earlier rule is the same.",
         {"Place": "concat_ws(':', file, line)", "Why": "finding", "Rule": "text"},
-        "problem IS NULL AND (finding = 'unused' OR finding LIKE 'repeats %')",
+        WITHOUT_EFFECT,
         "file, line",
     ),
 }
