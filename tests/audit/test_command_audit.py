@@ -24,7 +24,8 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object, status: int 
 def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("a.html", "no.html"), "a.html": page()})
     out, _ = printed(capsys, site, "--url", NEW, status=1)
-    assert [line.split() for line in out.splitlines()] == [["links", "broken", "1"], ["links", "ok", "1"]]
+    assert out.splitlines()[0].endswith("index.html:1:122: broken: Not there: https://new.example/no.html (1 link on 1 page)")
+    assert [line.split() for line in out.splitlines()[2:]] == [["links", "broken", "1"], ["links", "ok", "1"]]
 
 
 @pytest.mark.parametrize(("fail_on", "status"), [(None, 1), ("none", 0), ("leftover", 0), ("orphan, broken", 1)])

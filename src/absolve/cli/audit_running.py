@@ -240,7 +240,7 @@ def _query(connection: Any, options: argparse.Namespace) -> None:
 def _finish(
     connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool
 ) -> None:
-    """Print the summary, on a terminal with the findings, and set the exit status. `fixed`: the repairs are written."""
+    """Print the causes and the counts, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
     news = connection.execute(_NEW).fetchall() if options.baseline is not None else []
     fresh = {(table, verdict): count for table, verdict, count, _ in news}
@@ -251,9 +251,8 @@ def _finish(
     if not options.quiet and not takes_stdout:
         how, on_terminal = _how(options, failing), is_terminal(sys.stdout)
         view = screen(sys.stdout)
-        if on_terminal and not options.outputs:
-            for line in audit_shown.lines(connection, how, view, fixed=fixed):
-                say(line, sys.stdout)
+        for line in audit_shown.lines(connection, how, view, fixed=fixed, hint=not options.outputs):
+            say(line, sys.stdout)
         for table, verdict, count, _ in counts:
             word = f"{verdict:12}"
             word = audit_shown.painted(verdict, word, how, view) if on_terminal else word
