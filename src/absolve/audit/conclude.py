@@ -47,9 +47,11 @@ WHERE r.side = ? AND r.is_page
 _COUNTS: Final = f"""
 CREATE OR REPLACE TABLE counts AS
 SELECT 'links' AS table_name, verdict, sum(links)::BIGINT AS number, coalesce(any_value(fixes), 0) AS fixes
-FROM sections LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
-WHERE links > 0 GROUP BY verdict
+FROM (SELECT verdict, links FROM sections UNION ALL SELECT verdict, -number FROM ignored_links)
+LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
+GROUP BY verdict HAVING sum(links) > 0
 UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
+UNION ALL SELECT 'links', 'ignored', sum(links)::BIGINT, 0 FROM ignored HAVING sum(links) > 0
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 UNION ALL SELECT 'changes', 'changed', count(*), 0 FROM changes HAVING count(*) > 0
 UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict

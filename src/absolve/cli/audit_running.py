@@ -182,7 +182,7 @@ def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) 
 
 
 def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
-    return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots)
+    return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots, options.json)
 
 
 def _write(
