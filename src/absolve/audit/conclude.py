@@ -56,6 +56,12 @@ UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 UNION ALL SELECT 'changes', 'changed', count(*), 0 FROM changes HAVING count(*) > 0
 UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
 """  # noqa: S608 - names of ours
+# What a server answered, behind the cause that it made.
+_ANSWERED: Final = """
+UPDATE causes SET title = title || ' (' || a.detail || ')' FROM answers a
+WHERE causes.verdict IN ('broken', 'unsure') AND causes.rule IS NULL AND ends_with(causes.title, ': ' || a.url)
+    AND a.kind = 'link' AND a.detail IS NOT NULL
+"""
 
 
 def conclude(
@@ -97,6 +103,8 @@ def conclude(
     insert(connection, "meanings", titles())
     for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
         run(connection, name, question)
+    if len(answers):
+        connection.execute(_ANSWERED)
     connection.execute(_COUNTS)
     connection.execute(tables.created("summary"))
     insert(connection, "summary", _summary(connection, question, failing, unread))

@@ -83,7 +83,7 @@ def links(
         count = _deleted(connection, "findings", met, [ignore.pattern] * 2)
         insert(connection, "ignored", [(number, count, 0)])
     insert(connection, "ignored", [(-1, _by_attribute(connection, read), 0)])
-    connection.execute(f"INSERT INTO ignored_links SELECT verdict, -number FROM ({_QUIET})")
+    connection.execute(f"INSERT INTO ignored_links SELECT verdict, -number FROM ({_QUIET})")  # noqa: S608 - of ours
 
 
 def others(connection: Any, ignores: Sequence[Ignore], table: str, fine: Sequence[str]) -> None:

@@ -90,6 +90,7 @@ def run(
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
+    options.format = outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
         form = options.format or outputs.format_of(name)
         if form not in outputs.FORMATS:

@@ -83,14 +83,16 @@ SELECT (SELECT coalesce(sum(links), 0)::BIGINT FROM tallies),
     (SELECT count(*) FROM pages WHERE verdict <> '{DIFFERS}'), (SELECT count(*) FROM pages WHERE verdict = '{DIFFERS}'),
     (SELECT count(problem) FROM rules), (SELECT count(*) FROM ({RULES_FOUND.format("rules")}) WHERE problem IS NULL),
     (SELECT count(fix) FROM fixed_findings), (SELECT coalesce(sum(links + others), 0)::BIGINT FROM ignored),
-    (SELECT count(*) FROM mentions), (SELECT coalesce(sum(number), 0)::BIGINT FROM left_out)
+    (SELECT count(*) FROM mentions), (SELECT coalesce(sum(number), 0)::BIGINT FROM left_out),
+    (SELECT count(*) FROM findings WHERE verdict = 'unsure' AND target IN (SELECT target FROM not_asked))
 """  # noqa: S608 - names of ours
 
 
 def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: Sequence[Path]) -> str:
     """Return `8 of 30 links and 3 of 6 old URLs have findings; 5 fixes in 4 files written; wrote report.html`."""
-    *counts, fixes, ignored, mentions, left_out = connection.execute(_FOUND).fetchall()[0]
+    *counts, fixes, ignored, mentions, left_out, unasked = connection.execute(_FOUND).fetchall()[0]
     links, of_links, urls, of_urls, *others = counts
+    of_links -= unasked  # nothing is known of them
     if of_links + of_urls + sum(others) == 0 and not report.failures:  # only where all was read that was given
         parts = [f"no findings in {number(links, 'link')}" + (f" and {number(urls, 'old URL')}" if urls else "")]
     else:
@@ -99,6 +101,8 @@ def ending(connection: Any, report: Report, options: argparse.Namespace, wrote: 
         parts.append(_fixed(report, is_diff=options.diff))
     elif fixes:
         parts.append(f"--fix writes {number(fixes, 'repair')}")
+    if unasked:
+        parts.append(f"{number(unasked, 'link')} not asked")
     if ignored:
         parts.append(f"{number(ignored, 'finding')} ignored")
     if options.changed_since is not None:

@@ -35,6 +35,12 @@ def _formats() -> Sequence[str]:
     return tuple(FORMATS)
 
 
+def _format(text: str) -> str:
+    from absolve.tables import OTHERWISE
+
+    return OTHERWISE.get(text, text)
+
+
 def _columns(table: str) -> Sequence[str]:
     from absolve.run.links_task import every_column
 
@@ -277,6 +283,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
                 f"{', '.join(_formats())} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)"
             ),
             choices=_formats,
+            type=_format,
             rivals="form",
         ),
         _harmless(

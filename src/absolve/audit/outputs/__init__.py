@@ -32,6 +32,7 @@ REPORTS: Final = {  # formats for the findings of an audit alone, each with the 
 _NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
 TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.of}
 FORMATS: Final = (*TABLES, *REPORTS)
+ALIASES: Final = {**OTHERWISE, "markdown": "markdown", "md": "markdown"}  # other names of formats
 # The ends of file names, longer ones first.
 SUFFIXES: Final = {
     ".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit",

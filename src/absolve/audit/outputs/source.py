@@ -33,8 +33,13 @@ _INDEXED: Final = {
 }
 _FINDINGS: Final = f" WHERE verdict NOT IN {QUIET}"
 _FOUND: Final = {  # the tables with findings, and which rows of them are some
-    **{"summary": "", "causes": f" WHERE verdict NOT IN {(*QUIET, *FINE)}", "links": _FINDINGS},
-    **{"urls": f" WHERE verdict NOT IN {FINE}", "pages": "", "rules": " WHERE cause IS NOT NULL", "baseline": ""},
+    "summary": "",
+    "causes": f" WHERE verdict NOT IN {(*QUIET, *FINE)}",
+    "links": _FINDINGS,
+    "urls": f" WHERE verdict NOT IN {FINE}",
+    "pages": "",
+    "rules": " WHERE cause IS NOT NULL",
+    "baseline": "",
 }
 _MASKED: Final = "absolve_masked"  # a function of the connection
 _FIND_FUNCTION: Final = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
