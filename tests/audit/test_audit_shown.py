@@ -35,19 +35,21 @@ def site(tmp_path: Path) -> Path:
     return written(tmp_path / "site", SITE)
 
 
-def test_findings_are_grouped_by_page_and_aligned(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_causes_come_first_and_are_the_same_in_a_pipe(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(site.parent)
-    shown = on_terminal("site", "--url", NEW, "--old-url", OLD, columns=100)
-    assert shown.splitlines()[:6] == [
-        "site/index.html",
-        "   1:99  broken    no.html       → https://new.example/no.html",
-        "  1:123  case      A.html        → https://new.example/A.html",
-        "                   write: a.html",
-        "  1:146  leftover  http://old.example/a.html",
-        "                   write: https://new.example/a.html",
+    arguments = ("site", "--url", NEW, "--old-url", OLD)
+    shown = on_terminal(*arguments, columns=200)
+    lines = [
+        "site/index.html:1:123: case: There in other letter case: https://new.example/A.html (1 link on 1 page); write: a.html",
+        "site/index.html:1:146: leftover: Still names the old site: http://old.example/a.html (1 link on 1 page); write: https://new.example/a.html",
+        "site/index.html:1:99: broken: Not there: https://new.example/no.html (1 link on 1 page)",
     ]
-    assert "pages\n  orphan  https://new.example/b/lone.html\n          no page links to it" in shown
+    assert set(lines) <= set(shown.splitlines()[:4])
+    assert "orphan: No link and no sitemap leads to the page. (1 page)\n\n" in shown
     assert re.search(r"^links  broken +2$", shown, re.MULTILINE)
+    argv = [sys.executable, "-m", "absolve", "audit", *arguments]
+    piped = subprocess.run(argv, capture_output=True, check=False, env=os.environ | {"PYTHONUTF8": "1"})
+    assert piped.stdout.decode() == shown
 
 
 @pytest.mark.parametrize("columns", [40, 80, 132])
@@ -60,7 +62,6 @@ def test_no_line_is_wider_than_the_terminal(site: Path, columns: int) -> None:
 def test_a_document_writes_no_control_character(site: Path, *, color: bool) -> None:
     shown = on_terminal(site, "--url", NEW, "--old-url", OLD, color=color)
     assert ("\x1b[31mbroken\x1b[0m" in shown) == color
-    assert ("\x1b]8;;https://new.example/no.html\x1b\\" in shown) == color
     bare = _STYLES.sub("", shown)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", bare)
 
@@ -70,10 +71,10 @@ def test_old_urls_have_the_rule_to_add_and_maps_their_unread_rules(tmp_path: Pat
     new = written(tmp_path / "new", {"index.html": links("x/c.html"), "x/c.html": page(text)})
     old = written(tmp_path / "old", {"c.html": page(text), "lost.html": page()})
     (tmp_path / "m.csv").write_text("/a,/b\n/x,javascript:alert(1)\n/y,/y\n", "utf-8")
-    shown = on_terminal(new, "--url", NEW, "--old", old, "--old-url", OLD, "--map", tmp_path / "m.csv", columns=200)
-    assert "  moved  http://old.example/c.html\n         now at: https://new.example/x/c.html\n" in shown
-    assert f"rule to add: /c.html,{NEW}x/c.html" in shown
-    assert re.search(r"m\.csv\n  1  +wrong  +/a,/b\n .*\n  2  +unread  /x,javascript:alert\(1\)\n .*\n  3  +wrong  +/y,/y\n", shown)
+    shown = on_terminal(new, "--url", NEW, "--old", old, "--old-url", OLD, "--map", tmp_path / "m.csv", columns=250)
+    assert f"c.html: moved: Moved, without a rule: /c.html -> /x/c.html (1 old URL); a rule to add: /c.html,{NEW}x/c.html" in shown
+    assert re.search(r"m\.csv:1: wrong-rule: .*\(1 rule\)\n", shown)
+    assert re.search(r"m\.csv:2: unread-rule: .*\(1 rule\)\n", shown)
 
 
 def test_what_was_repaired_is_not_listed(site: Path) -> None:
@@ -82,14 +83,17 @@ def test_what_was_repaired_is_not_listed(site: Path) -> None:
     assert "A.html" not in shown
 
 
-def test_findings_beyond_a_limit_are_counted(tmp_path: Path) -> None:
-    site = written(tmp_path / "site", {"index.html": links(*(f"no{number}.html" for number in range(audit_shown.MOST + 3)))})
-    shown = on_terminal(site, "--url", NEW)
-    assert "\n3 more: -o report.html or -f jsonl lists all\n" in shown
-    assert shown.count("  broken  no") == audit_shown.MOST
+def test_causes_beyond_a_limit_are_counted_and_one_target_is_one_cause(tmp_path: Path) -> None:
+    names = [f"no{number}.html" for number in range(audit_shown.MOST + 2)]
+    site = written(tmp_path / "site", {"index.html": links(*["gone.html"] * 300, *names)})
+    shown = on_terminal(site, "--url", NEW, columns=200)
+    assert "Not there: https://new.example/gone.html (300 links on 1 page)" in shown.splitlines()[0]
+    assert "Each finding: -o report.html, or -f jsonl\n" in on_terminal(site, "--url", NEW, "--ignore", "/no")
+    assert "\n3 more causes: -o report.html, or -f jsonl\n" in shown
+    assert shown.count(" broken: Not there: ") == audit_shown.MOST
 
 
-@pytest.mark.parametrize("options", [("-q",), ("--sql", "SELECT 1"), ("-f", "jsonl"), ("-o", "{}/x.html")])
-def test_another_output_takes_the_place_of_the_list(site: Path, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("options", [("-q",), ("--sql", "SELECT 1"), ("-f", "jsonl")])
+def test_another_output_takes_the_place_of_the_causes(site: Path, options: tuple[str, ...]) -> None:
     given = [option.format(site.parent) for option in options]
-    assert "site/index.html\n" not in on_terminal(site, "--url", NEW, *given)
+    assert "index.html:1:99: broken" not in on_terminal(site, "--url", NEW, *given)

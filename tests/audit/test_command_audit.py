@@ -24,7 +24,8 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object, status: int 
 def test_the_summary_counts_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     site = written(tmp_path / "site", {"index.html": links("a.html", "no.html"), "a.html": page()})
     out, _ = printed(capsys, site, "--url", NEW, status=1)
-    assert [line.split() for line in out.splitlines()] == [["links", "broken", "1"], ["links", "ok", "1"]]
+    assert out.splitlines()[0].endswith("index.html:1:122: broken: Not there: https://new.example/no.html (1 link on 1 page)")
+    assert [line.split() for line in out.splitlines()[2:]] == [["links", "broken", "1"], ["links", "ok", "1"]]
 
 
 @pytest.mark.parametrize(("fail_on", "status"), [(None, 1), ("none", 0), ("leftover", 0), ("orphan, broken", 1)])
@@ -396,3 +397,57 @@ def test_check_is_an_audit_of_one_site(tmp_path: Path, capsys: pytest.CaptureFix
     assert (after.out, "fail-on" in after.err) == (before.out, True)  # the file was found, not named
     monkeypatch.setenv("ABSOLVE_CONFIG", "absolve.toml")
     assert main(["check", str(site), "--url", NEW]) == 0
+
+
+def test_json_prints_what_was_found_and_an_output_has_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("a.html", "no.html"), "a.html": page()})
+    found = json.loads(printed(capsys, site, "--url", NEW, "--json")[0])
+    assert {row["table"] for row in found} == {"summary", "causes", "links"}
+    assert [row["reference"] for row in found if row["table"] == "links"] == ["no.html"]
+    printed(capsys, site, "--url", NEW, "-o", tmp_path / "x.json")
+    assert len(json.loads((tmp_path / "x.json").read_bytes())) > len(found)
+    for name in ("md", "markdown"):
+        assert printed(capsys, site, "--url", NEW, "-f", name)[0].startswith("## ")
+    assert main(["links", str(site), "-f", "markdown"]) == 0
+    assert capsys.readouterr().out.startswith("| document |")
+
+
+def test_ignored_links_have_a_row_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("a.html", "no.html", "x.html"), "a.html": page()})
+    out, _ = printed(capsys, site, "--url", NEW, "--ignore", "no.html")
+    assert [line.split() for line in out.splitlines()[2:]] == [["links", word, "1"] for word in ("broken", "ignored", "ok")]
+
+
+def test_an_assumed_url_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = "<!-- saved from url=(0029)http://other.example/x/a.html --><a href=b.html>b</a>"
+    site = written(tmp_path / "site", {"a.html": saved, "b.html": page()})
+    out, err = printed(capsys, site, "--sql", "SELECT base_source FROM links WHERE reference = 'b.html'")
+    assert out.splitlines()[1] == "assumed"
+    assert "overruled: the assumed URL http://localhost/a.html overrules what the page records" in err
+
+
+def test_links_of_single_files_lead_to_the_files_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("b.html#x", "sub/", "img/p.png", "no.html", "../../../../../../etc/passwd", "%2e%2e%2f%2e%2e%2fetc/passwd")
+    files = {"a.html": links(*names), "b.html": page(), "sub/index.html": links("../b.html", "c.html"), "img/p.png": ""}
+    site = written(tmp_path / "site", files)
+    monkeypatch.chdir(site)
+    of_url = ["no.html", names[-1]]  # the other one leads out of the site
+    for how, missing in (("a.html", "sub/index.html"), [*names[3:], "c.html"]), ((str(site / "a.html"), "--url", f"{NEW}docs/a.html"), of_url):
+        assert main(["check", *how, "-o", str(tmp_path / "out.jsonl")]) == 1
+        rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+        broken = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"]
+        assert broken == missing
+
+
+def test_a_glob_that_excludes_nothing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": page(), "drafts/a.html": page(), "x.tmp": ""})
+    _, err = printed(capsys, site, "--url", NEW, "--exclude", "drafts/", "--exclude", "*.tmp", "--exclude", "index")
+    assert err.count("unused-exclude: ") == 1
+    assert "no name matches 'index': a glob is for a whole name, as '*index*'" in err
+
+
+def test_a_dead_link_to_another_site_has_its_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = written(tmp_path / "site", {"index.html": links("http://ext.example/gone")})
+    (tmp_path / "answers.jsonl").write_text('{"url": "http://ext.example/gone", "status": 404}\n', "utf-8")
+    out, _ = printed(capsys, site, "--url", NEW, "--answers", tmp_path / "answers.jsonl")
+    assert "broken: Not there: http://ext.example/gone (status 404) (1 link on 1 page)" in out

@@ -60,6 +60,8 @@ def why(site: Path, url: str, capsys: pytest.CaptureFixture[str], *arguments: st
         (NEW + "docs/", "plain", ["Assumed of the server, plain: the URL of a folder is answered by its index.html or index.htm", "--server has others."]),
         ("http://[", "plain", ["http://[\n  1 link leads there:\n    new/b.html:1", "Verdict malformed"]),
         ("http://]", "plain", ["http://]\n  Unknown: "]),
+        ("c.html", "plain", ["https://new.example/docs/c.html\n", "https://new.example/docs//c.html\n"]),
+        ("moved-text.html", "plain", ["https://new.example/moved-text.html\n"]),
         ("/a.html", "plain", ["https://new.example/a.html\n", "http://old.example/a.html\n"]),
     ],
 )  # fmt: skip

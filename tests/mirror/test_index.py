@@ -136,7 +136,7 @@ def test_files_that_are_missing_are_apart_from_links_to_other_sites(working: Wor
     assert re.findall("<bdi>(.*?)</bdi><br><small>(.*?),? first", missing) == [
         ("http://x/1", "picture and page or file, for 2 files"), ("http://www.h/gone", "page or file, for 1 file"),
     ]  # fmt: skip
-    assert missing.startswith("1 needed file missing, 1 linked page not captured</h2>")
+    assert missing.startswith("1 missing file, 1 linked page not captured</h2>")
     assert elsewhere.startswith("2 links to other sites</h2>")
     assert re.findall("<summary>(.*) <span>(.*)</span>|<bdi>(.*)</bdi>", elsewhere)[:3] == [
         ("y", "2 links", ""), ("", "", "http://y/2"), ("", "", "http://y/3"),

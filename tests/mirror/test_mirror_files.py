@@ -68,7 +68,7 @@ def test_a_file_that_a_folder_without_a_url_lacks_is_missing(tmp_path: Path, cap
     for source in (folder, tmp_path / "in.zip"):
         out = tmp_path / f"out of {source.stem} {source.is_file()}"
         assert main(["mirror", str(source), "-o", str(out)]) == 0
-        lacks = "1 needed file missing, 1 linked page not captured"
+        lacks = "1 missing file, 1 linked page not captured"
         assert f", {lacks}" in capsys.readouterr().err
         assert re.findall(r"<bdi>[^<:]*(gone\.\w+)<", (out / "index.html").read_text()) == ["gone.png", "gone.html"]
         assert main(["mirror", "--check", str(out)]) == 1

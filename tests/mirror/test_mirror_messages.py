@@ -206,7 +206,7 @@ def test_a_content_id_of_another_message_or_of_no_part_is_missing(tmp_path: Path
     box = "".join(f"From a@x Wed May  1 00:00:00 2024\nFrom: a@x\n{mail}\n" for mail in mails)
     (tmp_path / "c.mbox").write_text(box)
     assert main(["mirror", str(tmp_path / "c.mbox"), "-o", str(tmp_path / "m")]) == 0
-    assert "2 needed files missing" in capsys.readouterr().err
+    assert "2 missing files" in capsys.readouterr().err
     pages = {data for path, data in tree(tmp_path / "m").items() if path.endswith(".html") and "/" in path}
     assert pages == {IMAGE.format("cid:i@x").encode(), IMAGE.format("cid:none@x").encode()}
 

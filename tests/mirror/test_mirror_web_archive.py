@@ -68,5 +68,5 @@ def test_a_part_that_mail_names_and_the_archive_lacks_is_missing(tmp_path: Path,
     page = b"<meta charset=utf-8><img src=x-msg://4/i.png><img src=applewebdata://0-1/i.png><img src=cid:i@x>"
     (tmp_path / "a.webarchive").write_bytes(plistlib.dumps(web_archive(resource("x-msg://4/", page), PNG)))
     assert main(["mirror", str(tmp_path / "a.webarchive"), "-o", str(tmp_path / "m")]) == 0
-    assert "3 needed files missing" in capsys.readouterr().err
+    assert "3 missing files" in capsys.readouterr().err
     assert (tmp_path / "m/a.webarchive/1/resource-1.html").read_bytes() == page

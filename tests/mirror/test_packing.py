@@ -94,7 +94,7 @@ def test_the_counts_are_those_of_what_the_file_holds(site: Path, name: str, caps
     (site / "site/a/more.html").write_text("<img src=gone.png>")
     (site / "site/s.css").write_text("h1 { background: url(lost.png) }")
     assert main(["mirror", "site", "--url", URL, "--from", URL, "-o", name]) == 0
-    assert f"absolve: {name}: 8 documents, 2 needed files missing" in capsys.readouterr().err  # of those also that of away
+    assert f"absolve: {name}: 8 documents, 2 missing files" in capsys.readouterr().err  # of those also that of away
 
 
 def test_of_several_pages_one_is_named(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -270,7 +270,10 @@ def test_a_mirror_of_a_url_asks_for_what_its_pages_need(depth: str, more: list[s
 @pytest.mark.parametrize("depth", ["0", "9"])
 def test_an_audit_of_a_url_finds_its_broken_links(depth: str, site: Server, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", f"{site.url}/", "--depth", depth, "--retries", "0", "-f", "jsonl"]) == 1
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    out, err = capsys.readouterr()
+    assert f"note: asked: {4 if depth == '0' else 2} URLs that links and maps name" in err
+    assert "; 1 link not asked" in err
+    rows = [json.loads(line) for line in out.splitlines()]
     found = {(row["document"].replace(site.url, ""), row["reference"]) for row in rows if row["table"] == "links" and row["verdict"] == "broken"}
     assert found == {("/", "gone")}
     unsure = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "unsure"]

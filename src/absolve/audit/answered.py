@@ -250,21 +250,25 @@ _OF_LINKS: Final = {GONE: "broken", REFUSED: UNSURE, UNSURE: UNSURE}
 
 
 # Of a site that is named by URLs the files are not all there is: what was not asked for, such as forms, is not known.
-_NOT_ASKED: Final = f"""
-INSERT INTO answered SELECT DISTINCT a.target, '{UNSURE}', NULL, 0, false
+_NOT_ASKED: Final = """
+CREATE OR REPLACE TABLE not_asked AS SELECT DISTINCT a.target
 FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url JOIN scopes n ON n.side = 'new' AND n.site = l.site
 WHERE l.resource IS NULL AND starts_with(l.path, n.prefix) AND a.target NOT IN (SELECT target FROM answered)
-"""  # noqa: S608 - a word of ours
+AND NOT ?
+"""
 
 
-def of_links(connection: Any, found: Answers, *, is_whole: bool = True) -> None:
+def of_links(connection: Any, found: Answers, there: Iterable[str] = (), *, is_whole: bool = True) -> None:
     """Fill the tables `answered`, the verdicts of targets that servers decide because no file does, and `working`.
 
-    `is_whole`: the files are the whole new site.
+    `there`: targets that are files which were not read. `is_whole`: the files are the whole new site.
     """
-    insert(connection, "answered", _of_links(each(connection, LINKED), found))
-    if not is_whole:
-        connection.execute(_NOT_ASKED)
+    known = set(there)
+    insert(connection, "answered", ((target, "ok", None, 0, False) for target in known))
+    asked = (row for row in each(connection, LINKED) if row[0] not in known)
+    insert(connection, "answered", _of_links(asked, found))
+    connection.execute(_NOT_ASKED, [is_whole])
+    connection.execute(f"INSERT INTO answered SELECT target, '{UNSURE}', NULL, 0, false FROM not_asked")  # noqa: S608 - of ours
     insert(connection, "working", ((one.url,) for one in found if (found.verdict(one.url) or ("",))[0] == WORKS))
 
 

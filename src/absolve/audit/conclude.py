@@ -47,13 +47,21 @@ WHERE r.side = ? AND r.is_page
 _COUNTS: Final = f"""
 CREATE OR REPLACE TABLE counts AS
 SELECT 'links' AS table_name, verdict, sum(links)::BIGINT AS number, coalesce(any_value(fixes), 0) AS fixes
-FROM sections LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
-WHERE links > 0 GROUP BY verdict
+FROM (SELECT verdict, links FROM sections UNION ALL SELECT verdict, -number FROM ignored_links)
+LEFT JOIN (SELECT verdict, count(fix) AS fixes FROM fixed_findings GROUP BY verdict) USING (verdict)
+GROUP BY verdict HAVING sum(links) > 0
 UNION ALL SELECT 'urls', verdict, count(*), 0 FROM urls GROUP BY verdict
+UNION ALL SELECT 'links', 'ignored', sum(links)::BIGINT, 0 FROM ignored HAVING sum(links) > 0
 UNION ALL SELECT 'pages', verdict, count(*), 0 FROM pages GROUP BY verdict
 UNION ALL SELECT 'changes', 'changed', count(*), 0 FROM changes HAVING count(*) > 0
 UNION ALL SELECT 'rules', verdict, count(*), 0 FROM ({tables.RULES_FOUND.format("rules")}) GROUP BY verdict
 """  # noqa: S608 - names of ours
+# What a server answered, behind the cause that it made.
+_ANSWERED: Final = """
+UPDATE causes SET title = title || ' (' || a.detail || ')' FROM answers a
+WHERE causes.verdict IN ('broken', 'unsure') AND causes.rule IS NULL AND ends_with(causes.title, ': ' || a.url)
+    AND a.kind = 'link' AND a.detail IS NOT NULL
+"""
 
 
 def conclude(
@@ -95,6 +103,8 @@ def conclude(
     insert(connection, "meanings", titles())
     for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
         run(connection, name, question)
+    if len(answers):
+        connection.execute(_ANSWERED)
     connection.execute(_COUNTS)
     connection.execute(tables.created("summary"))
     insert(connection, "summary", _summary(connection, question, failing, unread))

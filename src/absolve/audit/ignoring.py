@@ -34,6 +34,8 @@ _PAGES: Final = "media_type = 'text/html' AND document IN (SELECT document FROM 
 _ROUTES: Final = """
 DELETE FROM findings WHERE verdict = 'fragment' AND regexp_matches(fragment_of(target), '^[!/]')
 """
+# Findings by the verdict that their links have without them: what is left of it after the patterns is not ignored.
+_QUIET: Final = "SELECT quiet_verdict(scope) AS verdict, count(*) AS number FROM findings GROUP BY ALL"
 
 
 class Ignore(NamedTuple):
@@ -75,11 +77,13 @@ def links(
     connection.execute("CREATE OR REPLACE TABLE ignored (pattern BIGINT, links BIGINT, others BIGINT)")
     if not routes:
         connection.execute(_ROUTES)
+    connection.execute(f"CREATE OR REPLACE TABLE ignored_links AS {_QUIET}")
     for number, ignore in enumerate(ignores):
         met = "regexp_matches(reference, ?) OR regexp_matches(coalesce(target, ''), ?)"
         count = _deleted(connection, "findings", met, [ignore.pattern] * 2)
         insert(connection, "ignored", [(number, count, 0)])
     insert(connection, "ignored", [(-1, _by_attribute(connection, read), 0)])
+    connection.execute(f"INSERT INTO ignored_links SELECT verdict, -number FROM ({_QUIET})")  # noqa: S608 - of ours
 
 
 def others(connection: Any, ignores: Sequence[Ignore], table: str, fine: Sequence[str]) -> None:

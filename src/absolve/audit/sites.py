@@ -7,17 +7,22 @@ In: the options by their names in the command, a connection, the course of the r
 from __future__ import annotations
 
 import copy
+import os
 import re
 from contextlib import closing
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from absolve.audit import load, url_lists
+from absolve.audit.answered import LINKED
+from absolve.audit.judge import each
 from absolve.audit.tables import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
+from absolve.document.base_layers import ASSUMED
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions, Sided, listed_of
@@ -96,6 +101,40 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
     for side in load.SIDES:
         _check(connection, side, found.kinds[side], options, course)
+
+
+def beside(connection: Any, found: Sites) -> Iterator[str]:
+    """Yield targets of links that are files on the disk, in the folders of files that were given by name.
+
+    Such a file belongs to a site whose other files were not given, as by a hook that checks what a commit changes.
+    """
+    files = [name for name in found.kinds[load.NEW].documents if Path(name).is_file()]
+    query = "SELECT DISTINCT url FROM new_documents WHERE document = ? AND entity = '' AND url IS NOT NULL"
+    roots = {_root_of(url, name) for name in files for (url,) in connection.execute(query, [name]).fetchall()}
+    if not roots:
+        return
+    for target, url, is_inside, _ in each(connection, LINKED):
+        path = url.partition("?")[0]
+        below = ((folder, path.removeprefix(root)) for root, folder in roots if path.startswith(root))
+        if is_inside and any(_is_file(*one) for one in below):
+            yield target
+
+
+def _root_of(url: str, name: str) -> tuple[str, Path]:
+    """Return the topmost folder that the URL of a document and its path have in common."""
+    folder, at = Path(name).absolute().parent, url.partition("?")[0].rpartition("/")[0]
+    while at.count("/") > 2 and unquote(at.rpartition("/")[2]) == folder.name:
+        folder, at = folder.parent, at.rpartition("/")[0]
+    return f"{at}/", folder
+
+
+def _is_file(folder: Path, path: str) -> bool:
+    """Return whether a file, or a folder with a page, is there; no path leads out of the folder."""
+    steps = unquote(path).split("/")
+    if any(step == ".." or "\0" in step or os.sep in step for step in steps):
+        return False
+    place = folder.joinpath(*filter(None, steps))
+    return (place / "index.html").is_file() if not steps[-1] or place.is_dir() else place.is_file()
 
 
 def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:
@@ -188,7 +227,15 @@ def _placed(input_: Input, options: Any) -> Input:
     if kind in _CONTAINERS:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
-        return input_ if input_.url is not None and input_.url.endswith("/") else input_._replace(url=PLACE)
+        is_given = input_.url is not None and input_.url.endswith("/")
+        return input_ if is_given else input_._replace(url=PLACE, url_source=ASSUMED)
     if input_.url is None and not input_.claims and not options.file_urls:
-        return input_._replace(url=PLACE + inputs.escaped(input_.place))
+        return input_._replace(url=PLACE + inputs.escaped(_place(input_)), url_source=ASSUMED)
     return input_
+
+
+def _place(input_: Input) -> str:
+    """Return the path of a document in its site: of one that was given by name, its path below the working folder."""
+    path = Path(os.path.abspath(input_.name))  # noqa: PTH100 - without links
+    is_below = not input_.found and path.is_relative_to(Path.cwd()) and path.is_file()
+    return path.relative_to(Path.cwd()).as_posix() if is_below else input_.place

@@ -79,19 +79,14 @@ def explained(audit: Audit, given: str) -> Iterator[str]:
     """Yield the lines about a URL, or about a path of either site."""
     urls = _urls(audit.question, given)
     _locate(audit, [url.partition("#")[0] for url in urls])
-    is_known = False
-    for url in urls or [given]:
-        lines = [*_of_old(audit, url), *_of_new(audit, url)]
-        if lines:
-            is_known = True
-            yield url
-            yield from (f"  {line}" for line in lines)
-    for url in urls if not is_known else ():
-        if (lines := list(_of_rule(audit, url))) != []:
-            is_known = True
-            yield url
-            yield from (f"  {line}" for line in lines)
-    if is_known:
+    found = list(_about(audit, urls or [given]))
+    if not found and (named := _named(audit, given)):
+        _locate(audit, named)
+        found = list(_about(audit, named))
+    if not found:
+        found = list(_about(audit, urls, of_rules=True))
+    yield from found
+    if found:
         yield _assumed(audit.question)
     else:
         sites = " and ".join(filter(None, (audit.question.new_url, audit.question.old_url)))
@@ -115,6 +110,27 @@ def _assumed(question: Question) -> str:
     return f"Assumed of the server, {name}: {', '.join(parts)}{more}. --server has others."
 
 
+def _about(audit: Audit, urls: list[str], *, of_rules: bool = False) -> Iterator[str]:
+    """Yield the lines about each URL of which anything is known; `of_rules`: of which only a rule is."""
+    for url in urls:
+        if lines := list(_of_rule(audit, url)) if of_rules else [*_of_old(audit, url), *_of_new(audit, url)]:
+            yield url
+            yield from (f"  {line}" for line in lines)
+
+
+def _named(audit: Audit, given: str) -> list[str]:
+    """Return the URLs that a file or the end of a path names."""
+    end = given.removeprefix("./")
+    if not end or "://" in end:
+        return []
+    query = f"""
+        SELECT n.url FROM resources r JOIN named n USING (resource) WHERE r.document = $1
+        UNION SELECT url FROM (SELECT url FROM asked UNION ALL SELECT url FROM named UNION ALL SELECT url FROM old_urls)
+        WHERE ends_with(url, '/' || ltrim($1, '/')) ORDER BY ALL LIMIT {_MOST}
+    """  # noqa: S608 - a number of ours
+    return [url for (url,) in each(audit.connection, query, [end])]
+
+
 def _urls(question: Question, given: str) -> list[str]:
     """Return the URLs that a text names: a path is one of both sites."""
     bare, crosshatch, fragment = given.partition("#")
@@ -127,7 +143,7 @@ def _urls(question: Question, given: str) -> list[str]:
 def _locate(audit: Audit, urls: list[str]) -> None:
     """Find URLs on both sites: links may name none of them."""
     audit.connection.execute("CREATE OR REPLACE TABLE wanted (side VARCHAR, url VARCHAR)")
-    insert(audit.connection, "wanted", [(side, url) for url in urls for side in ("old", "new")])
+    insert(audit.connection, "wanted", [(side, url.partition("#")[0]) for url in urls for side in ("old", "new")])
     locate(audit.connection, audit.question)
 
 

@@ -59,6 +59,8 @@ def asked(
         interruption: KeyboardInterrupt | None = None
         try:
             live.ask(requests, asking, keep, _progress(len(requests), quiet=options.quiet))
+            if not options.quiet:
+                course.reports.note("asked", f"{number(len(requests), 'URL')} that links and maps name")
         except KeyboardInterrupt as error:
             interruption = error
             file.seek(size)  # the last record may be cut

@@ -89,6 +89,7 @@ def run(
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise UsageError for an output that cannot be written, before the sites are read."""
+    options.format = outputs.ALIASES.get(options.format, options.format)
     for name in options.outputs:
         form = options.format or outputs.format_of(name)
         if form not in outputs.FORMATS:
@@ -157,7 +158,7 @@ def _jobs(path: str, options: argparse.Namespace, found: Sites, report: Report) 
 
 
 def _how(options: argparse.Namespace, failing: Collection[str], roots: tuple[Path, ...] = ()) -> outputs.Options:
-    return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots)
+    return outputs.Options(frozenset(failing), options.show_credentials, options.format, roots, options.json)
 
 
 def _write(
@@ -215,7 +216,7 @@ def _query(connection: Any, options: argparse.Namespace) -> None:
 def _finish(
     connection: Any, options: argparse.Namespace, report: Report, failing: Collection[str], *, fixed: bool
 ) -> None:
-    """Print the summary, on a terminal with the findings, and set the exit status. `fixed`: the repairs are written."""
+    """Print the causes and the counts, and set the exit status. `fixed`: the repairs are written."""
     counts = connection.execute(_COUNTS).fetchall()
     news = connection.execute(_NEW).fetchall() if options.baseline is not None else []
     fresh = {(table, verdict): count for table, verdict, count, _ in news}
@@ -226,9 +227,8 @@ def _finish(
     if not options.quiet and not takes_stdout:
         how, on_terminal = _how(options, failing), is_terminal(sys.stdout)
         view = screen(sys.stdout)
-        if on_terminal and not options.outputs:
-            for line in audit_shown.lines(connection, how, view, fixed=fixed):
-                say(line, sys.stdout)
+        for line in audit_shown.lines(connection, how, view, fixed=fixed, hint=not options.outputs):
+            say(line, sys.stdout)
         for table, verdict, count, _ in counts:
             word = f"{verdict:12}"
             word = audit_shown.painted(verdict, word, how, view) if on_terminal else word

@@ -81,5 +81,6 @@ def _ask(urls: list[str], path: Path, options: argparse.Namespace, report: Repor
         text = f"pages that need more than {crawl.MOST_OTHERS:,} other URLs: {left}; for large sites: {_OTHERS}"
         report.aside(Diagnostic("too-many-pages", text, urls[0], failed=True))
     if not options.quiet:
-        report.note("asked", f"{number(done.pages, 'page')}, {number(done.asked - done.pages, 'other URL')}")
+        others = f", {number(done.asked - done.pages, 'other URL')}" if done.asked > done.pages else ""
+        report.note("asked", f"{number(done.pages, 'page')}{others}")
     return True

@@ -30,6 +30,7 @@ from absolve.mirror.survey import Choice
 from absolve.mirror.task import MirrorOptions
 from absolve.mirror.urls import Equivalences, wanted
 from absolve.run import buckets, journal, leftovers, outputs, plan, special_files
+from absolve.run.inputs import is_folder
 from absolve.run.sources import STDIN
 from absolve.urls.identity import without_user
 

@@ -35,6 +35,12 @@ def _formats() -> Sequence[str]:
     return tuple(FORMATS)
 
 
+def _format(text: str) -> str:
+    from absolve.tables import OTHERWISE
+
+    return OTHERWISE.get(text, text)
+
+
 def _columns(table: str) -> Sequence[str]:
     from absolve.run.links_task import every_column
 
@@ -283,6 +289,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
                 f"{', '.join(_formats())} (default: by the suffix of OUT; without OUT table on a terminal, else jsonl)"
             ),
             choices=_formats,
+            type=_format,
             rivals="form",
         ),
         _harmless(
@@ -298,7 +305,13 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "format of all outputs; without -o, of the standard output",
             rivals="form",
         ),
-        _harmless("--json", f"{_LISTS} base audit", "print JSON, as --format json", rivals="form"),
+        _harmless("--json", f"{_LISTS} base", "print JSON, as --format json", rivals="form"),
+        _harmless(
+            "--json",
+            "audit",
+            "print the summary, the causes and the findings as JSON; --format json prints all tables",
+            rivals="form",
+        ),
         _harmless("--json", "rewrite", "with --dry-run: print JSON, an object for each input"),
         _harmless("--json", "mirror", "with --check or --dry-run: print JSON, an object for each fault or URL"),
         _harmless("--json", "verify", "print the differences as JSON on the standard output"),

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_URL: Final = "--default-url"  # the option for documents that record no URL
+ASSUMED: Final = "assumed"  # in the place of --url, by an audit
+GIVEN_FOR_ALL: Final = frozenset({"--url", ASSUMED})  # sources of a URL that is one for several documents
 
 
 def retrieval_claim(url: str, option: str = "--url") -> BaseClaim:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from absolve.core.errors import Diagnostic, DiagnosticWarning, in_short
 from absolve.core.model import REDIRECTED, RETRIEVAL
-from absolve.document.base_layers import DEFAULT_URL
+from absolve.document.base_layers import ASSUMED, DEFAULT_URL, GIVEN_FOR_ALL
 from absolve.document.diagnostics import base_too_long
 from absolve.document.walk import inners, is_known, with_relative
 from absolve.formats import registry
@@ -81,8 +81,9 @@ def about_bases(entity: Entity, advice: str = "give --url") -> Iterator[Diagnost
 
 
 # Sources of retrieval URLs that no page records.
-_GIVEN: Final = frozenset(
-    {"--url", DEFAULT_URL, REDIRECTED, "--file-urls", "mirror layout", "root of the package", "path in the package"}
+_GIVEN: Final = (
+    {"--file-urls", "mirror layout", "root of the package", "path in the package", DEFAULT_URL, REDIRECTED}
+    | GIVEN_FOR_ALL
 )
 
 
@@ -92,7 +93,9 @@ def overruled(entity: Entity) -> list[Diagnostic]:
     if not found:
         return []
     first, more = found[0], len(found) - 1
-    text = f"--url overrules what the page records ({first.base.source}): {in_short(first.base.reference)!r}"
+    by = next(one.base for page in _pages(entity) for one in page.bases.own.chain if one.base.source in GIVEN_FOR_ALL)
+    name = "--url" if by.source != ASSUMED else f"the assumed URL {in_short(by.reference)}"
+    text = f"{name} overrules what the page records ({first.base.source}): {in_short(first.base.reference)!r}"
     text += f", and those of {more:,} more in the same file" if more else ""
     line = first.line if first in entity.bases.own.chain else None
     return [Diagnostic("overruled", text, entity.name, line)]
@@ -108,7 +111,7 @@ def _pages(entity: Entity) -> Iterator[Entity]:
 
 def _overruled(own: BaseURL) -> ClaimOutcome | None:
     """Return the claim of a retrieval URL in the document that --url overrules; None if there is none, or the same."""
-    if not any(one.base.source == "--url" and one.verdict in {"won", "resolved against"} for one in own.chain):
+    if not any(one.base.source in GIVEN_FOR_ALL and one.verdict in {"won", "resolved against"} for one in own.chain):
         return None
     lost = (one for one in own.chain if one.base.layer is RETRIEVAL and one.base.source not in _GIVEN)
     return next((one for one in lost if not _is_one_page(own.url, one.url or one.base.reference)), None)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import DocumentError
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import RETRIEVAL, Document
-from absolve.document.base_layers import DEFAULT_URL
+from absolve.document.base_layers import DEFAULT_URL, GIVEN_FOR_ALL
 from absolve.document.holdings import BEFORE, PAGES, PARTS, fold, named_by, only_alike, page_of
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
@@ -133,7 +133,7 @@ def is_given(input_: Input) -> bool:
 
 
 def _is_of_site(input_: Input) -> bool:
-    return input_.shares and input_.url is not None and input_.url_source == "--url"
+    return input_.shares and input_.url is not None and input_.url_source in GIVEN_FOR_ALL
 
 
 def _has_default(input_: Input) -> bool:
@@ -142,7 +142,7 @@ def _has_default(input_: Input) -> bool:
 
 def _is_mirror(input_: Input) -> bool:
     """Return whether the place of a document in a mirror is its URL, if it records none."""
-    is_url = input_.url is not None and input_.url_source == "--url"
+    is_url = input_.url is not None and input_.url_source in GIVEN_FOR_ALL
     return bool(input_.claims) and not is_url and "mirror layout" in [one.source for one in input_.claims]
 
 

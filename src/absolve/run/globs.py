@@ -44,6 +44,10 @@ class Globs(NamedTuple):
             return False
         return not self.include or _matches(self.include, place)
 
+    def unmet(self, place: str, left: set[str]) -> set[str]:
+        """Return those of these globs to exclude that do not match a path."""
+        return {glob for glob in left if not _matcher(glob.rstrip("/")).matches(place)}
+
     def reaches(self, place: str) -> bool:
         """Return whether a file is included and no folder above it is excluded."""
         above = place.split("/")[:-1]

@@ -125,6 +125,7 @@ def named(
     before. `notify` is called with a diagnostic for each file that is skipped. Symbolic links in folders are skipped
     unless `follow`.
     """
+    unmet = set(globs.exclude)
     for name in names:
         if is_url(name) and not (origins.by_ranges and buckets.is_web(name) and buckets.gives_ranges(name)):
             yield of_url(name, origins, alone=len(names) == 1)
@@ -140,8 +141,12 @@ def named(
         else:
             last = Path(os.path.abspath(name)).name  # noqa: PTH100 - so that `.` has a name; only the root has none
             above = f"{last}/" if last and len(names) > 1 else ""
-            for path, place, around in folder(name, globs, notify, follow=follow):
+            for path, place, around in folder(name, globs, notify, follow=follow, unmet=unmet):
                 yield _within(path, place, above + place, origins)._replace(root=name, around=around)
+    if follow and all(map(is_folder, names)):
+        for glob in filter(unmet.__contains__, globs.exclude):
+            whole = "" if set("*?[") & set(glob) else f": a glob is for a whole name, as {f'*{glob}*'!r}"
+            notify(Diagnostic("unused-exclude", f"no name matches {glob!r}{whole}", "--exclude"))
 
 
 _MANY: Final = 1000  # URLs of stores: more of them are files, and not asked for one by one before the run begins
@@ -288,11 +293,14 @@ def _known(path: str, url: str | None, origins: Origins) -> tuple[str | None, st
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> Iterator[tuple[str, str, Around]]:
+def folder(
+    root: str, globs: Globs, notify: Notify, *, follow: bool = True, unmet: set[str] | None = None
+) -> Iterator[tuple[str, str, Around]]:
     """Yield the files in a folder and its subfolders, sorted: path, path relative to the root, names beside it.
 
     A symbolic link is followed if its target is inside the root; a folder is entered by one link only, and not by a
-    link inside it. Unreadable files, special files and dangling links are reported to `notify` and skipped.
+    link inside it. Unreadable files, special files and dangling links are reported to `notify` and skipped. Globs that
+    exclude something are taken out of `unmet`.
     """
     real = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()  # device and inode of folders entered by a link
@@ -316,7 +324,12 @@ def folder(root: str, globs: Globs, notify: Notify, *, follow: bool = True) -> I
                 entered.add((led.st_dev, led.st_ino))
             if not globs.excluded(inside):
                 levels += _level(entry.path, f"{inside}/", around, notify)
-        elif globs.wanted(inside) and not leftovers.is_temporary(entry.name):
+            elif unmet:
+                unmet &= globs.unmet(inside, unmet)
+        elif not globs.wanted(inside):
+            if unmet:
+                unmet &= globs.unmet(inside, unmet)
+        elif not leftovers.is_temporary(entry.name):
             if wrong := _no_file(entry):
                 notify(wrong)
             else:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from absolve.core.errors import FAULTS, NOT_READ, Diagnostic, DocumentError, fault
 from absolve.core.lazy_regex import pattern
 from absolve.core.model import BaseClaim, Document, Layer, Part, new
-from absolve.document.base_layers import DEFAULT_URL
+from absolve.document.base_layers import DEFAULT_URL, GIVEN_FOR_ALL
 from absolve.document.reporting import about_bases, overruled
 from absolve.document.walk import Settings, walk
 from absolve.encodings import charsets
@@ -119,7 +119,7 @@ def read(input_: Input, how: ReadOptions) -> Document:
     beside = Companions(input_) if how.settings.companions == "keep" and _is_on_disk(input_) else None
     if beside is not None and is_given(input_) and beside.is_of_saved():
         # The parts of a saved page are in a folder that its browser made, not at a URL below the one that is given.
-        url = None if input_.url_source == "--url" else input_.url
+        url = None if input_.url_source in GIVEN_FOR_ALL else input_.url
         input_ = input_._replace(url=url, claims=tuple(one for one in input_.claims if one.source != DEFAULT_URL))
     document = sources.read(
         input_.name,

@@ -90,7 +90,8 @@ FORMATS: Final[dict[str, Format]] = {
     "graphml": Format("graph.GRAPHML", text=True, of="links", needs=_OF_GRAPHS),
     "sitemap": Format("sitemap.SITEMAP", text=True, of="documents", needs=_OF_SITEMAPS, has_suffix=False),
 }
-OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "gv": "dot"}  # aliases of suffixes
+# Aliases of suffixes, and of formats.
+OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "gv": "dot", "markdown": "md"}
 _MEANT: Final = {  # hints for suffixes of which none is a format
     "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
     "xml": "--format sitemap or graphml selects the format",

@@ -32,6 +32,7 @@ REPORTS: Final = {  # formats for the findings of an audit alone, each with the 
 _NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
 TABLES: Final = {name: form for name, form in FORMATS_OF_TABLES.items() if name not in _NONE and not form.of}
 FORMATS: Final = (*TABLES, *REPORTS)
+ALIASES: Final = {**OTHERWISE, "markdown": "markdown", "md": "markdown"}  # other names of formats
 # The ends of file names, longer ones first.
 SUFFIXES: Final = {
     ".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit",
@@ -47,13 +48,15 @@ class Options(NamedTuple):
 
     `fail_on`: verdicts that are errors; others are warnings. `credentials`: write user information of URLs as it is.
     `format`: one of FORMATS, else the suffix of the path decides. `roots`: files and folders whose source lines the
-    report may show: inputs that the run has read itself.
+    report may show: inputs that the run has read itself. `findings`: of the tables only what was found, with its
+    summary and causes.
     """
 
     fail_on: frozenset[str] = frozenset(VERDICTS) - frozenset(TOLERATED)
     credentials: bool = False
     format: str | None = None
     roots: tuple[Path, ...] = ()
+    findings: bool = False
 
 
 def format_of(name: str) -> str:

@@ -8,42 +8,24 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from absolve.audit.outputs.causes import causes, message
 from absolve.audit.outputs.findings import fingerprint, found, level, uri_of
 from absolve.audit.outputs.words import words
-from absolve.audit.tables import FINE, QUIET, RULE_VERDICTS, URL_VERDICTS, VERDICTS
-from absolve.core.printable import number, printable
+from absolve.audit.tables import FINE, QUIET, VERDICTS
+from absolve.core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from absolve.audit.outputs.causes import Cause
     from absolve.audit.outputs.source import Source
 
 # --- GitHub -----------------------------------------------------------------------------------------------------------
 
 COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
-_SELECT: Final = (
-    "SELECT verdict, title, links, pages, example_document, example_line, example_column, fix, suggestion, rule, news,"
-    " subject, n.line FROM ({}) c {} WHERE verdict NOT IN {} ORDER BY news DESC, links DESC, cause"
-)
-# How many findings of each cause are new, with the place of one.
-_NEWS: Final = """
-LEFT JOIN (
-    SELECT cause, CASE WHEN starts_with(cause, 'rule:') THEN 'wrong-rule' ELSE verdict END AS verdict, count(*) AS news,
-        min(subject) AS subject, arg_min(line, (subject, line)) AS line FROM (
-        SELECT l.cause, l.verdict, n.subject, n.line FROM links l JOIN news n
-            ON n.subject = l.document AND n.entity = l.entity AND n.start = l.start AND n.verdict = l.verdict
-        UNION ALL SELECT u.cause, u.verdict, n.subject, 0 FROM urls u JOIN news n
-            ON n.subject = u.url AND n.verdict = u.verdict AND n.table_name = 'urls'
-        UNION ALL SELECT p.cause, p.verdict, n.subject, 0 FROM pages p JOIN news n
-            ON n.subject = coalesce(nullif(p.document, ''), p.url) AND n.verdict = p.verdict AND n.table_name = 'pages'
-        UNION ALL SELECT r.cause, n.verdict, n.subject, n.line FROM rules r JOIN news n
-            ON n.subject = r.file AND n.line = r.line AND n.table_name = 'rules')
-    GROUP BY ALL) n USING (cause, verdict)
-"""
-_NO_NEWS: Final = "CROSS JOIN (SELECT NULL::BIGINT AS news, NULL AS subject, NULL AS line) n"
 
 
 def github(source: Source, file: IO[bytes]) -> None:
@@ -51,29 +33,16 @@ def github(source: Source, file: IO[bytes]) -> None:
 
     GitHub shows ten errors and ten warnings of a step, so the causes with most links come first.
     """
-    compared = source.news is not None
-    rows = source.rows(_SELECT.format(source.select("causes"), _NEWS if compared else _NO_NEWS, (*QUIET, *FINE)))
-    for verdict, title, links, pages, document, line, column, fix, suggestion, rule, news, *place in rows:
-        some = f", {news or 0} new" if compared else ""
-        message = f"{printable(title or '')} ({_reach(verdict, links or 0, pages or 0)}{some})"
-        to_add = None if verdict in RULE_VERDICTS else rule  # that of a wrong rule is its place
-        for name, value in (("write", fix), ("perhaps", suggestion), ("a rule to add", to_add)):
-            message += f"; {name}: {printable(value)}" if value else ""
-        where = (*place, None) if news else (document, line, column)
-        _line(file, level(verdict, source, is_new=bool(news) if compared else None), verdict, where, message)
+    for cause in causes(source):
+        _line(file, cause, printable(message(cause)))
 
 
-def _reach(verdict: str, links: int, pages: int) -> str:
-    nouns = ((URL_VERDICTS, "old URL"), (RULE_VERDICTS, "rule"))
-    noun = next((noun for verdicts, noun in nouns if verdict in verdicts and not links), "page")
-    return f"{number(links, 'link')} on {number(pages, noun)}" if links else number(pages, noun)
-
-
-def _line(file: IO[bytes], how: str, verdict: str, place: tuple[Any, ...], message: str) -> None:
-    document, line, column = place
-    found = {"file": uri_of(document) if document else None, "line": line, "col": column, "title": words(verdict).name}
+def _line(file: IO[bytes], cause: Cause, text: str) -> None:
+    document, line, column = cause.place
+    name = words(cause.verdict).name
+    found = {"file": uri_of(document) if document else None, "line": line, "col": column, "title": name}
     properties = ",".join(f"{name}={_property(str(value))}" for name, value in found.items() if value)
-    file.write(f"::{COMMANDS[how]} {properties}::{_data(message)}\n".encode())
+    file.write(f"::{COMMANDS[cause.level]} {properties}::{_data(text)}\n".encode())
 
 
 def _data(text: str) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve.audit.judge import batched, each, one
-from absolve.audit.tables import QUIET, TABLES
+from absolve.audit.tables import FINE, QUIET, TABLES
 from absolve.core import printable
 from absolve.core.printable import visible_json
 from absolve.run.safe_cells import Cells
@@ -32,6 +32,15 @@ _INDEXED: Final = {
     "causes": ("cause",),
 }
 _FINDINGS: Final = f" WHERE verdict NOT IN {QUIET}"
+_FOUND: Final = {  # the tables with findings, and which rows of them are some
+    "summary": "",
+    "causes": f" WHERE verdict NOT IN {(*QUIET, *FINE)}",
+    "links": _FINDINGS,
+    "urls": f" WHERE verdict NOT IN {FINE}",
+    "pages": "",
+    "rules": " WHERE cause IS NOT NULL",
+    "baseline": "",
+}
 _MASKED: Final = "absolve_masked"  # a function of the connection
 _FIND_FUNCTION: Final = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
 _FIND_COLUMNS: Final = (
@@ -92,12 +101,14 @@ class Source:
 
         A workbook, whose sheets have a limit, has only the findings of the links, and begins with its summary.
         """
+        if self.options.findings:
+            names = [name for name in _FOUND if name in names]
         if format_ == "xlsx":
             names = sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
         selects = {}
         for name in names:
             where = _FINDINGS if (name, format_) == ("links", "xlsx") else ""
-            selects[name] = self.select(name) + where
+            selects[name] = self.select(name) + (_FOUND[name] if self.options.findings else where)
         form, sink = FORMATS[format_], by_name(format_)
         listed = [self._table(name, select if form.columns else None) for name, select in selects.items()]
         sink.write(listed, self._chunks(selects, form, sink), file)

@@ -99,7 +99,7 @@ VERDICTS: Final = {
     ),
     "broken": Words(
         "Broken", "The target is not there.", "the target of {reference} is not there",
-        "Add the page, a rule for its URL, or change the link.",
+        "Replace the link, or remove it; on this site add the page, or a rule for its URL.",
     ),
     "kept": Words("Kept", "The old URL is there, with its content.", "{url}"),
     "mapped": Words("Mapped", "A rule leads the old URL to a page that is there.", "{url}"),

@@ -25,7 +25,8 @@ _SECTIONS: Final = f"""
 SELECT section, verdict, sum(links + urls + CASE WHEN verdict IN ({_PAGES}) THEN pages ELSE 0 END)::BIGINT
 FROM sections WHERE verdict IS NOT NULL GROUP BY section, verdict"""  # noqa: S608 - names of ours
 _FLOWS: Final = """
-SELECT old_section || ' \u2192 ' || coalesce(new_section, 'nowhere'), new_section IS NULL, sum(urls)::BIGINT
+SELECT old_section || ' \u2192 ' || coalesce(new_section, 'nowhere'),
+    CASE WHEN new_section IS NULL THEN 2 WHEN verdict = 'moved' THEN 1 ELSE 0 END, sum(urls)::BIGINT
 FROM flows GROUP BY ALL"""
 _NEWS: Final = "SELECT verdict, change, count(*) FROM baseline GROUP BY ALL"
 
@@ -78,10 +79,10 @@ def _pictures(source: Source, severity: Callable[[str], int]) -> Iterator[Pictur
     names = ("Section", "Errors", "Detours", "To know", "Fine")
     bars = [bar for bar in _summed(counted, _FINE + 1) if sum(bar.counts[:_FINE])]
     yield Picture("sections", "Where the findings are", note, names, ("s0", "s1", "s2", "fine"), bars, "section")
-    note = "Old URLs by the section that they are in, and the one that they lead to."
-    bars = _summed(((name, int(lost), n) for name, lost, n in source.rows(_FLOWS)), 2)
-    columns = ("Old and new section", "There", "Nowhere")
-    yield Picture("flows", "Where the old URLs lead", note, columns, ("fine", "s0"), bars)
+    note = "Old URLs by the section that they are in, and the one that has their content."
+    bars = _summed(source.rows(_FLOWS), 3)
+    columns = ("Old and new section", "There", "No rule leads there", "Nowhere")
+    yield Picture("flows", "Where the old URLs lead", note, columns, ("fine", "s1", "s0"), bars)
     select = f"SELECT host, links FROM ({source.select('hosts')})"  # noqa: S608 - names of ours
     hosts = [Bar(shown(host), (links,)) for host, links in source.rows(select)]
     yield Picture("hosts", "Hosts linked to", "All links to other sites.", ("Host", "Links"), ("plain",), hosts)
