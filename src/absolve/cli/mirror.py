@@ -80,10 +80,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 
 def _is_zip(output: str | None) -> bool:
-    """Return whether an output is the name of a ZIP: of a file on this machine."""
-    if output is None or not output.lower().endswith(".zip"):
-        return False
-    return not buckets.is_bucket(output) and not is_folder(output)
+    """Return whether an output is the name of a ZIP, and no folder that is there."""
+    return output is not None and output.lower().endswith(".zip") and not is_folder(output)
 
 
 def _run(start: str | None, asked: list[str], options: argparse.Namespace, report: Report) -> None:
