@@ -316,7 +316,7 @@ def test_the_numbers_are_the_same_everywhere(tmp_path: Path, map_: str) -> None:
     assert f"absolve: {said[1].lower().replace('url', 'URL')};" in done.stderr
     assert said[1].startswith("Findings: 3 of 3 links, 2 of 3 old URLs")
     total = sum(int(number) for number in re.findall(r"(\d+)(?: of \d+)? [a-z]", said[1]))
-    printed = [(table, verdict, int(count)) for table, verdict, count in map(str.split, done.stdout.splitlines())]
+    printed = [(table, verdict, int(count)) for table, verdict, count in map(str.split, done.stdout.rpartition("\n\n")[2].splitlines())]
     fine = {*tables.QUIET, *tables.FINE, tables.CHANGED}
     assert sum(count for _, verdict, count in printed if verdict not in fine) == total
     causes = found["causes"]
