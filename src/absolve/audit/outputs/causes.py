@@ -88,6 +88,8 @@ def causes(source: Source, *, repaired: bool = False) -> Iterator[Cause]:
 
 
 def _reach(verdict: str, links: int, pages: int) -> str:
+    if verdict in RULE_VERDICTS and links:  # what such a rule loses has the same cause
+        return f"{number(links, 'link')}; {pages:,} rules and old URLs"
     nouns = ((URL_VERDICTS, "old URL"), (RULE_VERDICTS, "rule"))
     noun = next((noun for verdicts, noun in nouns if verdict in verdicts and not links), "page")
     return f"{number(links, 'link')} on {number(pages, noun)}" if links else number(pages, noun)
