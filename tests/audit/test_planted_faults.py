@@ -6,6 +6,8 @@ import pytest
 from audited import Audit, run
 from planted_faults import NEW, OLD, Site, findings, planted
 
+from absolve.audit.tables import PAGE_VERDICTS, RULE_VERDICTS
+
 
 def audited(folder: Path, site: Site) -> Audit:
     site.write(folder)
@@ -27,4 +29,6 @@ def test_each_planted_fault_is_found_and_no_other(shared: Path, tmp_path: Path) 
     assert [row for row in found if not any(one.fits(*row) for every in site.faults.values() for one in every)] == []
     old = {row["cause"] for row in before.tables["causes"]}
     assert len(site.faults) == 36
-    assert sum(row["cause"] not in old for row in after.tables["causes"]) <= 41
+    own = {*PAGE_VERDICTS, *RULE_VERDICTS}  # a page, or a rule that no link meets, is a cause of its own
+    causes = [row for row in after.tables["causes"] if row["links"] or row["verdict"] not in own]
+    assert sum(row["cause"] not in old for row in causes) <= 41

@@ -37,7 +37,7 @@ def test_the_command_counts_them(folder: Path, capsys: pytest.CaptureFixture[str
     assert main(["mirror", "--check", str(folder), "--browser"]) == 1
     printed = capsys.readouterr()
     assert "index.html: missing: late.png" in printed.out
-    assert "2 missing" in printed.err
+    assert "2 files missing" in printed.err
 
 
 def test_a_browser_is_for_a_check(tmp_path: Path) -> None:
