@@ -10,6 +10,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from absolve.urls import identity
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
@@ -32,9 +34,8 @@ class Absent(NamedTuple):
 class Lacking(NamedTuple):
     """How many files that pages need are missing, how many that they only link to, how many links lead to other sites.
 
-    `files` and `links` are the first of those that are missing, and of those elsewhere.
-
-    What browsers fetch comes before what readers follow, and then what most pages have.
+    `files` and `links` are the first of those that are missing, and of those elsewhere: what browsers fetch before what
+    readers follow, and of each what most pages have.
     """
 
     needed: int
@@ -87,5 +88,5 @@ def _every(rows: Rows) -> Iterator[Absent]:
 
 def host_of(url: str) -> str:
     """Return the host of a URL of the web, without `www.`; "" for a URL of another scheme."""
-    scheme, _, rest = url.partition("://")
-    return rest.partition("/")[0].removeprefix("www.") if scheme in {"http", "https", "ftp"} else ""
+    scheme = url.partition("://")[0]
+    return identity.named(url).removeprefix("www.") if scheme in {"http", "https", "ftp"} else ""
