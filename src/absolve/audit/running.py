@@ -314,7 +314,7 @@ def _read_map(name: str, options: Any, course: Course, *, new_first: bool = Fals
 
 
 def _question(connection: Any, options: Any) -> Question:
-    """Return what is asked, with the URLs of both sites: those given, else those that most documents have."""
+    """Return what is asked, with the URLs of both sites: those given, or those that most documents have."""
     new_url = options.url or _guessed(connection, load.NEW)
     if new_url is None:
         raise UsageError("NEW has no document with a URL: give --url URL, and a folder or an inventory with documents")
