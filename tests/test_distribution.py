@@ -1,9 +1,9 @@
 """The ways to people: workflows, wheels, image, and the text about them; as far as a machine without a network can check."""
 
+import importlib.metadata
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Final
@@ -112,13 +112,11 @@ REPOSITORY: Final = "absolve/absolve"
 
 
 @pytest.fixture(scope="module")
-def metadata(tmp_path_factory: pytest.TempPathFactory) -> Metadata:
-    """Return the metadata of a build."""
-    pytest.importorskip("setuptools")
-    folder = tmp_path_factory.mktemp("metadata")
-    argv = [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", str(folder)]
-    subprocess.run(argv, cwd=ROOT, check=True, capture_output=True)
-    return Metadata.from_email((folder / "absolve.egg-info/PKG-INFO").read_bytes())
+def metadata() -> Metadata:
+    """Return the metadata of the installation, which the build made; install again after a change of README."""
+    text = importlib.metadata.distribution("absolve").read_text("METADATA")
+    assert text is not None
+    return Metadata.from_email(text)
 
 
 def test_the_metadata_lead_to_one_repository(metadata: Metadata) -> None:

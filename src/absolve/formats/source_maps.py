@@ -62,7 +62,7 @@ def _kept(last: Link | None, comment: bytes) -> Link | None:
 
 
 def _line_start(data: bytes, floor: int, mark: int) -> int:
-    """Return where a line begins: the first one behind `floor`, if it is before the mark, otherwise that of the mark."""
+    """Return where a line begins: the first one behind `floor` if it is before the mark, or that of the mark."""
     starts = [at + 1 for at in (data.find(b"\n", floor, mark), data.find(b"\r", floor, mark)) if at >= 0]
     if starts and floor:
         return min(starts)
