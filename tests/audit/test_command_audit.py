@@ -128,6 +128,8 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--diff",), "--diff needs --fix"),
         (("--verify",), "--verify needs --fix"),
         (("--queries", "nothing"), "--queries nothing is no folder"),
+        (("--queries", "{site}"), "no query is in it; queries are 00_macros.sql, "),
+        (("--queries", "{site}/misnamed"), "links.sql has no name of a query"),
         (("--fail-on", "bad"), "'bad' is no verdict"),
         (("--similar", "2"), "must be a number from 0 to 1"),
         (("--similar", "x"), "must be a number from 0 to 1"),
@@ -147,7 +149,7 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
     ],
 )
 def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
-    site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "queries/15_asked.sql": "SELEC"})
+    site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "queries/15_asked.sql": "SELEC", "misnamed/links.sql": ""})
     given = [option.replace("{site}", str(site)) for option in options]
     assert message in printed(capsys, site, "--url", NEW, *given, status=2)[1]
 
@@ -427,16 +429,19 @@ def test_an_assumed_url_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_links_of_single_files_lead_to_the_files_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("b.html#x", "sub/", "img/p.png", "no.html", "../../../../../../etc/passwd", "%2e%2e%2f%2e%2e%2fetc/passwd")
+    up = ("../../../../../../etc/passwd", "%2e%2e%2f%2e%2e%2fetc/passwd")
+    names = ("b.html#x", "sub/", "img/p.png", "no.html", "out/x.html", *up)
     files = {"a.html": links(*names), "b.html": page(), "sub/index.html": links("../b.html", "c.html"), "img/p.png": ""}
     site = written(tmp_path / "site", files)
+    (site / "out").symlink_to(written(tmp_path / "elsewhere", {"x.html": page()}), target_is_directory=True)
     monkeypatch.chdir(site)
-    of_url = ["no.html", names[-1]]  # the other one leads out of the site
+    of_url = ["no.html", "out/x.html", names[-1]]  # the other one leads out of the site
     for how, missing in (("a.html", "sub/index.html"), [*names[3:], "c.html"]), ((str(site / "a.html"), "--url", f"{NEW}docs/a.html"), of_url):
         assert main(["check", *how, "-o", str(tmp_path / "out.jsonl")]) == 1
         rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
         broken = [row["reference"] for row in rows if row["table"] == "links" and row["verdict"] == "broken"]
         assert broken == missing
+        assert not any(row["table"] == "pages" for row in rows)  # that no page links to it is not known
 
 
 def test_a_glob_that_excludes_nothing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,6 +79,16 @@ def run(connection: Any, name: str, question: Question) -> None:
         raise UsageError(f"{theirs}: {str(error).partition(chr(10))[0]}") from error
 
 
+def check_names(folder: Path) -> None:
+    """Raise UsageError unless the files of a folder are queries, by their names; any other would not be read."""
+    own = {path.name for path in (resources.files("absolve.audit") / "queries").iterdir()}
+    found = sorted(path.name for path in folder.glob("*.sql"))
+    other = next((name for name in found if name not in own), None)
+    if other is not None or not found:
+        what = f"{other} has no name of a query" if other else "no query is in it"
+        raise UsageError(f"--queries {folder}: {what}; queries are {', '.join(sorted(own))}")
+
+
 def text_of(name: str, folder: Path | None = None) -> str:
     """Return the text of a file of queries: that of the user's folder, if it is there."""
     if folder is not None and (folder / name).is_file():

@@ -129,7 +129,7 @@ def audited(
             """Judge links by what servers answered; without a map their redirects are one."""
             if ask is not None:
                 ask(connection, heard)
-            answered.of_links(connection, heard, sites.beside(connection, found), is_whole=not options.named)
+            answered.of_links(connection, heard, sites.beside(connection), is_whole=not options.named)
             return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
 
         rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)

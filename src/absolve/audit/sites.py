@@ -46,6 +46,11 @@ _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read 
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
 _COMPRESSED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
 _WACZ: Final = "application/wacz"
+# Files of the new site that were given by name; those of a site around them were not given.
+_BY_NAME: Final = """
+INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
+WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
+"""
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
 
@@ -101,16 +106,17 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
             load.add_chunks(connection, side, ((rows.table, rows.chunk) for _, rows in group))
     for side in load.SIDES:
         _check(connection, side, found.kinds[side], options, course)
+    connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
+    names = [name for name in found.kinds[load.NEW].documents if Path(name).is_file()]
+    connection.execute(_BY_NAME, [names])
 
 
-def beside(connection: Any, found: Sites) -> Iterator[str]:
+def beside(connection: Any) -> Iterator[str]:
     """Yield targets of links that are files on the disk, in the folders of files that were given by name.
 
     Such a file belongs to a site whose other files were not given, as by a hook that checks what a commit changes.
     """
-    files = [name for name in found.kinds[load.NEW].documents if Path(name).is_file()]
-    query = "SELECT DISTINCT url FROM new_documents WHERE document = ? AND entity = '' AND url IS NOT NULL"
-    roots = {_root_of(url, name) for name in files for (url,) in connection.execute(query, [name]).fetchall()}
+    roots = {_root_of(url, name) for url, name in each(connection, "SELECT url, document FROM by_name")}
     if not roots:
         return
     for target, url, is_inside, _ in each(connection, LINKED):
@@ -129,12 +135,13 @@ def _root_of(url: str, name: str) -> tuple[str, Path]:
 
 
 def _is_file(folder: Path, path: str) -> bool:
-    """Return whether a file, or a folder with a page, is there; no path leads out of the folder."""
+    """Return whether a file, or a folder with a page, is there; no path or symbolic link leads out of the folder."""
     steps = unquote(path).split("/")
     if any(step == ".." or "\0" in step or os.sep in step for step in steps):
         return False
     place = folder.joinpath(*filter(None, steps))
-    return (place / "index.html").is_file() if not steps[-1] or place.is_dir() else place.is_file()
+    file = place / "index.html" if not steps[-1] or place.is_dir() else place
+    return file.is_file() and file.resolve().is_relative_to(folder.resolve())
 
 
 def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:

@@ -110,7 +110,7 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output."""
-    names = ["-o"] * sum(map(special_files.is_stdout, options.outputs))
+    names = ["--json" if options.json else "-o"] * sum(map(special_files.is_stdout, options.outputs))
     names += ["--write-map"] * (options.write_map is not None and special_files.is_stdout(options.write_map))
     for_people = {"--sql": options.sql is not None, "--why": options.why is not None, "--diff": options.diff}
     names += [name for name, given in for_people.items() if given]

@@ -106,6 +106,7 @@ FROM site_pages p
 ANTI JOIN linked k ON k.resource = p.resource
 ANTI JOIN home h ON h.resource = p.resource
 ANTI JOIN entries e ON e.resource = p.resource
+ANTI JOIN by_name g ON g.document = p.document AND p.entity = '' -- the pages around it were not given
 WHERE NOT is_error_page(p.url)
 UNION ALL
 SELECT c.url, c.document, 'canonical', CASE
