@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def test_links_to_other_sites_are_judged_by_their_servers(tmp_path: Path) -> Non
         assert (row["fix"] is not None) == (path in FIXED), path
     assert done.link(f"{HOST}/moved#here")["fix"] == f"{HOST}/ok#here"
     asked = [one.target for one in server.asked]
-    assert {target for target in asked if asked.count(target) > 3} <= {"/ok", "/here", "/nothing"}, "redirects lead there, too"
+    assert max(Counter(asked).values()) <= 2, "HEAD and GET, though redirects lead there, too"
     assert set(asked) == {*served, "/robots.txt", "/absolve-asks-for-what-is-not-there"}
     assert done.link("http://no-such-host.invalid/")["verdict"] == "unsure"
     assert done.status == 1
@@ -162,6 +163,7 @@ def test_old_urls_are_compared_with_the_maps(tmp_path: Path) -> None:
     with serving(served) as server, serving(there) as other:
         resolved = ("--resolve", f"new.example={other.url}")
         done = live(tmp_path, server, new, "--live", "old", *resolved, old=OLD_PAGES, maps={"_redirects": MAP})
+    assert [one.target for one in other.asked].count("/b.html") == 1
     found = {row["url"].removeprefix(OLD): row["detail"] for row in done.tables["pages"] if row["verdict"] == "differs"}
     expected = f"; expected: {NEW}b.html"
     assert found == {

@@ -51,6 +51,7 @@ _MOST_OF_ROBOTS: Final = 5, 500 << 10  # redirects, bytes (RFC 9309 2.3.1.2, 2.5
 _MOVES: Final = frozenset({301, 302, 303, 307, 308})
 _LATER: Final = frozenset({429, 502, 503, 504})  # what a server may answer otherwise a moment later
 _MOST_COOKIES: Final = 1000  # of all servers
+_MOST_KEPT: Final = 16 << 20  # bytes of bodies to which more than one URL may lead
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
 OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
@@ -202,8 +203,9 @@ class Client:
         self._hosts: dict[str, anyio.CapacityLimiter] = {}
         self._robots: dict[str, Protego | _NoAnswer] = {}  # by origin
         self._locks: dict[str, anyio.Lock] = {}
-        self._heads: dict[tuple[Any, ...], Response] = {}  # without bodies
-        self._head_locks: dict[tuple[Any, ...], anyio.Lock] = {}
+        self._known: dict[tuple[Any, ...], Response] = {}  # the one used last at the end
+        self._known_size = 0  # bytes of their bodies
+        self._known_locks: dict[tuple[Any, ...], anyio.Lock] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -340,14 +342,17 @@ class Client:
         return found
 
     async def _asked_once(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
-        """Return the response to a request; one of HEAD, to which several URLs may lead, is sent once."""
-        if course.method != "HEAD":
-            return await self._asked(url, fields, course, most)
-        key = (url.href, *fields.items())
-        async with self._head_locks.setdefault(key, anyio.Lock()):
-            if key not in self._heads:
-                self._heads[key] = await self._asked(url, fields, course, most)
-            return self._heads[key]
+        """Return the response to a request; the same request is sent once, as long as its body is kept."""
+        key = (course.method, most, url.href, *fields.items())
+        async with self._known_locks.setdefault(key, anyio.Lock()):
+            response = self._known.pop(key, None)
+            if response is None:
+                response = await self._asked(url, fields, course, most)
+                self._known_size += len(response.body)
+            self._known[key] = response
+            while self._known_size > _MOST_KEPT:
+                self._known_size -= len(self._known.pop(next(iter(self._known))).body)
+            return response
 
     async def _asked(self, url: ada_url.URL, fields: dict[str, str], course: _Course, most: int) -> Response:
         """Return the response to a request, repeated where another try may help."""
