@@ -19,7 +19,8 @@ from absolve.formats.warc.walker import bare
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
-from absolve.run.load import ReadOptions, Segment, is_archive, ranges, stretches
+from absolve.run.load import ReadOptions, Segment, each, is_archive, ranges, stretches
+from tests.shapes.captures import zipped
 
 DEFAULTS = Settings()
 PAGE = b'<a href="x">'
@@ -233,3 +234,21 @@ def test_compressed_data_in_a_broken_record_is_no_member() -> None:
     found = streamed(broken + LINKS)
     assert [diagnostic.code for one in found for diagnostic in one.diagnostics] == ["wrong-length"]
     assert [one.raw for one in found if one.document] == [LINKS]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_wacz_is_listed_record_by_record(tmp_path: Path, *, stored: bool) -> None:
+    """The rows are those of the whole package, also of one that is larger than --max-size, and with a broken file."""
+    crawl = gzip.compress(LINKS) + gzip.compress(record(b'{"a', "http://w.example/b.json")) + gzip.compress(LINKS)
+    files = {"archive/a.warc.gz": crawl, "read.html": PAGE, "archive/b.warc": LINKS + LINKS, "archive/c.warc.gz": crawl[:-9]}
+    data = zipped({"datapackage.json": b"{}", **files, "last.html": PAGE}, stored=stored)
+    path = tmp_path / "a.wacz"
+    path.write_bytes(data)
+    whole = walk(Document(data, name=str(path)), DEFAULTS)
+    expected = list(link_rows.rows(whole, str(path)))
+    found = list(each(Input(str(path), path.name), ReadOptions(DEFAULTS._replace(max_size=len(data) - 1))))
+    rows = [row for one in found if one.entity is not None for row in link_rows.rows(one.entity, str(path))]
+    assert rows == expected
+    assert len({row.entity for row in rows}) > 5
+    assert [one.code for segment in found for one in segment.diagnostics] == [one.code for one in whole.diagnostics]
+    assert max(len(segment.raw) for segment in found) <= len(crawl) / (1 + stored)

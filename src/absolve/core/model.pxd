@@ -71,6 +71,7 @@ cdef class Document:
     cdef public object url_source
     cdef public tuple claims
     cdef public Py_ssize_t before
+    cdef public str inside
     cdef public object origin
     cdef public object headers
     cdef public object requested

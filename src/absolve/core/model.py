@@ -345,9 +345,9 @@ class Document:
     `claims` are bases recorded beside a file, as in its extended attributes. `headers` are the header fields of the
     HTTP response that it came in: a mapping, pairs, or text as curl writes it. Raise TypeError for any other type.
 
-    For a document cut out of a larger file, `before` is the number of documents that precede it there, and `origin`
-    maps its byte offsets to offsets in that file. `requested` is the URL in front of the redirects in `headers`, and
-    its source. `beside` finds the files saved with it (`protocols.Surroundings`).
+    For a document cut out of a larger file, `before` is the number of documents that precede it there, `inside` the
+    entity path around it, and `origin` maps its byte offsets to offsets in that file. `requested` is the URL in front
+    of the redirects in `headers`, and its source. `beside` finds the files saved with it (`protocols.Surroundings`).
     """
 
     __slots__ = (
@@ -357,6 +357,7 @@ class Document:
         "claims",
         "data",
         "headers",
+        "inside",
         "is_text",
         "media_type",
         "name",
@@ -397,6 +398,7 @@ class Document:
         self.url_source = "--url"
         self.claims = tuple(claims)
         self.before = before
+        self.inside = ""
         self.origin = origin
         self.headers = headers
         self.requested: tuple[str | None, str] | None = None

@@ -331,7 +331,8 @@ class Entity:
         """Return text, name, line and column for a Diagnostic; in an archive the text has the byte offset."""
         if not registry.WALKERS[self.media_type].archive:
             return text, self.name, *self.line_column(position)
-        return f"{text}, at byte {self.origin(position) if self.origin else position}", self.name, None, None
+        around = f" ({self.path.rpartition('[')[0]})" if self.origin and self.path else ""
+        return f"{text}{around}, at byte {self.origin(position) if self.origin else position}", self.name, None, None
 
     @property
     def is_ambiguous(self) -> bool:

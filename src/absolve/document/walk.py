@@ -127,7 +127,7 @@ def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, i
         own = DEFAULT  # the URL of the package itself: the URL of its root folder is unknown
     elif media_type in _FOLDERS and url is not None and not url.endswith("/"):
         own = retrieved(f"{url}/", document.url_source, settings.profile, settings.max_url)  # ODF 1.3 part 2, 3.7
-    entity = Entity(document.data, UTF_8, media_type, name, "", settings)
+    entity = Entity(document.data, UTF_8, media_type, name, document.inside, settings)
     entity.named = document.before
     entity.origin = document.origin
     entity.for_rewrite = for_rewrite

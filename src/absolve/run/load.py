@@ -1,8 +1,8 @@
-"""Read an input and walk it, whole or by its segments: a WARC or ARC file is split into its records.
+"""Read an input and walk it, whole or by its segments: a WARC, ARC or WACZ file is split into its records.
 
 Input: an `Input` and the `ReadOptions`. Output: the document, its entity, and the diagnostics about both; or `Segment`s
-in order, which together are all bytes of the input, in memory proportional to the largest record. Or a large archive as
-several inputs with byte ranges, for parallel work.
+in order, in memory proportional to the largest record, which together are all bytes of the input, except for a WACZ.
+Or a large archive as several inputs with byte ranges, for parallel work.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.errors import FAULTS, NOT_READ, Diagnostic, DocumentError, fault
+from absolve.core.errors import FAULTS, NOT_READ, CodingError, Diagnostic, DocumentError, WalkError, fault
 from absolve.core.lazy_regex import pattern
-from absolve.core.model import BaseClaim, Document, Layer, Part, new
+from absolve.core.model import PACKAGE_ROOT, BaseClaim, Document, Finding, Layer, Part, new
 from absolve.document.base_layers import DEFAULT_URL, GIVEN_FOR_ALL
 from absolve.document.reporting import about_bases, overruled
 from absolve.document.walk import Settings, walk
@@ -30,7 +30,6 @@ from absolve.run.sources import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from absolve.core.model import Finding
     from absolve.core.options import Headers
     from absolve.core.protocols import Coding
     from absolve.document.entity import Entity
@@ -222,11 +221,16 @@ def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bo
 
     Raise DocumentError if it cannot be read.
     """
+    return _kind(input_, how, head) == registry.WARC
+
+
+def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
+    """Return the media type of an input, None for one that is in memory."""
     if input_.answer is not None:
-        return False  # it is in memory
+        return None
     if how.media_type is not None:
-        return registry.essence_of(how.media_type)[0] == registry.WARC
-    return registry.sniff(sources.head(input_.name) if head is None else head, input_.name) == registry.WARC
+        return registry.essence_of(how.media_type)[0]
+    return registry.sniff(sources.head(input_.name) if head is None else head, input_.name)
 
 
 def spread(found: Iterable[Input], how: ReadOptions, jobs: int) -> Iterable[Input]:
@@ -250,13 +254,19 @@ def cut(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[I
         yield input_
 
 
-def each(input_: Input, how: ReadOptions, *, every: bool = False, head: bytes | None = None) -> Iterator[Segment]:
+def each(
+    input_: Input, how: ReadOptions, *, every: bool = False, head: bytes | None = None, whole: bool = False
+) -> Iterator[Segment]:
     """Yield the segments of an input, in order, with their diagnostics.
 
-    `every`: see `stretches`. `head`: see `is_archive`.
+    `every`: see `stretches`. `head`: see `is_archive`. `whole`: a WACZ is one segment, as for a rewrite, after which
+    its indexes have to follow.
     """
-    if is_archive(input_, how, head):
+    kind = _kind(input_, how, head)
+    if kind == registry.WARC:
         yield from _records(input_, how, every=every)
+    elif kind == registry.ZIP and not whole and input_.name.lower().endswith(".wacz"):
+        yield from _members(input_, how, every=every)
     else:
         document, entity, diagnostics = walked(input_, how)
         yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
@@ -288,6 +298,49 @@ def _records(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segmen
             yield segment._replace(diagnostics=(*segment.diagnostics, *fresh)) if fresh else segment
     if is_empty:
         yield Segment(b"", diagnostics=(empty(input_),))
+
+
+def _members(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segment]:
+    """Yield the segments of a WACZ: the records of its WARC files, and its other documents."""
+    from absolve.formats.zip import walker  # here and below, because few inputs are packages
+
+    name, data, number = input_.name, sources.FileBytes(input_.name), 0
+    try:
+        events = walker.walk(data, charsets.UTF_8, how.settings._replace(documents=False))  # type: ignore[arg-type]
+    except WalkError as error:
+        raise DocumentError(Diagnostic(error.code, error.message, name)) from error
+    for event in events:
+        if type(event) is Finding:
+            yield Segment(b"", diagnostics=(_diagnostic(event, name),))
+        elif type(event) is Part:
+            number += 1
+            inside = f"{event.name}[{number}]"
+            try:
+                yield from _member(event, inside, data, name, how.settings, every=every)
+            except CodingError as error:
+                found = Finding(error.code, f"{error.message} ({inside})", event.start, failed=True)
+                yield Segment(b"", diagnostics=(_diagnostic(found, name),))
+            except DocumentError as error:
+                yield Segment(b"", diagnostics=(error.diagnostic._replace(failed=True),))
+
+
+def _member(
+    part: Part, inside: str, data: sources.FileBytes, name: str, settings: Settings, *, every: bool
+) -> Iterator[Segment]:
+    from absolve.formats.zip import members, wacz
+
+    if wacz.is_record_file(part.name) and isinstance(part.coding, members.Content) and part.coding.is_stored:
+        within = ArchiveRange(part.start, part.end)
+        with sources.opened(name) as file:
+            member: Any = sources.Until(file, part.end)
+            yield from stretches(member, name, settings, within=within, every=every, inside=inside)
+        return
+    claims = [BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT + base.reference, base.source) for base in (part.base,) if base]
+    content = part.coding.decode(data[part.start : part.end])
+    document = Document(content, name=name, media_type=part.media_type, claims=claims)
+    document.inside = inside
+    entity = walk(document, settings)
+    yield Segment(content, document, entity, diagnostics=tuple(entity.diagnostics))
 
 
 def ranges(file: IO[bytes], settings: Settings, size: int) -> Iterator[ArchiveRange]:
@@ -338,6 +391,7 @@ def stretches(
     within: ArchiveRange = WHOLE,
     *,
     every: bool = False,
+    inside: str = "",
 ) -> Iterator[Segment]:
     """Yield the segments of an archive, or of a range of it, in order; together they are all its bytes.
 
@@ -347,7 +401,7 @@ def stretches(
     `url` is the retrieval URL that the user gives for all records; `url_source` names the option. Bytes that cannot be
     read are reported and yielded unchanged; a record larger than the settings allow is yielded in several segments. A
     record without links is not walked, unless `every` is true; a record at the start of the file is always walked,
-    since diagnostics about the whole archive belong to it.
+    since diagnostics about the whole archive belong to it. `inside` is the entity path of an archive in a package.
     """
     from absolve.formats.warc.reader import pieces
     from absolve.formats.warc.walker import bare
@@ -380,6 +434,7 @@ def stretches(
             origin=_Origin(piece.offset, exact=piece.coding is None),
         )
         document.url_source = url_source
+        document.inside = inside
         try:
             entity = walk(document, settings)
         except DocumentError as error:

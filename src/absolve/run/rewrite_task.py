@@ -270,7 +270,7 @@ def _archive(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
 def segments(how: RewriteOptions, job: Job) -> Iterator[TaskResult | Written]:
     """Yield the new bytes of each segment of an input, its diagnostics and failures, and the counts at the end."""
     size = number = links = changed = documents = lazy = companions = 0
-    for segment in each(job.input, how.reading):
+    for segment in each(job.input, how.reading, whole=True):
         yield from segment.diagnostics
         size += len(segment.raw)
         if segment.entity is not None:

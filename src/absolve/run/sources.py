@@ -235,6 +235,24 @@ class FileBytes:
             self._file.close()
 
 
+class Until:
+    """An open file that ends at an offset: a member of a package, which is read forward from where `seek` leads."""
+
+    def __init__(self, file: IO[bytes], end: int) -> None:
+        self._file = file
+        self._end = end
+        self._left = 0
+
+    def seek(self, offset: int) -> int:
+        self._left = self._end - offset
+        return self._file.seek(offset)
+
+    def read(self, size: int) -> bytes:
+        found = self._file.read(min(size, self._left))
+        self._left -= len(found)
+        return found
+
+
 def unreadable(name: str, error: Exception) -> DocumentError:
     code = "not-found" if isinstance(error, FileNotFoundError) else "unreadable"
     return DocumentError(Diagnostic(code, getattr(error, "strerror", None) or str(error), name))

@@ -108,6 +108,11 @@ class Content:
     def __init__(self, member: Member) -> None:
         self._member = member
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the content is in the package as it is."""
+        return self._member.method == STORED
+
     def decode(self, raw: bytes) -> bytes:
         """Return the content. Raise CodingError where it is broken, or contradicts the directory."""
         value = decompressed(raw, self._member)
@@ -116,7 +121,7 @@ class Content:
         return value
 
     def decode_mapped(self, raw: bytes) -> tuple[bytes, Offsets | None]:
-        return self.decode(raw), IDENTITY_OFFSETS if self._member.method == STORED else None
+        return self.decode(raw), IDENTITY_OFFSETS if self.is_stored else None
 
     def encode(self, value: bytes, after: bytes = b"", before: bytes = b"") -> bytes:  # noqa: ARG002 - as it is
         return compressed(value, self._member)
