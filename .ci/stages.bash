@@ -110,11 +110,11 @@ browser() { # ensure a browser for the tests of `absolve browser`, which are ski
     ! debian "no browser" chromium kiwix-tools || chromium --version 2>/dev/null # the second package opens ZIM
 }
 
-servers() { # ensure nginx and Apache for the tests of `absolve audit --live`, which are skipped without them
-    if [ -n "$(PATH=$PATH:/usr/sbin type -P nginx)" ] && [ -n "$(PATH=$PATH:/usr/sbin type -P apache2)" ]; then
+servers() { # ensure nginx, Apache and strace for tests of network calls, which are skipped without them
+    if [ "$(PATH=$PATH:/usr/sbin type -P nginx apache2 strace | wc -l)" = 3 ]; then
         return
     fi
-    RUNLEVEL=1 debian "no nginx or Apache" nginx-light apache2 || true # a run level without services: none is started
+    RUNLEVEL=1 debian "no nginx, Apache or strace" nginx-light apache2 strace || true # no service starts at that level
 }
 
 debian() { # WHAT PACKAGE...: install packages of Debian, or print that what needs them is skipped
