@@ -372,7 +372,7 @@ def limits() -> str:
         default = CHOICES[name]
         assert isinstance(default, int)
         rows.append((f"`--{name.replace('_', '-')}`", f"`{name}`", amount(default), *meaning))
-    return table(("option", "argument", "default", "what is counted", "what exceeds it stays unchanged"), rows)
+    return table(("option", "argument", "default", "what is counted", "what stays unchanged beyond it"), rows)
 
 
 def amount(number: int) -> str:
