@@ -326,12 +326,13 @@ def printable(text: bytes) -> bool:
 
 def printed(known: dict[str, Any]) -> str:
     """Return the standard error of a diagnostic's example, run in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary).resolve()
         for name, data in diagnostic_files(known).items():
-            path = Path(folder, name)
+            path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        done = run(known["run"], Path(folder))
+        done = run(known["run"], folder)
     lines = done.stderr.replace(f"{folder}/", "").splitlines()
     return "".join(f"{line}\n" for line in lines if not line.startswith("try:"))
 
