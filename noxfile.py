@@ -55,7 +55,8 @@ def test(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def docs(session: nox.Session) -> None:
-    """Build the documentation site into build/site; warnings are errors."""
+    """Write the generated parts of the pages, and build the documentation site into build/site; warnings are errors."""
+    run(session, "python", "docs/reference_pages.py")
     run(session, "python", "-m", "sphinx", "-W", "--keep-going", "-b", "html", "docs", "build/site", *session.posargs)
 
 

@@ -17,7 +17,7 @@ LINKS = (10_000, 100_000, 1_000_000)
 SHORTEST = 2_000_000  # of the fewest bytes possible, without quotes or text
 RUNS = 3
 SHORTEST_BASES = {
-    f"{SHORTEST:,} <a href=x>, a base of {len(base)} bytes": base
+    f"{SHORTEST:,} `<a href=x>`, a base of {len(base)} bytes": base
     for base in ("http://h.example/d/", "https://example.org/directory/")
 }
 _MEMORY = f"""\

@@ -38,7 +38,10 @@ _OF_REWRITE: Final = "Unpack[Options]"  # of its overloads; the function itself 
 
 def public(module: str = "absolve") -> str:
     """Return an autodoc directive for each public name of a module, under headings if there are many."""
-    values = _public(module)
+    from sphinx.ext.autodoc.mock import mock  # only a build needs it
+
+    with mock(MOCKED):
+        values = _public(module)
     parts = {
         "Functions": [_function(module, name, value) for name, value in values.items() if _is_function(value)],
         "Classes": [_class(module, name, value) for name, value in values.items() if _is_class(value)],
@@ -53,7 +56,7 @@ def public(module: str = "absolve") -> str:
 def functions() -> str:
     """Return a table of the functions of absolve, each with its first sentence."""
     values = {name: value for name, value in _public("absolve").items() if _is_function(value)}
-    rows = [(f"{{py:func}}`absolve.{name}`", _text(value).partition("\n\n")[0]) for name, value in values.items()]
+    rows = [(f"`{name}`", _text(value).partition("\n\n")[0]) for name, value in values.items()]
     return table(("function", "task"), rows)
 
 
@@ -76,12 +79,9 @@ def _help(option: Option) -> str:
 
 def _public(module: str) -> dict[str, Any]:
     """Return the public values of a module by name, without modules that have a section of their own."""
-    from sphinx.ext.autodoc.mock import mock  # only a build needs it
-
-    with mock(MOCKED):
-        found = import_module(module)
-        values = {name: getattr(found, name) for name in sorted(found.__all__) if not name.startswith("__")}
-    return {name: value for name, value in values.items() if not isinstance(value, ModuleType) or callable(value)}
+    found = import_module(module)
+    names = (name for name in sorted(found.__all__) if name not in {"__version__", "arrow", "spark", "trees"})
+    return {name: getattr(found, name) for name in names}
 
 
 def _is_class(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Sphinx's configuration: MyST pages, furo, and reference pages that are generated from the code.
+"""Sphinx's configuration: MyST pages, furo, and autodoc.
 
 Build: `python -m sphinx -W --keep-going -b html docs build/site` (the extra "docs").
 Sphinx, because autodoc documents the typed API and `-W` makes each reference that leads nowhere an error. furo, because
@@ -12,17 +12,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent))  # for api_pages
 
 import api_pages
-import reference_pages
-from reference_pages import DOCS, ROOT
 
 from absolve import __version__
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
 
 project = "absolve"
 author = "the absolve developers"
@@ -30,7 +30,7 @@ copyright = author  # noqa: A001 - Sphinx's name
 release = version = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages"]
-myst_enable_extensions = ["attrs_block", "attrs_inline", "deflist"]
+myst_enable_extensions = ["attrs_block", "attrs_inline"]
 myst_heading_anchors = 3
 smartquotes = False  # commands are copied
 myst_linkify_fuzzy_links = False
@@ -66,19 +66,19 @@ _INCLUDED = {
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([\w./-]+)(#[\w-]+)?\)")
 _ANCHOR = re.compile(r'^<a id="(\w+)"></a>', re.MULTILINE)
 _INCLUDE = re.compile(r"^<!-- include (\S+) -->$", re.MULTILINE)
-_GENERATED = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)
+_AUTODOC = re.compile(r"^<!-- autodoc: (\S+) -->$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^<!-- (\{\w+\}.*?)^-->$", re.MULTILINE | re.DOTALL)  # readers of the Markdown do not see it
 _SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
-_RUN = re.compile(r"^<!-- run: (.+) -->$", re.MULTILINE)
 
 
 def read(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Include files of the repository, generated text and output of commands; adapt links to files outside docs/."""
-    del app
+    """Include files of the repository, and what only the site has; adapt links to files outside docs/."""
     included = _INCLUDE.search(source[0])
     place = ROOT / included[1] if included is not None else DOCS / f"{docname}.md"
+    app.env.note_dependency(str(place))
     text = source[0] if included is None else place.read_text("utf-8")
-    text = _GENERATED.sub(lambda found: reference_pages.TEXTS[found[1]](), text)
-    text = _RUN.sub(lambda found: reference_pages.shown(found[1]), text)
+    text = _AUTODOC.sub(lambda found: api_pages.public(found[1]), text)
+    text = _DIRECTIVE.sub(r"```\1```", text)
     text = _ANCHOR.sub(lambda found: f"{{#{found[1].lower()}}}\n", text)  # as docutils makes identifiers
     source[0] = _LINK.sub(lambda found: adapted(found, place.parent), text)
 
@@ -92,14 +92,6 @@ def adapted(found: re.Match[str], folder: Path) -> str:
         return f"{image}[{label}](/{target.relative_to(DOCS)}{fragment})" if target.suffix else found[0]
     page = _INCLUDED.get(str(target.relative_to(ROOT))) if target.is_relative_to(ROOT) else None
     return f"[{label}]({page}{fragment})" if page is not None else label
-
-
-def outdated(app: Sphinx, env: BuildEnvironment, *_: object) -> list[str]:
-    """Return the pages with generated text: the code that it comes from may have changed."""
-    del app
-    marked = (_GENERATED, _RUN, _INCLUDE)
-    texts = {name: (DOCS / f"{name}.md").read_text("utf-8") for name in env.found_docs}
-    return [name for name, text in texts.items() if any(pattern.search(text) for pattern in marked)]
 
 
 def mend(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
@@ -125,9 +117,6 @@ def plain(app: Sphinx, what: str, name: str, obj: object, options: object, lines
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Write the pages of commands before Sphinx collects the sources."""
-    app.connect("config-inited", lambda *_: reference_pages.write_commands())
-    app.connect("env-get-outdated", outdated)
     app.connect("source-read", read)
     app.connect("autodoc-process-docstring", plain)
     app.connect("html-page-context", mend, priority=900)  # after furo

@@ -33,7 +33,8 @@ def code(text: str) -> str:
 
 def fenced(language: str, text: str) -> str:
     fence = "`" * max(3, *(len(run) + 1 for run in text.split("\n") if run and set(run) == {"`"}), 3)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
+    lines = "\n".join(line.rstrip() for line in text.rstrip().splitlines())  # no CR: Git and editors change them
+    return f"{fence}{language}\n{lines}\n{fence}\n"
 
 
 _LITERAL: Final = re.compile(

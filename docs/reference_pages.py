@@ -1,13 +1,16 @@
-"""Text of the generated reference pages, in Markdown.
+"""Write the generated parts of the pages.
 
-In: the parser, the tables of the code, and `codes.toml` and `columns.toml` (causes, examples, meanings). Out: a text
-for each name of TEXTS, and the pages of the commands. `tests/test_site.py` checks that nothing is left out.
+`python docs/reference_pages.py` does it, so that the pages can be read without building the site.
+In: the parser, the tables of the code, and `codes.toml` and `columns.toml` (causes, examples, meanings). Out: in each
+page, the text of TEXTS between `<!-- generated: NAME -->` and `<!-- end -->`. `tests/test_site.py` checks that it is up
+to date, and that nothing is left out.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,7 +18,8 @@ import tempfile
 import textwrap
 import tomllib
 import warnings
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -27,7 +31,6 @@ from absolve.audit import tables
 from absolve.cli.commands import COMMANDS
 from absolve.cli.option_table import ARGUMENTS, HELP
 from absolve.cli.parsing import MOST, Parser, most_used, parser
-from absolve.core.model import Layer
 from absolve.document.settings import CHOICES
 from absolve.inventory import PROBLEMS
 from absolve.inventory.columns import MORE, Row
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = Path(__file__).parent
-COMMAND_PAGES: Final = DOCS / "reference" / "commands"
+_PART: Final = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 @cache
@@ -50,19 +53,6 @@ def read(name: str) -> dict[str, Any]:
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------
-
-
-def write_commands() -> None:
-    """Write a page for each command; pages of commands that no longer exist are removed."""
-    COMMAND_PAGES.mkdir(exist_ok=True)
-    wanted = {f"{name}.md": command_page(name) for name in COMMANDS}
-    for path in COMMAND_PAGES.glob("*.md"):
-        if path.name not in wanted:
-            path.unlink()
-    for name, text in wanted.items():
-        path = COMMAND_PAGES / name
-        if not path.exists() or path.read_text("utf-8") != text:
-            path.write_text(text, "utf-8")
 
 
 def command_page(name: str) -> str:
@@ -76,7 +66,6 @@ def command_page(name: str) -> str:
         f"## Usage\n\n{fenced('text', command.format_usage().removeprefix('usage: '))}",
         f"## Examples\n\n{fenced('text', examples)}" if examples else "",
         _LEGEND if any(HARMLESS in section for section in options) else "",
-        f"```{{program}} absolve {name}\n```\n",
         *(arguments, *options),
         f"## Notes\n\n{fenced('text', notes)}" if notes else "",
         helping,
@@ -89,7 +78,7 @@ def _option_sections(command: Parser) -> list[str]:
     groups = {group.title: group._group_actions for group in command.groups()}  # noqa: SLF001
     arguments, helping = groups.pop(ARGUMENTS, []), groups.pop(HELP, [])
     most = most_used(command) if len(command.all_options()) > MOST else []
-    found = [_section(command, ARGUMENTS, arguments), _section(command, "options used most", most)]
+    found = [_section(command, ARGUMENTS, arguments), _section(command, "most used options", most)]
     for title, actions in groups.items():
         found.append(_section(command, title or "", [action for action in actions if action not in most]))
     return [*found, _section(command, HELP, helping)]
@@ -112,18 +101,16 @@ def _divided(notes: str) -> tuple[str, str]:
 def _section(command: Parser, title: str, actions: Iterable[argparse.Action]) -> str:
     """Return a section of arguments or options; "" for none."""
     shown = [described(command, action) for action in actions]
-    return "\n".join([f"## {title[:1].upper()}{title[1:]}\n", *shown]) if shown else ""
+    return "\n".join([f"## {title[:1].upper()}{title[1:]}\n", *shown, ""]) if shown else ""
 
 
 def described(command: Parser, action: argparse.Action) -> str:
-    """Return the description of one argument or option."""
+    """Return the description of one argument or option, as an item of a list."""
     text = help_text(_expanded(command, action))
-    if not action.option_strings:
-        return f"`{action.metavar or action.dest}`\n: {text}\n"
     value = "" if action.nargs == 0 else f" {_value(action)}"
-    names = ", ".join(f"{name}{value}" for name in action.option_strings)
+    names = [f"`{name}{value}`" for name in action.option_strings] or [f"`{action.metavar or action.dest}`"]
     mark = f" {HARMLESS}" if action in command.rows and command.rows[action].is_harmless else ""
-    return f"```{{option}} {names}\n\n{text[:1].upper()}{text[1:]}.{mark}\n```\n"
+    return f"- {', '.join(names)}: {text[:1].upper()}{text[1:]}.{mark}"
 
 
 def _expanded(command: argparse.ArgumentParser, action: argparse.Action) -> str:
@@ -143,8 +130,7 @@ def _value(action: argparse.Action) -> str:
 def commands() -> str:
     """Return the list of commands."""
     rows = [(f"[`absolve {name}`](commands/{name}.md)", command.summary) for name, command in COMMANDS.items()]
-    hidden = "\n".join(f"commands/{name}" for name in COMMANDS)
-    return f"{table(('command', 'task'), rows)}\n```{{toctree}}\n:hidden:\n\n{hidden}\n```\n"
+    return table(("command", "task"), rows)
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
@@ -307,11 +293,15 @@ def audit_site() -> str:
 
 def diagnostics() -> str:
     """Return a section for each diagnostic code: cause, example, what to do."""
-    parts = []
-    for name, known in sorted(read("codes.toml")["diagnostic"].items()):
-        example = f"{fenced('text', known['example'])}\n" if "example" in known else ""
-        parts.append(f"## {name}\n\n{known['cause']}\n\n{example}{_of_run(known)}\n**To do:** {known['do']}\n")
-    return "\n".join(parts)
+    codes = sorted(read("codes.toml")["diagnostic"].items())
+    with ThreadPoolExecutor() as pool:  # each run is a process
+        return "\n".join(pool.map(_diagnostic, codes))
+
+
+def _diagnostic(code: tuple[str, dict[str, Any]]) -> str:
+    name, known = code
+    example = f"{fenced('text', known['example'])}\n" if "example" in known else ""
+    return f"## {name}\n\n{known['cause']}\n\n{example}{_of_run(known)}**To do:** {known['do']}\n"
 
 
 def diagnostic_files(known: dict[str, Any]) -> dict[str, bytes]:
@@ -323,11 +313,11 @@ def _of_run(known: dict[str, Any]) -> str:
     if "run" not in known:
         return ""
     files = "".join(
-        f"`{name}`:\n\n{fenced('text', text.decode('latin-1')) if printable(text) else '(no text)'}\n\n"
+        f"`{name}`:\n\n{fenced('text', text.decode('latin-1') if printable(text) else '(no text)')}\n"
         for name, text in diagnostic_files(known).items()
     )
     output = f"$ {known['run']}\n{printed(known)}"
-    return f"{files}{fenced('console', output)}\n"
+    return f"{files}{fenced('shell-session', output)}\n"
 
 
 def printable(text: bytes) -> bool:
@@ -336,12 +326,13 @@ def printable(text: bytes) -> bool:
 
 def printed(known: dict[str, Any]) -> str:
     """Return the standard error of a diagnostic's example, run in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary).resolve()
         for name, data in diagnostic_files(known).items():
-            path = Path(folder, name)
+            path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        done = run(known["run"], Path(folder))
+        done = run(known["run"], folder)
     lines = done.stderr.replace(f"{folder}/", "").splitlines()
     return "".join(f"{line}\n" for line in lines if not line.startswith("try:"))
 
@@ -382,7 +373,7 @@ def limits() -> str:
         default = CHOICES[name]
         assert isinstance(default, int)
         rows.append((f"`--{name.replace('_', '-')}`", f"`{name}`", amount(default), *meaning))
-    return table(("option", "argument", "default", "what is counted", "what exceeds it stays unchanged"), rows)
+    return table(("option", "argument", "default", "what is counted", "what stays unchanged beyond it"), rows)
 
 
 def amount(number: int) -> str:
@@ -409,24 +400,7 @@ def divergences() -> str:
     return table(("base", "reference", *(f"`{name}`" for name in PROFILES)), rows)
 
 
-def layers() -> str:
-    """Return the names of the layers as rows and bases have them."""
-    return ", ".join(f"`{layer.name.lower()}`" for layer in Layer)
-
-
-def races() -> str:
-    """Return the races of the benchmarks, as RESULTS.md has them."""
-    results = (ROOT / "benchmarks" / "RESULTS.md").read_text("utf-8")
-    section = results.partition("## Beside the peers\n")[2].partition("\n## ")[0]
-    return section.strip() + "\n"
-
-
-# --- the build --------------------------------------------------------------------------------------------------------
-
-
-def first_pages() -> str:
-    """Return the pages about installation that the repository has."""
-    return "\n".join(name for name in ("installing", "platforms") if (DOCS / f"{name}.md").exists())
+# --- the pages --------------------------------------------------------------------------------------------------------
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -436,16 +410,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=folder, env=settings, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603
 
 
-def shown(command: str) -> str:
-    """Return a block with a command and its output, run now in the folder of the repository."""
-    done = run(command, ROOT)
-    if done.returncode:
-        raise RuntimeError(f"{command}: {done.stderr}")
-    return fenced("console", f"$ {command}\n{done.stdout}")
-
-
 TEXTS: Final[dict[str, Callable[[], str]]] = {
-    "first-pages": first_pages,
     "commands": commands,
     "links-columns": links_columns,
     "documents-columns": documents_columns,
@@ -467,13 +432,19 @@ TEXTS: Final[dict[str, Callable[[], str]]] = {
     "check-codes": lambda: others("check"),
     "note-codes": lambda: others("note"),
     "limits": limits,
-    "races": races,
     "profiles": profiles,
     "divergences": divergences,
-    "api": api_pages.public,
     "api-functions": api_pages.functions,
     "api-options": api_pages.options,
-    "api-trees": lambda: api_pages.public("absolve.trees"),
-    "api-arrow": lambda: api_pages.public("absolve.arrow"),
-    "api-spark": lambda: api_pages.public("absolve.spark"),
+    **{f"command-{name}": partial(command_page, name) for name in COMMANDS},
 }
+
+
+def updated(page: str) -> str:
+    """Return a page with its generated parts as the code gives them now."""
+    return _PART.sub(lambda found: f"{found[1]}\n{TEXTS[found[2]]().strip()}\n\n", page)
+
+
+if __name__ == "__main__":
+    for path in DOCS.rglob("*.md"):
+        path.write_text(updated(path.read_text("utf-8")), "utf-8")

@@ -52,14 +52,14 @@ COMMANDS: Final = {
         "rewrite:run",
         """\
 examples:
-  absolve rewrite page.html > absolute.html       the page records its own URL
+  absolve rewrite page.html > absolute.html       # the page records its own URL
   absolve rewrite page.html --url http://example.com/dir/page.html -o new.html
-  absolve rewrite saved/*.html -o absolute/       into a folder
-  absolve rewrite site/ --url http://example.com/ -o absolute/    a whole folder
+  absolve rewrite saved/*.html -o absolute/       # into a folder
+  absolve rewrite site/ --url http://example.com/ -o absolute/  # a whole folder
   absolve rewrite saved/*.html --in-place --backup .orig
   absolve rewrite saved/*.html --in-place --verify
-  absolve rewrite site/ --in-place --resume       continue after a crash
-  absolve rewrite saved/*.html --dry-run          only count links
+  absolve rewrite site/ --in-place --resume       # continue after a crash
+  absolve rewrite saved/*.html --dry-run          # only count links
   absolve rewrite site/ -o absolute/ --log changes.csv
   absolve rewrite absolute/ --in-place --undo changes.csv
   absolve rewrite site/ --url http://example.com/ --form relative -o moved/
@@ -79,15 +79,15 @@ had to guess is always verified (see absolve verify --help).""",
         "listing:run",
         """\
 examples:
-  absolve links page.html                  a table; JSON lines in a pipe
-  absolve links *.html -o links.csv        the suffix selects the format
+  absolve links page.html                  # a table; JSON lines in a pipe
+  absolve links *.html -o links.csv        # the suffix selects the format
   absolve links site/ --url http://example.com/ -o links.sqlite
   absolve links site/ --scope external --columns target --unique --format csv
   absolve links site/ --columns target --unique --count --format table
   absolve links site/ --sort target,line --limit 100 -o links.csv
   absolve links site/ --fail-on unresolved,malformed -q -o links.jsonl
   absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
-  absolve links site/ -o links.csv --resume       continue after an interruption
+  absolve links site/ -o links.csv --resume     # continue after an interruption
   absolve links page.html | jq -r 'select(.scope == "external").target'
   absolve links site/ --engine spark://host:7077 -o links.parquet
   curl -s http://example.com/ | absolve links --url http://example.com/
@@ -103,12 +103,12 @@ absolve documents.""",
         "listing:run",
         """\
 examples:
-  absolve documents crawl.warc.gz             JSON lines, to standard output
+  absolve documents crawl.warc.gz             # JSON lines, to standard output
   absolve documents site/ --url http://example.com/ -o documents.csv
   absolve documents crawl.warc.gz --where "status >= 400" --columns url,status
   absolve documents book.epub --columns entity,title,anchors
-  absolve documents site/ --sort size:desc --limit 10      the largest ones
-  absolve links crawl.warc.gz -o crawl.sqlite    both tables in one database
+  absolve documents site/ --sort size:desc --limit 10      # the largest ones
+  absolve links crawl.warc.gz -o crawl.sqlite    # both tables in one database
 
 columns: document, entity, url, url_source, status, date, media_type, charset,
 size, digest, title, lang, canonical, robots, base, base_layer, links, problems,
@@ -123,9 +123,9 @@ against the next layer out.
 
 examples:
   absolve base page.html
-  absolve base page.html --url http://example.com/dir/   with its retrieval URL
-  absolve base page.html --all                  and the documents in it (srcdoc)
-  absolve base crawl.warc.gz                    the documents of an archive
+  absolve base page.html --url http://example.com/dir/  # with its retrieval URL
+  absolve base page.html --all                # and the documents in it (srcdoc)
+  absolve base crawl.warc.gz                    # the documents of an archive
   absolve base page.html --format json | jq -r '.[].base'""",
     ),
     "mirror": Command(
@@ -133,14 +133,14 @@ examples:
         "mirror:run",
         """\
 examples:
-  absolve mirror crawl.warc.gz -o mirror/         then open mirror/index.html
-  absolve mirror a.warc b.har page.mhtml -o m/    one capture of several files
-  absolve mirror a.warc -o m/ --absent sever      pages that ask for nothing
+  absolve mirror crawl.warc.gz -o mirror/         # then open mirror/index.html
+  absolve mirror a.warc b.har page.mhtml -o m/    # one capture of several files
+  absolve mirror a.warc -o m/ --absent sever      # pages that ask for nothing
   absolve mirror crawl.warc -o mirror.zip
-  absolve mirror https://site.example/page -o page.html    one file, to send
+  absolve mirror https://site.example/page -o page.html    # one file, to send
   absolve mirror a.warc -o m/ --missing wanted.txt && wget -i wanted.txt
-  absolve mirror --check mirror/                  what is wrong in any mirror
-  absolve mirror --serve mirror/                  for scripts that need a server
+  absolve mirror --check mirror/                  # what is wrong in any mirror
+  absolve mirror --serve mirror/                # for scripts that need a server
 
 Links lead from file to file where the capture holds the target, and to the
 web where it does not. index.html is the entry page: pages, a search, what is
@@ -152,13 +152,13 @@ note for every edit that is no link.""",
         "audit:run",
         """\
 examples:
-  absolve check site/                            a folder, without a network
-  absolve check site/ --url https://site.example/    with links to its own host
-  absolve check site/ --live external            also asks for external links
-  absolve check https://site.example/ --depth 2  a site on the web
+  absolve check site/                            # a folder, without a network
+  absolve check site/ --url https://site.example/   # with links to its own host
+  absolve check site/ --live external            # also asks for external links
+  absolve check https://site.example/ --depth 2  # a site on the web
   absolve check site/ -o report.html
   absolve check site/ --ignore '/drafts/' --fail-on broken,fragment
-  absolve check site/ --fix --diff               look at repairs, as of case
+  absolve check site/ --fix --diff               # look at repairs, as of case
 
 This is absolve audit without an old site: all its options, outputs and verdicts
 are the same (absolve help audit).""",
@@ -169,13 +169,13 @@ are the same (absolve help audit).""",
         "audit:run",
         """\
 examples:
-  absolve audit site/                            as absolve check site/
-  absolve audit https://site.example/ --depth 5 --live     with all links
+  absolve audit site/                            # as absolve check site/
+  absolve audit https://site.example/ --depth 5 --live     # with all links
   absolve audit new/ --url https://new.example/ --old old/ \\
       --old-url http://old.example/ --map .htaccess -o report.html
   absolve audit new/ --url https://new.example/ -o audit.sqlite -o audit.sarif
   absolve audit crawl.warc.gz --old old-urls.txt --map redirects.csv
-  absolve audit new/ --url https://new.example/ --fix --diff    look at repairs
+  absolve audit new/ --url https://new.example/ --fix --diff   # look at repairs
   absolve audit new/ --url https://new.example/ --sql \\
       "SELECT verdict, count(*) FROM links GROUP BY verdict"
 
@@ -242,7 +242,7 @@ documents are not.
 examples:
   absolve browser page.html --url http://example.com/dir/page.html
   absolve browser saved/*.html -o links.jsonl
-  absolve browser saved/*.html --compare     compare with --profile whatwg
+  absolve browser saved/*.html --compare     # compare with --profile whatwg
 
 --compare prints for each page whether it is equal. An element that the parser
 cloned counts once. Differences are written to the standard error as
@@ -270,17 +270,17 @@ line, and the exit status is 1. Invisible characters and line ends are
 percent-escaped.
 
 examples:
-  absolve resolve http://a/b/c/d ../g                         http://a/b/g
-  absolve resolve http://a/b/c/d ../../../g                   http://a/../g
-  absolve resolve --profile whatwg http://a/b/c/d ../../../g  http://a/g
-  absolve resolve http://a/b/c/d -- --g                       (-- ends options)""",
+  absolve resolve http://a/b/c/d ../g                         # http://a/b/g
+  absolve resolve http://a/b/c/d ../../../g                   # http://a/../g
+  absolve resolve --profile whatwg http://a/b/c/d ../../../g  # http://a/g
+  absolve resolve http://a/b/c/d -- --g                      # (-- ends options)""",
     ),
     "config": Command(
         "show the options in effect, and where each is set",
         "about:config",
         """\
 examples:
-  absolve config                   all commands
+  absolve config                   # all commands
   absolve config rewrite links
   absolve config --config mine.toml rewrite
 
@@ -306,17 +306,17 @@ files and options are marked.""",
         """\
 examples:
   absolve completion bash > ~/.local/share/bash-completion/completions/absolve
-  absolve completion zsh > ~/.zfunc/_absolve       (a folder on $fpath)
+  absolve completion zsh > ~/.zfunc/_absolve       # (a folder on $fpath)
   absolve completion fish > ~/.config/fish/completions/absolve.fish
-  absolve completion powershell >> $PROFILE        (in PowerShell)
-  absolve completion tcsh > ~/.absolve.csh         (then source it in ~/.tcshrc)""",
+  absolve completion powershell >> $PROFILE        # (in PowerShell)
+  absolve completion tcsh > ~/.absolve.csh       # (then source it in ~/.tcshrc)""",
     ),
     "help": Command(
         "show the help of a command",
         "about:help_",
         """\
 examples:
-  absolve help                     the commands
-  absolve help links               as absolve links --help""",
+  absolve help                     # the commands
+  absolve help links               # as absolve links --help""",
     ),
 }
