@@ -19,8 +19,8 @@ from absolve.document.captures import entries
 from absolve.document.walk import walk
 from absolve.mirror import map as maps
 from absolve.mirror.capture import Captured, Where
+from absolve.mirror.extensions import content_type
 from absolve.mirror.origins import Origins
-from absolve.mirror.serve import content_type
 from absolve.mirror.survey import _Candidates
 from tests.shapes.captures import entry, har
 

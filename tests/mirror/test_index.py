@@ -10,7 +10,7 @@ from test_map import finished, row
 
 from absolve.cli import main
 from absolve.encodings.charsets import lookup
-from absolve.mirror import index, texts, tree
+from absolve.mirror import absent, index, texts, tree
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
 from absolve.mirror.paths import Placed, folder_of
@@ -164,9 +164,8 @@ def test_a_reader_learns_what_the_search_does_not_reach(working: Working) -> Non
 
 
 def test_long_lists_are_cut_and_say_so(working: Working, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MOST", 1)
-    for name in ("_ABSENT", "_EXAMPLES"):
-        monkeypatch.setattr(index, name, 1)
+    for module, name in ((tree, "MOST"), (absent, "LISTED"), (index, "_EXAMPLES")):
+        monkeypatch.setattr(module, name, 1)
     html = shown(
         working,
         finished("http://h/a", "h/a.html", missing=tuple((f"http://x/{n}", "image") for n in range(3)), notes=((1, 1, "csp", ""),) * 2),

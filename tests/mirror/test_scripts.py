@@ -25,7 +25,8 @@ from absolve.mirror.browsers import may_need_server, needs_server
     ],
 )
 def test_a_script_needs_a_server_by_a_word(script: bytes, position: int, why: str) -> None:
-    assert may_need_server(script)
+    assert may_need_server(b"<p><SCRIPT>a</script><p><script>" + script)
+    assert not may_need_server(b"<script>a</script>" + script)
     ((at, text),) = needs_server(script)
     assert at == position
     assert why in text

@@ -3,7 +3,7 @@
 import pytest
 
 from absolve.mirror import security_policy
-from absolve.mirror.security_policy import allows, as_meta, directives, for_copy, matches, may_have_one, of_header
+from absolve.mirror.security_policy import allows, as_meta, directives, for_copy, matches, of_header
 
 PAGE = "http://h/a/b"
 
@@ -102,10 +102,3 @@ def test_a_nonce_allows_a_script_and_a_redirect_is_not_judged_by_its_path() -> N
     assert allows(found, "script", "http://x/", PAGE, "a")
     assert not allows(found, "script", "http://x/", PAGE, "A")
     assert allows(found, "script", "http://o/q", PAGE, by_path=False)
-
-
-@pytest.mark.parametrize(
-    ("data", "may"), [(b"<meta http-equiv=Content-Security-Policy>", True), (b"<meta charset=utf-8>", False)]
-)
-def test_most_pages_are_known_to_have_none(data: bytes, *, may: bool) -> None:
-    assert may_have_one(data) is may

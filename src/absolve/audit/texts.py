@@ -130,7 +130,7 @@ def _og_urls(connection: Any, read: Callable[[str, str], Iterable[Found]]) -> It
     for page in read("new", "media_type = 'text/html' AND resource IN (SELECT resource FROM other_urls)"):
         query = "SELECT start, id, target FROM other_urls WHERE resource = ?"
         others = sorted(each(connection, query, [page.resource]))
-        for tag in start_tags(page.data, frozenset({b"meta"})):
+        for tag in start_tags(page.data, b"meta"):
             found = attributes(page.data, tag.start, tag.end)
             if any(name in found and found[name].raw.strip().lower() == b"og:url" for name in (b"property", b"name")):
                 own = slice(*(bisect_left(others, at, key=itemgetter(0)) for at in (tag.start, tag.end)))

@@ -11,13 +11,16 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.urls import identity
+from absolve.urls.cache import remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     Rows = Callable[[str], Iterable[Any]]
+    _Ranked = tuple[bool, int, str, tuple[str, ...], str | None]
 
+LISTED: Final = 500  # URLs of each sort, on the entry page
 _FOLLOWED: Final = frozenset({"navigation", "metadata"})  # kinds of links that a reader follows, or nobody
 
 
@@ -28,7 +31,6 @@ class Absent(NamedTuple):
     kinds: tuple[str, ...]
     number: int
     first: str | None
-    is_elsewhere: bool
 
 
 class Lacking(NamedTuple):
@@ -52,21 +54,26 @@ class Lacking(NamedTuple):
 
 def of(rows: Rows, most: int = 0) -> Lacking:
     """Return what a mirror lacks, with at most so many URLs of each sort; `rows` runs a query on its map."""
-    kept: tuple[list[Absent], list[Absent]] = [], []
+    hosts = {host_of(url) for (url,) in rows(_PAGES)}
+    kept: tuple[list[_Ranked], list[_Ranked]] = [], []
     numbers = [0, 0, 0]
-    for one in _every(rows):
-        numbers[2 if one.is_elsewhere else _FOLLOWED.issuperset(one.kinds)] += 1
-        kept[one.is_elsewhere].append(one)
-        if len(kept[one.is_elsewhere]) > 2 * most:
-            _cut(kept[one.is_elsewhere], most)
-    for found in kept:
-        _cut(found, most)
-    return Lacking(numbers[0], numbers[1], numbers[2], *kept)
+    for url, group in groupby(rows(_MISSING), itemgetter(0)):
+        found = list(group)
+        kinds = tuple([kind for _, kind, _, _ in found])
+        is_followed = _FOLLOWED.issuperset(kinds)
+        is_elsewhere = is_followed and bool(host := host_of(url)) and host not in hosts
+        numbers[2 if is_elsewhere else is_followed] += 1
+        sort = kept[is_elsewhere]
+        sort.append((is_followed, -max([row[2] for row in found]), url, kinds, found[0][3]))
+        if len(sort) > 2 * most:
+            sort.sort()
+            del sort[most:]
+    files, links = map(_absent, kept)
+    return Lacking(numbers[0], numbers[1], numbers[2], files[:most], links[:most])
 
 
-def _cut(found: list[Absent], most: int) -> None:
-    found.sort(key=lambda one: (_FOLLOWED.issuperset(one.kinds), -one.number, one.url))
-    del found[most:]
+def _absent(found: list[_Ranked]) -> list[Absent]:
+    return [Absent(url, kinds, -number, first) for _, number, url, kinds, first in sorted(found)]
 
 
 _PAGES: Final = """
@@ -76,17 +83,12 @@ SELECT url, kind, count, first FROM missing
 WHERE typeof(url) = 'text' AND typeof(kind) = 'text' AND typeof(count) = 'integer' ORDER BY url, kind"""
 
 
-def _every(rows: Rows) -> Iterator[Absent]:
-    """Yield each URL that the mirror lacks, in the order of the URLs."""
-    hosts = {host_of(url) for (url,) in rows(_PAGES)}
-    for url, group in groupby(rows(_MISSING), itemgetter(0)):
-        found = list(group)
-        kinds = tuple(kind for _, kind, _, _ in found)
-        is_elsewhere = _FOLLOWED.issuperset(kinds) and bool(host := host_of(url)) and host not in hosts
-        yield Absent(url, kinds, max(row[2] for row in found), found[0][3], is_elsewhere)
-
-
 def host_of(url: str) -> str:
     """Return the host of a URL of the web, without `www.`; "" for a URL of another scheme."""
-    scheme = url.partition("://")[0]
-    return identity.named(url).removeprefix("www.") if scheme in {"http", "https", "ftp"} else ""
+    return _host("/".join(url.split("/", 3)[:3]))
+
+
+@remembered(1024)
+def _host(beginning: str) -> str:
+    is_web = beginning.startswith(("http://", "https://", "ftp://"))
+    return identity.named(beginning).removeprefix("www.") if is_web else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from functools import lru_cache
 from hashlib import new as new_digest
 from html import unescape
 from typing import TYPE_CHECKING, Final
@@ -230,8 +231,8 @@ def may_be_framed(fields: str, url: str, page: str) -> bool:
 # --- scripts from a disk ----------------------------------------------------------------------------------------------
 
 _WORDS: Final = (
-    *(b"fetch(", b"fetch (", b"fetch\t(", b"XMLHttpRequest", b"sendBeacon", b"EventSource", b"WebSocket", b"import("),
-    *(b"new Image", b"location.", b"location=", b"location =", b"document.domain", b"serviceWorker", b"importScripts"),
+    *(b"fetch(", b"fetch (", b"fetch\t(", b"xmlhttprequest", b"sendbeacon", b"eventsource", b"websocket", b"import("),
+    *(b"new image", b"location.", b"location=", b"location =", b"document.domain", b"serviceworker", b"importscripts"),
 )
 _PLACE: Final = re.compile(
     rb"\b(?P<request>fetch[\t ]?\(|XMLHttpRequest\b|sendBeacon\b|import\(|new[\t ]+(?:EventSource|WebSocket)\b)"
@@ -249,9 +250,20 @@ _WHY: Final = {
 }
 
 
-def may_need_server(data: bytes) -> bool:
-    """Return whether the bytes of a document have a word that makes a script need a server: a fast test."""
-    return any(word in data for word in _WORDS)
+@lru_cache(maxsize=1)
+def lowered(page: bytes) -> bytes:
+    """Return a page in lower case, in which several fast tests look for words."""
+    return page.lower()
+
+
+def may_need_server(page: bytes) -> bool:
+    """Return whether scripts in a page have a word that makes them need a server: a fast test.
+
+    What is between two tags of scripts is taken for a script if it may be one.
+    """
+    scripts = (part.rpartition(b"</script")[0] or part for part in lowered(page).split(b"<script")[1:])
+    text = b"".join(scripts)
+    return any(word in text for word in _WORDS)
 
 
 def needs_server(data: bytes, start: int = 0, end: int | None = None) -> list[tuple[int, str]]:

@@ -15,7 +15,7 @@ from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html,
 from absolve.formats import registry
 from absolve.formats.html.start_tags import attributes, every_attribute, start_tags
 from absolve.mirror import banner, browsers, security_policy
-from absolve.mirror.browsers import may_need_server, needs_server
+from absolve.mirror.browsers import lowered, may_need_server, needs_server
 from absolve.mirror.policy import Note
 from absolve.rewriting import rewriter
 from absolve.rewriting.edits import lower, splice
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from absolve.mirror.security_policy import Directives
 
 _CORS: Final = (b"integrity", b"crossorigin")
-_SCRIPT: Final = frozenset({b"script"})
 _LOOKED_AT: Final = 1024  # bytes in which a declared charset is found (HTML Standard 13.2.3.2)
 # Start tags that do not end the head, where alone a policy counts (HTML Standard 4.2.5.3).
 _IN_HEAD: Final = frozenset(
@@ -176,7 +175,7 @@ def _policies(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) 
     data, charset = entity.data if entity.media_type == registry.HTML else b"", entity.charset
     if is_opaque := not charset.transparent:
         data = data.decode(charset.codec, "replace").encode()
-    for tag in start_tags(data) if security_policy.may_have_one(data) else ():
+    for tag in start_tags(data) if security_policy.MARKER in lowered(data) else ():
         if tag.name not in _IN_HEAD:
             return
         found = attributes(data, tag.start, tag.end) if tag.name == b"meta" else {}
@@ -197,7 +196,7 @@ def _scan(entity: Entity, policy: MirrorPolicy) -> None:
     """Scan the scripts of a page, and of the pages inside it, where a fast test finds that this may matter."""
     if entity.media_type == registry.HTML and entity.charset.transparent:
         data = entity.data
-        for tag in start_tags(data, _SCRIPT) if may_need_server(data) else ():
+        for tag in start_tags(data, b"script") if may_need_server(data) else ():
             _read_script(entity, policy, tag)
     for inner in inners(entity):
         _scan(inner.entity, policy)

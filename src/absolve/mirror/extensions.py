@@ -66,9 +66,11 @@ FITTING: Final[dict[str, tuple[str, ...]]] = {
 }
 _KNOWN: Final = frozenset(extension for fitting in FITTING.values() for extension in fitting)
 _TEXT: Final = ("text/plain", "txt")
+OTHER: Final = "application/octet-stream"
 # Extensions by which a browser does not show text as text.
 _NOT_TEXT: Final = _KNOWN - {"js", "mjs", "json", "map", "css", "md", "markdown", "csv", "vtt", "xml", "xsl", "xslt"}
 _EXTENSION: Final = re.compile(r"[A-Za-z0-9]{1,11}")  # the longest one is webmanifest
+_CHARSET: Final = re.compile(r"[A-Za-z0-9_.:+-]{1,40}")
 # The first media type whose own extension it is (its first one), else the first one that it fits.
 _BY_EXTENSION: Final = {
     **{extension: media_type for media_type, fitting in reversed(FITTING.items()) for extension in fitting},
@@ -151,6 +153,25 @@ def of_file(name: str, data: bytes) -> str:
         return found
     content = "" if named else sniffed(data)
     return named or found or ("" if browsers.is_active(content) and not is_unsaid else content)
+
+
+def content_type(path: str, stated: str) -> str:
+    """Return the Content-Type of a file: that of the map if it is one (RFC 9110 8.3.1), else by its name.
+
+    What a browser runs has a name that says so: the mirror gave another one to what the capture did not let run.
+    """
+    essence, parameters = registry.essence_of(stated)
+    if not registry.is_media_type(essence):
+        essence = by_name(path)
+    if _is_active(essence) and not _is_active(browsers.from_disk(path.rpartition("/")[2])):
+        essence = "text/plain"
+    charset = parameters.get("charset", "")
+    return f"{essence}; charset={charset}" if essence and _CHARSET.fullmatch(charset) else essence or OTHER
+
+
+def _is_active(essence: str) -> bool:
+    is_document = registry.kind_of(essence) in {registry.HTML, registry.XML}
+    return is_document or essence.startswith(("multipart/", "message/"))
 
 
 _ON_SERVER: Final = frozenset("php php3 php4 php5 phtml asp aspx jsp jspx cfm cfml cgi do action".split())

@@ -50,6 +50,7 @@ class FilesReader:
         self._inputs = inputs
         self._number = number
         self._how = how
+        self._settings = how.settings._replace(documents=False)  # a title is read when its page is made
 
     def captured(self, posted: set[str]) -> Iterator[Captured | Posted | Broken]:  # noqa: ARG002 - of the protocol
         """Yield each file with its URL."""
@@ -87,10 +88,11 @@ class FilesReader:
         """Return the newest file of each URL, of several the last one."""
         found: dict[str, int] = {}
         for index, url in urls.items():
-            if url is not None:
-                before = found.get(url)
-                names = self._inputs[index].name, self._inputs[before if before is not None else index].name
-                found[url] = index if before is None or modified(names[0]) >= modified(names[1]) else before
+            if url is None:
+                continue
+            before = found.get(url)
+            if before is None or modified(self._inputs[index].name) >= modified(self._inputs[before].name):
+                found[url] = index
         return found
 
     def _facts(self, input_: Input, document: Document) -> tuple[str | None, str, list[Diagnostic]]:
@@ -99,10 +101,10 @@ class FilesReader:
         kind = registry.kind_of(media_type)
         document.media_type = media_type if kind in registry.WALKERS and is_walked(media_type) else registry.OTHER
         try:
-            entity = walk(document, self._how.settings)
+            entity = walk(document, self._settings)
         except DocumentError:  # its links are not read; its URL may still be known
             document.media_type = registry.OTHER
-            entity = walk(document, self._how.settings)
+            entity = walk(document, self._settings)
         own = entity.bases.own.url
         doubts = overruled(entity) if input_.shares else []
         if not entity.bases.base.url and _has_rooted(entity):

@@ -11,7 +11,7 @@ import html
 import json
 from collections import Counter, defaultdict
 from hashlib import sha256
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.model import PACKAGE_ROOT
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from absolve.mirror.map import Working
 
 MARK: Final = b'<meta name="generator" content="absolve mirror">'
-_ABSENT: Final = 500  # URLs of each sort that are listed
 _EXAMPLES: Final = 20  # places of a sort of notes that are listed
 _SOURCES: Final = 5
 _OPENED: Final = (  # media types of documents that people open; those of office programs have longer names
@@ -66,18 +65,19 @@ _SEARCH: Final = """\
 def page(working: Working, start: str | None = None) -> bytes:
     """Return the entry page. `start` is the URL of the page to begin with; by default it is the most likely one."""
     pages = _pages(working)
-    lacking = absent.of(working.rows, _ABSENT)
+    lacking = working.lacking
     order: list[Page] = []
     lines = list(tree.lines(pages[: tree.MOST], order))
     top = [_head(working, pages), _first(working, pages, start), *_origin(working, len(pages), lacking)]
     out = [*top, "</header><main>\n"]
+    found = dict(working.rows("SELECT path, text FROM texts")) if len(pages) > 1 else {}
     if len(pages) > 1:
-        out += ["<h2>Pages</h2>\n", *_search(working, order), '<div id="pages">\n', *lines, "</div>\n"]
+        out += ["<h2>Pages</h2>\n", _search(found), '<div id="pages">\n', *lines, "</div>\n"]
         out += _more(len(pages) - len(order), PAGES)
     out += _opened(working)
     out += [*_missing(lacking), *_notes(working, "What does not work from a disk", words.LIMITS)]
     out += [*_notes(working, "What was changed so that it works from a disk", words.CHANGES), _FOOT]
-    out += _script(working, order if len(pages) > 1 else [])
+    out += _script(found, order) if len(pages) > 1 else []
     return "".join([*out, "</body></html>\n"]).encode("utf-8", "replace")
 
 
@@ -106,7 +106,7 @@ def _head(working: Working, pages: list[Page]) -> str:
 
 
 def _file(name: str) -> str:
-    return resources.files("absolve.mirror").joinpath(name).read_text("utf-8")
+    return Path(__file__).with_name(name).read_text("utf-8")
 
 
 def _source(text: str) -> str:
@@ -132,8 +132,7 @@ def _start(working: Working, pages: list[Page], start: str | None) -> Page | Non
     hosts = Counter(absent.host_of(one.url) for one in pages)
     largest = max(hosts, key=lambda host: (hosts[host], host), default="")
     query = """\
-SELECT url, plan.source, plan."offset", number, place IS NOT NULL FROM plan
-LEFT JOIN places USING (source, "offset", url) WHERE path IS NOT NULL"""
+SELECT url, source, "offset", number, source IN (SELECT source FROM places) FROM plan WHERE path IS NOT NULL"""
     captured = {url: (bool(is_file), *place) for url, *place, is_file in working.rows(query)}
     named = _end(working, start)
 
@@ -190,17 +189,14 @@ def _noted(working: Working) -> dict[str, int]:
 # --- search -----------------------------------------------------------------------------------------------------------
 
 
-def _search(working: Working, order: list[Page]) -> Iterator[str]:
-    cut = next(working.rows("SELECT count(*) FROM texts WHERE text LIKE ?", f"%{texts.CUT}"))[0]
+def _search(found: dict[str, str]) -> str:
+    cut = sum(text.endswith(texts.CUT) for text in found.values())
     reach = f"Of {PAGES.counted(cut)} only the beginning of the text is searched." if cut else "All text is searched."
-    yield _SEARCH.format(reach=reach if order else "")
+    return _SEARCH.format(reach=reach)
 
 
-def _script(working: Working, order: list[Page]) -> Iterator[str]:
+def _script(found: dict[str, str], order: list[Page]) -> Iterator[str]:
     """Yield the texts of the pages in the order of their links, and the script."""
-    if not order:
-        return
-    found = dict(working.rows("SELECT path, text FROM texts"))
     data = json.dumps([found.get(one.path, "") for one in order], ensure_ascii=False, separators=(",", ":"))
     yield f'<script type="application/json" id="texts">{data.replace("<", chr(92) + "u003c")}</script>\n'
     yield f"<script>{_file('index.js')}</script>\n"
@@ -212,7 +208,7 @@ def _opened(working: Working) -> Iterator[str]:
 SELECT url, path, count(*) OVER () FROM resources WHERE path IS NOT NULL AND path NOT IN (
     SELECT path FROM pages WHERE title IS NOT NULL)
 AND (media_type IN {_OPENED} OR media_type LIKE 'application/vnd.%document%') ORDER BY url LIMIT ?"""  # noqa: S608
-    found = list(working.rows(query, _ABSENT))
+    found = list(working.rows(query, absent.LISTED))
     if found:
         yield "<h2>Other documents</h2>\n<ul>\n"
         for url, path, _ in found:
@@ -234,7 +230,7 @@ def _missing(lacking: Lacking) -> Iterator[str]:
             where = f', first in <a href="{tree.href(one.first)}">{shown(one.first)}</a>' if one.first else ""
             yield f"<li><bdi>{url}</bdi><br><small>{kinds}, for {words.FILES.counted(one.number)}{where}</small></li>\n"
         yield "</ul></details>\n"
-        yield from _more(lacking.missing - _ABSENT, words.FILES)
+        yield from _more(lacking.missing - absent.LISTED, words.FILES)
     if lacking.elsewhere:
         yield f'<h2 id="elsewhere">{ELSEWHERE.counted(lacking.elsewhere)}</h2>\n<p>{ELSEWHERE.why}</p>\n'
         hosts: dict[str, list[Absent]] = defaultdict(list)
@@ -244,7 +240,7 @@ def _missing(lacking: Lacking) -> Iterator[str]:
             yield f"<details><summary>{shown(host)} <span>{LINKS.counted(len(every))}</span></summary><ul>\n"
             yield from (f"<li><bdi>{shown(one.url)}</bdi></li>\n" for one in every)
             yield "</ul></details>\n"
-        yield from _more(lacking.elsewhere - _ABSENT, LINKS)
+        yield from _more(lacking.elsewhere - absent.LISTED, LINKS)
 
 
 def _notes(working: Working, heading: str, codes: Iterable[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import FAULTS, DocumentError
@@ -145,15 +145,30 @@ class Lookup:
 
     def _url_of(self, source: int, path: str) -> str | None:
         """Return the URL of a file by its path; None if there is no such file."""
+        if not self._may_be(source, path):
+            return None
         query = "SELECT url FROM places WHERE source = ? AND place = ?"
         row = self._db.execute(query, (source, place_of(path))).fetchone()
         return row[0] if row is not None else None
 
     def _near(self, source: int, path: str) -> str | None:
         """Return the one file that a path is where normalization and case do not count (`named_by`)."""
+        if not self._may_be(source, path):
+            return None
         query = f"SELECT place FROM places WHERE source = ? AND form = ? LIMIT {_MOST_ALIKE}"  # noqa: S608 - a number
         rows = self._db.execute(query, (source, place_of(fold(path)))).fetchall()
-        return only_alike(path, (row[0].decode("utf-8", "surrogatepass") for row in rows)) if rows else None
+        return only_alike(path, (row[0].decode("utf-8", "surrogatepass") for row in rows))
+
+    def _may_be(self, source: int, path: str) -> bool:
+        """Return whether a file may have this path: most references of pages name none."""
+        is_long = len(path) > _MOST_CHARACTERS  # to fold one may take more than linear time
+        return is_long or self._names is None or (source, place_of(fold(path))) in self._names
+
+    @cached_property
+    def _names(self) -> frozenset[tuple[int, bytes]] | None:
+        """The forms of the paths of all files; None if these are too many to be kept."""
+        found = self._db.execute("SELECT source, form FROM places LIMIT ?", (_SMALL + 1,)).fetchall()
+        return frozenset(found) if len(found) <= _SMALL else None
 
     @property
     def origins(self) -> set[str]:
@@ -173,6 +188,8 @@ class Lookup:
         if found is not None:
             return found
         for rule, form in self._same.others(asked):
+            if self._rows is not None and form not in self._rows and form not in self._forms:
+                continue
             held = form
             found = self._exact(form)
             if found is None:

@@ -11,13 +11,14 @@ import sqlite3
 import stat
 from collections import Counter
 from contextlib import closing, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.core.errors import UsageError
 from absolve.document.holdings import fold
 from absolve.document.resolved import shown
 from absolve.formats import registry
-from absolve.mirror import capture, paths
+from absolve.mirror import absent, capture, paths
 from absolve.mirror.capture import Part
 from absolve.mirror.paths import MAP
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from absolve.mirror.absent import Lacking
     from absolve.mirror.capture import Captured, Where
 
 WORKING: Final = f"{MAP}.part"
@@ -73,8 +75,8 @@ _INSERT: Final = {
     "linked": "INSERT INTO pages VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET linked = linked + excluded.linked",
 }
 _RESOURCES: Final = """\
-SELECT url, path, status, media_type, digest, date, name, redirect, fields FROM plan
-JOIN sources ON sources.number = source ORDER BY url"""
+SELECT url, path, status, media_type, digest, date, name, redirect, fields FROM working.plan
+JOIN working.sources ON sources.number = source ORDER BY url"""
 _ORDER: Final = {
     "missing": "url, kind",
     "notes": 'path, line, "column", code, text',
@@ -310,27 +312,31 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         return self._db
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query."""
+        """Return the rows of a query."""
         self._add_counts()
-        yield from self._db.execute(query, values)
+        return self._db.execute(query, values)
 
     def write(self, target: Path) -> None:
         """Write the map as a new file: the tables in a fixed order."""
-        self._add_counts()
+        self.commit()
         with closing(sqlite3.connect(target, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = OFF")
             db.execute("PRAGMA synchronous = OFF")
+            db.execute("ATTACH ? AS working", (str(self.path),))
             db.execute("BEGIN")
             for statement in _TABLES.split(";\n"):
                 db.execute(statement)
-            marks = ", ".join("?" * 9)
-            db.executemany(f"INSERT INTO resources VALUES ({marks})", self._db.execute(_RESOURCES))  # noqa: S608 - marks
+            db.execute(f"INSERT INTO resources {_RESOURCES}")
             for table, order in _ORDER.items():
                 where = " WHERE title IS NOT NULL" if table == "pages" else ""
-                rows = self._db.execute(f"SELECT * FROM {table}{where} ORDER BY {order}")  # noqa: S608 - our own words
-                marks = ", ".join("?" * len(rows.description))
-                db.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - likewise
+                query = f"SELECT * FROM working.{table}{where} ORDER BY {order}"  # noqa: S608 - our own words
+                db.execute(f"INSERT INTO {table} {query}")
             db.execute("COMMIT")
+
+    @cached_property
+    def lacking(self) -> Lacking:
+        """What the mirror lacks, when all documents are made."""
+        return absent.of(self.rows, absent.LISTED)
 
     def close(self) -> None:
         with suppress(sqlite3.Error):

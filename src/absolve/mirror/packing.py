@@ -15,9 +15,6 @@ import sqlite3
 import sys
 from base64 import b64encode
 from contextlib import closing, contextmanager
-from email.mime.base import MIMEBase
-from email.mime.multipart import MIMEMultipart
-from email.policy import compat32
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,8 +23,8 @@ from urllib.parse import quote, unquote
 
 from absolve import api
 from absolve.core.errors import DocumentError, MissingPackageError, UsageError
+from absolve.mirror.extensions import OTHER, content_type
 from absolve.mirror.paths import MAP
-from absolve.mirror.serve import content_type
 from absolve.run import outputs
 from absolve.urls import identity
 
@@ -113,7 +110,7 @@ def _type_of(file: File) -> str:
     Of what the capture did not let run it is none that runs, as for `--serve`.
     """
     declared = content_type(file.path, file.media_type or "").partition(";")[0]
-    return declared if _MEDIA_TYPE.fullmatch(declared) else "application/octet-stream"
+    return declared if _MEDIA_TYPE.fullmatch(declared) else OTHER
 
 
 def form_of(name: str) -> Callable[[Mirror, Path, str | None], None] | None:
@@ -165,6 +162,10 @@ def _html(mirror: Mirror, path: Path, start: str | None) -> None:
 
 
 def _mhtml(mirror: Mirror, path: Path, start: str | None) -> None:
+    from email.mime.base import MIMEBase  # here, because few mirrors are messages
+    from email.mime.multipart import MIMEMultipart
+    from email.policy import compat32
+
     first = mirror.first(start)
     found = MIMEMultipart("related", boundary="----=_absolve", type=first.media_type)
     found["Snapshot-Content-Location"] = first.url

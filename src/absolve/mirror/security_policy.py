@@ -29,7 +29,7 @@ _FALLBACKS: Final = {
 }
 # What a sandbox forbids to a page and the frames in it (HTML Standard 7.1.5).
 _NO_SCRIPTS: Final = "script-src 'none'; object-src 'none'; frame-src 'none'"
-_MARKER: Final = b"content-security-policy"
+MARKER: Final = b"content-security-policy"
 _LOCAL: Final = ("'self'", "file:", "http://*.localhost:*")  # as files, and by `absolve mirror --serve`
 _INSIDE: Final = frozenset({"data:", "blob:", "about:", "filesystem:", "mediastream:"})
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -39,11 +39,6 @@ MOST_SOURCES: Final = 500  # of one directive: each is compared with each URL th
 MOST_POLICIES: Final = 16  # in force in one page, likewise
 _LONGEST: Final = 1 << 15  # characters of one directive
 NOTHING: Final[Directives] = {"default-src": ["'none'"]}
-
-
-def may_have_one(data: bytes) -> bool:
-    """Return whether the bytes of a page may have a policy: a fast test for most pages."""
-    return _MARKER in data.lower()
 
 
 def of_header(fields: str) -> list[str]:

@@ -6,7 +6,6 @@ In: the folder of a mirror. Out: an HTTP server for GET and HEAD that knows the 
 from __future__ import annotations
 
 import os
-import re
 import socket
 import sqlite3
 import sys
@@ -20,7 +19,8 @@ from urllib.parse import quote
 
 from absolve.core.errors import UsageError
 from absolve.formats import registry
-from absolve.mirror import browsers, extensions
+from absolve.mirror import browsers
+from absolve.mirror.extensions import OTHER, content_type
 from absolve.mirror.origins import File, Origins, host_of, name_of
 from absolve.mirror.paths import MAP
 from absolve.run.output_folder import OutputFolder
@@ -35,36 +35,15 @@ _PIECE: Final = 1 << 20  # bytes that are sent at once
 _OWN: Final = ("index.html", "mirror.html")
 _WAIT: Final = 20.0  # seconds for a client to send a request
 _MOST: Final = 500  # connections
-_OTHER: Final = "application/octet-stream"
 _FRAGMENT: Final = "!$&'()*+,;=:@/?-._~%"
 _FRAMES: Final = {"deny": "'none'", "sameorigin": "'self'"}
 _POLICIES: Final = frozenset({"same-origin", "same-site", "cross-origin"})
-_CHARSET: Final = re.compile(r"[A-Za-z0-9_.:+-]{1,40}")
-
-
-def content_type(path: str, stated: str) -> str:
-    """Return the Content-Type of a file: that of the map if it is one (RFC 9110 8.3.1), else by its name.
-
-    What a browser runs has a name that says so: the mirror gave another one to what the capture did not let run.
-    """
-    essence, parameters = registry.essence_of(stated)
-    if not registry.is_media_type(essence):
-        essence = extensions.by_name(path)
-    if _is_active(essence) and not _is_active(browsers.from_disk(path.rpartition("/")[2])):
-        essence = "text/plain"
-    charset = parameters.get("charset", "")
-    return f"{essence}; charset={charset}" if essence and _CHARSET.fullmatch(charset) else essence or _OTHER
-
-
-def _is_active(essence: str) -> bool:
-    is_document = registry.kind_of(essence) in {registry.HTML, registry.XML}
-    return is_document or essence.startswith(("multipart/", "message/"))
 
 
 def _is_embedded(media_type: str) -> bool:
     """Return whether pages of other hosts show or run a file of this type without asking for leave (Fetch, no-cors)."""
     essence = registry.essence_of(media_type)[0]
-    is_code = essence in {registry.CSS, _OTHER} or essence in browsers.JAVASCRIPT
+    is_code = essence in {registry.CSS, OTHER} or essence in browsers.JAVASCRIPT
     return is_code or essence.startswith(("image/", "font/", "audio/", "video/", "application/font"))
 
 

@@ -19,8 +19,14 @@ READ: Final = 1 << 16  # bytes of a page that are read
 _MOST: Final = 8000  # bytes of the text of a page that are kept,
 _ALL: Final = 16 << 20  # and of all pages: many pages have shares of it,
 _LEAST: Final = 200  # but no smaller ones
+_PIECE: Final = 4096  # bytes that are read at once: the text of most pages is cut early
 CUT: Final = " \N{HORIZONTAL ELLIPSIS}"
-_HIDDEN: Final = re.compile(rb"<(?:!--|(?:s(?:cript|tyle)|t(?:itle|extarea|emplate))(?=[\t\n\f\r />]))")
+# A search skips to the first byte, as long as it is one without case.
+_BODY: Final = re.compile(rb"<(?i:body)")
+_HIDDEN: Final = re.compile(rb"<((?i:!--|(?:s(?:cript|tyle)|t(?:itle|extarea|emplate))(?=[\t\n\f\r />])))")
+_ENDS: Final = {b"!--": re.compile(rb"-->")} | {
+    name: re.compile(rb"<(?i:/%s)" % name) for name in (b"script", b"style", b"title", b"textarea", b"template")
+}
 _SHOWN: Final = re.compile(rb">([^<]+)")
 
 
@@ -37,23 +43,24 @@ def text_of(data: bytes, charset: Charset, most: int) -> str:
     shown: list[bytes] = []
     left = most
     for piece in _pieces(read):
-        words = b" ".join(b" ".join(_SHOWN.findall(piece)).split())[:left]
-        shown.append(words)
-        left -= len(words)
-        if left <= 0:
-            break
-    text = unescape(b" ".join(shown).decode(codec, "ignore")).strip()
-    return text + CUT if left <= 0 or len(data) > READ else text
+        if words := b" ".join(_SHOWN.findall(piece)).split():
+            shown.append(b" ".join(words))
+            left -= len(shown[-1]) + 1
+            if left < 0:
+                break
+    text = unescape(b" ".join(shown)[:most].decode(codec, "ignore")).strip()
+    return text + CUT if left < 0 or len(data) > READ else text
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
     """Yield what is between comments and elements that are not shown. Linear: each search begins where one ended."""
-    lower = data.lower()
-    at = max(lower.find(b"<body"), 0)
-    while hidden := _HIDDEN.search(lower, at):
-        yield data[at : hidden.start()]
-        is_comment = hidden[0] == b"<!--"
-        at = lower.find(b"-->" if is_comment else b"</" + hidden[0][1:], hidden.end() - 2 * is_comment)
-        if at < 0:
+    body = _BODY.search(data)
+    at = body.start() if body else 0
+    while at < len(data):
+        end = data.find(b"<", at + _PIECE) % (len(data) + 1)  # -1: the end
+        hidden = _HIDDEN.search(data, at, end)
+        yield data[at : hidden.start() if hidden else end]
+        found = _ENDS[hidden[1].lower()].search(data, hidden.end() - 2) if hidden else None
+        if hidden and not found:
             return
-    yield data[at:]
+        at = found.start() if found else end

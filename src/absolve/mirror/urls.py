@@ -38,16 +38,17 @@ def wanted(url: str) -> str | None:
     return f"{scheme}{mark}{authority}{slash}{path}"
 
 
-def path_forms(url: str) -> Iterator[str]:
-    """Yield the form that all URLs share whose paths are one when decoded; it is no URL.
+def path_form(url: str) -> str | None:
+    """Return the form that all URLs share whose paths are one when decoded; it is no URL.
 
-    Nothing for a path of unreserved characters, which `plain` finds.
+    None for a path of unreserved characters, which `plain` finds.
     """
     before, mark, query = url.partition("?")
     root, separator, rest = plain(before).partition("://")
     authority, slash, path = rest.partition("/")
-    if not _UNRESERVED.fullmatch(path):
-        yield f"/{root}{separator}{authority}{slash}{decoded(path)}{mark}{query}"
+    if _UNRESERVED.fullmatch(path):
+        return None
+    return f"{root}{separator}{authority}{slash}{decoded(path)}{mark}{query} "  # no URL ends with a space
 
 
 def twin(url: str) -> str | None:
@@ -74,24 +75,18 @@ class Equivalences(NamedTuple):
                 raise UsageError(f"--same takes {', '.join(MORE)} or {NONE}, not {word!r}")
         return Equivalences(more=tuple(word for word in MORE if word in given))
 
-    def others(self, url: str) -> Iterator[tuple[str, str]]:
-        """Yield each rule with the equivalent form of this URL, in the order in which they count.
+    def others(self, url: str) -> list[tuple[str, str]]:
+        """Return each rule with the equivalent form of this URL, in the order in which they count.
 
         Two URLs are the same by a rule where their forms are equal; a form may be a URL itself.
         """
         if not self.default:
-            return
-        spelled = plain(url)
-        yield UNESCAPED, spelled
-        yield from ((UNESCAPED, form) for form in path_forms(url))
-        other = twin(url)
-        if other is not None:
-            yield SCHEME, other
-            if spelled != url:
-                yield SCHEME, plain(other)
-            yield from ((SCHEME, form) for form in path_forms(other))
-        if self.more:
-            yield ",".join(self.more), self.form(url)
+            return []
+        spelled, form = plain(url), path_form(url)
+        forms = [spelled] if form is None else [spelled, form]
+        found = [(UNESCAPED, one) for one in forms]
+        found += [(SCHEME, other) for one in dict.fromkeys([url, *forms]) if (other := twin(one)) is not None]
+        return [*found, (",".join(self.more), self.form(url))] if self.more else found
 
     def forms(self, url: str, *, is_file: bool = False) -> Iterator[str]:
         """Yield the forms, other than the URL itself, under which a held URL must be found by `others`.
@@ -104,8 +99,8 @@ class Equivalences(NamedTuple):
         spelled = plain(url)
         if spelled != url:
             yield spelled
-        if is_file:
-            yield from path_forms(url)
+        if is_file and (form := path_form(url)) is not None:
+            yield form
         if self.more:
             yield self.form(url)
 

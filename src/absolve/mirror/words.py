@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from absolve.mirror import absent
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -153,7 +151,7 @@ def lacking(counts: Lacking) -> Iterator[str]:
 def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
     """Yield the counts of a mirror in words, for the last line of a run; `is_page`: it is a page with what it needs."""
     yield DOCUMENTS.counted(working.documents()[0])
-    counts = absent.of(working.rows)
+    counts = working.lacking
     if is_page:
         counts = counts._replace(linked=0, elsewhere=0)
     yield from lacking(counts) if counts.missing else [NOTHING]

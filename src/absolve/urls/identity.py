@@ -118,10 +118,11 @@ def _site(beginning: str) -> str | None:
 
 def plain(url: str) -> str:
     """Return a URL with unreserved characters unescaped, other escapes in upper case, and no final dot of its host."""
-    scheme, mark, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    if mark and "." in host and (host.endswith(".") or ".:" in host):
-        url = f"{scheme}://{host.replace('.:', ':').removesuffix('.')}{slash}{path}"
+    if "./" in url or ".:" in url or url.endswith("."):  # few URLs
+        scheme, mark, rest = url.partition("://")
+        host, slash, path = rest.partition("/")
+        if mark:
+            url = f"{scheme}://{host.replace('.:', ':').removesuffix('.')}{slash}{path}"
     return _ESCAPE.sub(_unescaped, url) if "%" in url else url
 
 

@@ -60,14 +60,16 @@ class Actions:
         interest = bytearray(len(self.places))
         actions = bytearray(len(self.places))
         for place in places.html_rows(lazy=lazy):
+            attribute, action = ATTRIBUTE_ID[place.attribute.encode()], _action(place)
             for row in self._rows(place):
-                at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
+                at = row * ATTRIBUTES + attribute
                 self.places[at] = place
-                actions[at] = _action(place)
+                actions[at] = action
                 interest[at] = 1
         for place in () if lazy else sorted(link_tables.LAZY, key=lambda place: place.element != "*"):
+            attribute = ATTRIBUTE_ID[place.attribute.encode()]
             for row in self._rows(place):
-                at = row * ATTRIBUTES + ATTRIBUTE_ID[place.attribute.encode()]
+                at = row * ATTRIBUTES + attribute
                 if actions[at] in {NOTHING, LAZY_LEFT}:
                     self.places[at] = place
                     actions[at] = LAZY_LEFT

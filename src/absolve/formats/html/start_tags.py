@@ -70,15 +70,16 @@ def every_attribute(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, 
         yield spelled, Attribute(by + name_start, quoted_end, data[by + value_start : by + value_end])
 
 
-def start_tags(data: bytes, wanted: frozenset[bytes] | None = None) -> Iterator[Tag]:
-    """Yield the start tags of an HTML document that the tree builder keeps, with a name that is wanted."""
+def start_tags(data: bytes, name: bytes | None = None) -> Iterator[Tag]:
+    """Yield the start tags of an HTML document that the tree builder keeps; with this name, if it is given."""
+    element = names.ELEMENT_ID[name] if name is not None else None
     tokenizer = Tokenizer(data, b"", [])
     while (kind := tokenizer.next()) != names.END:
+        if element is not None and tokenizer.element != element:
+            continue
         if kind == names.TAG and tokenizer.fate != names.IGNORED:
-            name = data[tokenizer.name_start : tokenizer.name_end].lower()
-            if wanted is not None and name not in wanted:
-                continue
+            found = data[tokenizer.name_start : tokenizer.name_end].lower()
             is_raw = tokenizer.namespace == names.HTML and tokenizer.fate >= names.RCDATA
             text = (tokenizer.text_start, tokenizer.text_end) if is_raw else (tokenizer.end, tokenizer.end)
             inert = tokenizer.tree.tables.template_depth > 0
-            yield Tag(tokenizer.start, tokenizer.end, name, *text, tokenizer.namespace, inert)
+            yield Tag(tokenizer.start, tokenizer.end, found, *text, tokenizer.namespace, inert)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from absolve.core import byte_scan
 from absolve.core.model import IGNORED_BASE, BaseClaim, Finding, Layer, Part
-from absolve.encodings.charsets import IN_COMMENT, UTF_8
+from absolve.encodings.charsets import IN_COMMENT
 from absolve.encodings.codings import Raw
 from absolve.formats import registry
 from absolve.formats.base_claims import base_claim, codebase_claim
@@ -96,7 +96,7 @@ _MATHML_ROW = names.MATHML_ROW
 
 def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     """Return the events of an HTML document in an ASCII-compatible charset."""
-    walker: _Walk = _spare.pop() if _spare else _Walk()
+    walker: _Walk = _spare.pop() if _spare else _Walk(charset, options.lazy)
     events = walker.run(data, charset, options)
     if len(data) <= _SMALL:
         walker.release()
@@ -112,10 +112,10 @@ _SMALL = 1 << 16  # bytes; a walker uses a few times as much memory
 class _Walk:
     """A pass over one document; reusable for another one by `begin`."""
 
-    def __init__(self) -> None:
+    def __init__(self, charset: Charset, lazy: bool) -> None:
         self.scanner = Tokenizer(b"", b"")
         self.tag = self.scanner.tag
-        self.prepare(UTF_8, False)
+        self.prepare(charset, lazy)
 
     def prepare(self, charset: Charset, lazy: cython.bint) -> cython.int:
         """Set the tables for documents in a charset."""
