@@ -46,6 +46,6 @@ def walk_gzip(data: bytes, charset: Charset, options: WalkOptions) -> Iterator[P
     media_type = registry.in_gzip(data)
     if media_type in {None, registry.WARC}:
         raise WalkError("no-message", "there is neither a mailbox nor a message, XML or list of URLs in this gzip file")
-    name = "message" if media_type == registry.MESSAGE else ""
+    name = {registry.MESSAGE: "message", registry.MAILBOX: ""}.get(str(media_type), "content")  # messages have names
     coding = Gzip(options.max_decompressed)
     yield Part(str(media_type), 0, len(data), coding, name=name, own_charset=True, encloses=False)
