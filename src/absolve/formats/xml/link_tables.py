@@ -173,6 +173,7 @@ _RSS_NAMESPACES: Final = (
     *("http://backend.userland.com/rss", "http://backend.userland.com/rss2", "http://backend.userland.com/rss2.1"),
     *("http://blogs.law.harvard.edu/tech/rss", "http://cyber.law.harvard.edu/rss/rss.html"),
 )
+_WORDPRESS: Final = tuple(f"http://wordpress.org/export/1.{version}/" for version in range(3))
 _FEEDS: Final[dict[str, Rows]] = {
     "http://www.w3.org/2005/Atom": ATOM,
     **dict.fromkeys(("http://purl.org/atom/ns#", "http://purl.org/echo/", "http://purl.org/pie/"), ATOM_03),
@@ -182,6 +183,16 @@ _FEEDS: Final[dict[str, Rows]] = {
     "http://purl.org/syndication/thread/1.0": (*_href("in-reply-to"), *_href("in-reply-to", "source", "feed")),
     **dict.fromkeys(_RSS_NAMESPACES, RSS),
     "http://purl.org/rss/1.0/modules/content/": _text("encoded", "other", "html"),
+    # exports of WordPress (WXR)
+    **dict.fromkeys(
+        _WORDPRESS,
+        (
+            *_text("base_site_url base_blog_url comment_author_url"),
+            *_text("attachment_url", "media"),
+            *_text("comment_content", "other", "html"),
+        ),
+    ),
+    **dict.fromkeys((f"{space}excerpt/" for space in _WORDPRESS), _text("encoded", "other", "html")),
     "http://wellformedweb.org/CommentAPI/": (*_text("comment"), *_text("commentRss commentRSS", "feed")),
     "http://rssnamespace.org/feedburner/ext/1.0": (*_text("origLink"), *_text("origEnclosureLink", "media")),
     "http://backend.userland.com/creativeCommonsRssModule": _text("license", "metadata"),
@@ -365,6 +376,7 @@ ROOTS: Final[dict[str, Rows]] = {
     "feed": ATOM,
     "opml": OPML,
     "CHANNEL": CDF,
+    "en-export": (*_text("source-url"), *_text("content", "other", "html")),  # notes of Evernote
     "ncx": NCX,
     "package": OPF,
     "smil": SMIL,
