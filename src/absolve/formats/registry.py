@@ -330,9 +330,9 @@ def sniff(data: bytes, name: str | None) -> str | None:
     """Return the media type of a document by its name, then by its content; None where neither gives a type we parse.
 
     Text without another sign is HTML if it is no JSON or the like (`_OTHER_TEXT`) and has no name; if it has one, only
-    with a tag in it and without a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None. A page
-    (root element html) with an XML declaration is HTML, unless its suffix is one of XML: most such pages are not
-    well-formed.
+    with a tag in it and without a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None, but for
+    a page that was downloaded in gzip and has the name of a page. A page (root element html) with an XML declaration is
+    HTML, unless its suffix is one of XML: most such pages are not well-formed.
     """
     if is_packed_page(data):
         return ZIP
@@ -343,7 +343,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if found is not None and (found in {COMPRESSED_MAIL, COMPRESSED, HTTP} or WALKERS[found].archive):
         return found
     if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
-        return None
+        return COMPRESSED if named == HTML and is_page_in_gzip(data) else None
     if named or found:
         return named or found
     if name and names_map(name, data):
@@ -386,8 +386,19 @@ def in_words(data: bytes, name: str) -> str:
     text = _OTHER_TEXT.match(data)
     if other is None and text is not None:
         return _TEXTS[text.lastgroup or ""]
-    other = other or ("binary data" if looks_binary(data) else "plain text")
-    return f"{other} compressed by {coding}" if coding and looks_binary(data) else other
+    if coding and looks_binary(data):
+        return f"{other or 'binary data'} compressed by {coding}"
+    return other or (_binary(data) if looks_binary(data) else "plain text")
+
+
+def _binary(data: bytes) -> str:
+    return next((words for magic, words in _MAGIC.items() if data.startswith(magic)), "binary data")
+
+
+_MAGIC: Final = {
+    b"\x1f\x8b\x08": "data compressed by gzip",
+    b"\xd0\xcf\x11\xe0": "a message of Outlook or an old office document",
+}
 
 
 def _plain(name: str) -> str:
@@ -452,6 +463,12 @@ def in_gzip(data: bytes) -> str | None:
 
 
 _IN_GZIP: Final = (WARC, MAILBOX, MESSAGE, XML)
+
+
+def is_page_in_gzip(data: bytes) -> bool:
+    """Return whether gzip data has a page in it: text with a tag."""
+    head = gzip_head(data) if data.startswith(b"\x1f\x8b") else data
+    return not looks_binary(head) and _TAG.search(_in_ascii(head)) is not None
 
 
 def gzip_head(data: bytes) -> bytes:
