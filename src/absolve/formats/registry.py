@@ -355,6 +355,33 @@ def sniff(data: bytes, name: str | None) -> str | None:
     return HTML if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
 
 
+def of_response(stated: str, data: bytes, name: str) -> str:
+    """Return the media type of a response whose header states one, by its URL where that says little.
+
+    Servers send llms.txt, robots.txt and Markdown as plain text, a JSON Feed as JSON, sitemaps in gzip as such, and
+    some sitemaps and feeds as HTML (MIME Sniffing 7.3). A page in plain text or JSON is none: browsers show it as text.
+    """
+    essence, _, parameters = stated.partition(";")
+    essence = essence.strip().lower()
+    last = re.split("[?#]", name, maxsplit=1)[0]
+    found = None
+    if essence == HTML:
+        found = XML if _FEED.match(data) else None
+    elif essence == "text/plain":
+        found = _named(last, data)
+    elif essence == "application/json" or essence in _VAGUE:
+        found = sniff(data, last)
+    if found is None or (found == HTML and essence not in _VAGUE):
+        return stated
+    return f"{found};{parameters}"
+
+
+_VAGUE: Final = frozenset({"application/octet-stream", "binary/octet-stream", "application/gzip", "application/x-gzip"})
+_FEED: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*){0,8}<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]"
+)
+
+
 def names_map(name: str, data: bytes) -> bool:
     """Return whether the last bytes of a file may name a source map, and its name is that of a script."""
     return name.lower().endswith(SCRIPT_SUFFIXES) and data.rfind(NAMES_MAP, -SCRIPT_END) >= 0
