@@ -160,6 +160,7 @@ _OTHER_SUFFIXES: Final = {
     "text/x-gettext-translation": (".po", ".pot"),
     "text/x-sass": (".scss", ".sass", ".less", ".styl"),
     "text/asciidoc": (".adoc", ".asciidoc"),
+    "text/mjml": (".mjml",),
     "text/x-source": (
         *(".ts", ".tsx", ".jsx", ".mts", ".cts", ".cjs", ".coffee", ".dart", ".as", ".rb", ".go", ".rs", ".java"),
         *(".scala", ".groovy", ".clj", ".cs", ".fs", ".vb", ".vbs", ".bas", ".cc", ".cpp", ".cxx", ".hpp", ".m", ".mm"),

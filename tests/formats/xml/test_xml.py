@@ -11,6 +11,7 @@ import absolve
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import KINDS, Document, LinkSite
 from absolve.document.walk import Settings, walk
+from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
 from absolve.formats.xml import link_tables
 
@@ -676,7 +677,7 @@ def test_rows_of_the_xml_tables_use_known_kinds_and_syntaxes() -> None:
     for place in rows():
         assert place.kind in KINDS
         assert place.element
-        assert place.syntax in {"url", "likely", "srcset", "html", "css", "javascript", *rules.JSON_SCRIPTS}
+        assert place.syntax in {*GRAMMARS, "html", "css", "javascript", *rules.JSON_SCRIPTS}
 
 
 def test_each_row_is_in_its_xml_table_once() -> None:

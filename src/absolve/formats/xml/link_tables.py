@@ -309,6 +309,12 @@ def _loaded(elements: str) -> Rows:
     return tuple(LinkSite(element, "xlink:href", stays="always") for element in elements.split())
 
 
+# The fields of Word that are hyperlinks, of which the relationships know nothing.
+_WORD: Final = (
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "http://purl.oclc.org/ooxml/wordprocessingml/main",
+)
+
 _OPEN_SEARCH: Final[Rows] = (
     *_text("Image", "image"),
     *_text("SearchForm"),
@@ -329,6 +335,14 @@ _OTHERS: Final[dict[str, Rows]] = {
             "http://purl.oclc.org/ooxml/package/relationships",
         ),
         (_RELATIONSHIPS,),
+    ),
+    **dict.fromkeys(_WORD, _text("instrText", syntax="field")),
+    **dict.fromkeys(
+        (
+            "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+            "http://purl.oclc.org/ooxml/spreadsheetml/main",
+        ),
+        _text("f", syntax="formula"),
     ),
     "urn:oasis:names:tc:opendocument:xmlns:text:1.0": (*_href("a", "xlink:href"), *_loaded("section-source")),
     "urn:oasis:names:tc:opendocument:xmlns:table:1.0": _loaded("table-source cell-range-source"),
@@ -396,6 +410,7 @@ ATTRIBUTES: Final[dict[tuple[str, str], LinkSite]] = {
     (XLINK, "href"): LinkSite("*", "xlink:href"),
     (RDF, "about"): LinkSite("*", "rdf:about", kind="metadata", empty="own"),  # RDF/XML 2.14: the in-scope base applies
     (RDF, "resource"): LinkSite("*", "rdf:resource", kind="metadata"),
+    **{(space, "instr"): LinkSite("*", "w:instr", "field", "navigation") for space in _WORD},
     ("http://www.idpf.org/2007/ops", "textref"): LinkSite("*", "epub:textref", kind="navigation"),
 }
 
