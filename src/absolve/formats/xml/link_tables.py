@@ -213,7 +213,11 @@ _FEEDS: Final[dict[str, Rows]] = {
 _SITEMAPS: Final[dict[str, Rows]] = {
     **dict.fromkeys(
         (
+            # the last three are no namespaces of the protocol, but of many sitemaps, and crawlers read those
             "http://www.sitemaps.org/schemas/sitemap/0.9",
+            "https://www.sitemaps.org/schemas/sitemap/0.9",
+            "http://www.sitemaps.org/schemas/sitemap/0.9/",
+            "https://www.sitemaps.org/schemas/sitemap/0.9/",
             *(f"http://www.google.com/schemas/sitemap/0.{version}" for version in (84, 90)),
         ),
         _text("loc"),
