@@ -128,7 +128,7 @@ WALKERS: Final[dict[str, Format]] = {
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
     WAT: Format("absolve.formats.json.wat", "walk"),
-    SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url",)),
+    SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url", ".website")),
     DESKTOP: Format("absolve.formats.shortcuts", "walk", suffixes=(".desktop",)),
     WEBLOC: Format("absolve.formats.shortcuts", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
