@@ -154,7 +154,7 @@ def test_a_base_that_is_none_is_reported_and_ignored(reference: str) -> None:
         ("text/plain; charset=utf-8", "https://h/llms.txt?x", b"[a](b)", ["b"]),
         ("text/plain", "https://h/robots.txt", b"Sitemap: /s.xml", ["/s.xml"]),
         ("application/json", "https://h/feed", b'{"version": "https://jsonfeed.org/version/1", "feed_url": "b"}', ["b"]),
-        ("application/x-gzip", "https://h/sitemap.xml.gz", gzip.compress(b"<urlset><url><loc>b</loc></url></urlset>"), ["b"]),
+        ("application/x-gzip", "https://h/sitemap.xml.gz", gzip.compress(b"<urlset><url><loc>b</loc></url></urlset>", mtime=0), ["b"]),
         ("text/html", "https://h/sitemap", b"<?xml version='1.0'?><urlset><url><loc>b</loc></url></urlset>", ["b"]),
         ("text/plain", "https://h/a.html", b"<a href=b>", None),
         ("application/json", "https://h/a", b'"<a href=b>"', None),

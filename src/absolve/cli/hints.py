@@ -67,6 +67,7 @@ def _not_found(diagnostic: Diagnostic) -> str | None:
 
 _HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
     "not-found": _not_found,
+    "directory": lambda _: "absolve documents FOLDER lists the base URL of each document in it",
     **{code: lambda diagnostic: SHARED[diagnostic.code] for code in ("divergent", "above-root")},
 }
 
