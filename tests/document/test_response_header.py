@@ -1,5 +1,6 @@
 """`headers=`: the header of the HTTP response in which a document came gives its type, URL, bases and links."""
 
+import gzip
 from email.message import Message
 from typing import Any
 
@@ -145,3 +146,24 @@ def test_a_base_that_is_none_is_reported_and_ignored(reference: str) -> None:
     found = absolve.rewrite(PAGE, url=URL, headers={"Content-Base": reference}, on_diagnostic=reported.append)
     assert found == b"<a href=http://h/d/x>"
     assert [one.code for one in reported] == ["unsuitable-base"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "name", "data", "found"),
+    [
+        ("text/plain; charset=utf-8", "https://h/llms.txt?x", b"[a](b)", ["b"]),
+        ("text/plain", "https://h/robots.txt", b"Sitemap: /s.xml", ["/s.xml"]),
+        ("application/json", "https://h/feed", b'{"version": "https://jsonfeed.org/version/1", "feed_url": "b"}', ["b"]),
+        ("application/x-gzip", "https://h/sitemap.xml.gz", gzip.compress(b"<urlset><url><loc>b</loc></url></urlset>", mtime=0), ["b"]),
+        ("text/html", "https://h/sitemap", b"<?xml version='1.0'?><urlset><url><loc>b</loc></url></urlset>", ["b"]),
+        ("text/plain", "https://h/a.html", b"<a href=b>", None),
+        ("application/json", "https://h/a", b'"<a href=b>"', None),
+    ],
+)
+def test_a_type_that_says_little_gives_way_to_the_name(stated: str, name: str, data: bytes, found: list[str] | None) -> None:
+    page = absolve.Document(data, name=name, url="https://h/", headers={"Content-Type": stated})
+    if found is None:
+        with pytest.raises(absolve.DocumentError, match="does not read"):
+            list(absolve.links(page))
+    else:
+        assert [row.reference for row in absolve.links(page)] == found

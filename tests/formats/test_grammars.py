@@ -108,6 +108,8 @@ FRAMES = [
     ("strings", 'a="b", c="', '";d, e="f"'),
     ("endpoints", '[{"url":"', '"}]'),
     ("reports", "a b; report-uri x ", " y; z"),
+    ("field", ' HYPERLINK "', '" \\o "x"'),
+    ("formula", 'A1&HYPERLINK("', '" ,"x")'),
 ]
 
 
@@ -126,7 +128,7 @@ def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: st
         *(
             (syntax, "", "http://h/a,b?c;d'e\"f()é%20#g", None)
             for syntax in ESCAPES
-            if syntax not in {"commas", "tasks", "strings", "endpoints", "reports"}
+            if syntax not in {"commas", "tasks", "strings", "endpoints", "reports", "field", "formula"}
         ),
         ("spaces", "", ",a,", None),
         ("url", "", "http://h/a b", None),
@@ -141,7 +143,7 @@ def test_an_escaped_target_is_read_back_as_one_reference(syntax: str, before: st
         ("link", "<", "http://h/a b>c", "http://h/a%20b%3Ec"),
         ("bracketed", "<", "http://h/a b>c<", "http://h/a%20b%3Ec%3C"),
         ("iri", "", "http://h/a {b}", "http://h/a%20%7Bb%7D"),
-        ("strings", '"', 'http://h/a,b;c"d\\', "http://h/a,b;c%22d%5C"),
+        *((syntax, '"', 'http://h/a,b;c"d\\', "http://h/a,b;c%22d%5C") for syntax in ("strings", "field", "formula")),
         ("endpoints", '"', 'http://h/a,b;c"d\\', "http://h/a,b;c%22d%5C"),
         ("reports", "report-uri ", 'http://h/a,b;c"d', 'http://h/a%2Cb%3Bc"d'),
     ],

@@ -169,6 +169,7 @@ def test_xml_is_recognized_in_every_charset_with_a_byte_order_mark(charset: str,
         (b"\x1f\x8b\x08\0", "a.html.gz", True, "text/html compressed by gzip"),
         (b"\x1f\x8b\x08\0", "a.gz", True, "binary data compressed by gzip"),
         (b"\0", "a", True, "binary data"),
+        (b"\xd0\xcf\x11\xe0\0", "a.msg", True, "a message of Outlook or an old office document"),
         (b"\0", "a.html", False, "binary data"),  # it is broken, but not of another format
         (b"x", "a.html", False, "plain text"),
     ],

@@ -266,6 +266,8 @@ INI = f"[InternetShortcut]\r\nURL={URL}\r\nIconFile=C:\\x.ico\r\n"
 PLIST = {"URL": URL}
 BESIDE: dict[str, str | bytes] = {
     "p.url": INI,
+    "p.URL": INI,
+    "p.website": INI,
     "p.html.url": INI.encode("utf-16"),
     "p.webloc": plistlib.dumps(PLIST),
     "p.inetloc": plistlib.dumps(PLIST, fmt=plistlib.FMT_BINARY),

@@ -32,6 +32,9 @@ SHARED: Final[dict[str, str]] = {
 }
 _MOST: Final = 10_000  # names in a folder that are compared with one that does not exist
 _GLOB: Final = frozenset("*?[")
+_HOST: Final = re.compile(
+    r"(?:https?:/*)?((?:www\.|localhost[:/]|(?:[\w-]+\.)+(?:com|org|net|io|dev|example)(?=[:/]|\Z)).*)", re.ASCII
+)
 
 
 def of(diagnostic: Diagnostic) -> str | None:
@@ -46,6 +49,9 @@ def _not_found(diagnostic: Diagnostic) -> str | None:
         return fetched(name)
     if _GLOB & set(name):
         return "no file matches this pattern, so the shell passed it on as it is"
+    host = _HOST.match(name)
+    if host is not None:
+        return f"a URL begins with its scheme: https://{in_short(host[1])}"
     folder, last = os.path.split(name)
     try:
         with os.scandir(folder or os.curdir) as entries:
@@ -61,6 +67,7 @@ def _not_found(diagnostic: Diagnostic) -> str | None:
 
 _HINTS: Final[dict[str, Callable[[Diagnostic], str | None]]] = {
     "not-found": _not_found,
+    "directory": lambda _: "absolve documents FOLDER lists the base URL of each document in it",
     **{code: lambda diagnostic: SHARED[diagnostic.code] for code in ("divergent", "above-root")},
 }
 

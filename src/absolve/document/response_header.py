@@ -79,7 +79,8 @@ def applied(document: Document, settings: Settings) -> Document:
     media_type = document.media_type
     if media_type is None:
         stated = headers.first(data, fields, "content-type")
-        media_type = stated if stated and registry.essence_of(stated)[0] else None
+        if stated and registry.essence_of(stated)[0]:
+            media_type = registry.of_response(stated, document.data, document.name or "")
     made = Document(
         document.data,
         name=document.name,

@@ -169,8 +169,15 @@ def of_html(data: bytes, given: str | None = None, header: str | None = None) ->
         return marked
     if given is not None:
         return by_label(given), 0
-    declared = (header and lookup(header)) or declared_in_html(data)
+    declared = (header and _stated(header, data)) or declared_in_html(data)
     return declared or _guessed(data), 0
+
+
+def _stated(label: str, data: bytes) -> Charset | None:
+    """Return the charset of a header; raise WalkError for UTF-7 (RFC 2152), in which mail hides even its tags."""
+    if label.strip().lower().endswith("utf-7") and b"+A" in data:
+        raise WalkError("unknown-charset", "UTF-7 is not read")
+    return lookup(label)
 
 
 def of_text(data: bytes, given: str | None = None, header: str | None = None) -> tuple[Charset, int]:
@@ -182,7 +189,7 @@ def of_text(data: bytes, given: str | None = None, header: str | None = None) ->
         return marked
     if given is not None:
         return by_label(given), 0
-    declared = header and lookup(header)
+    declared = header and _stated(header, data)
     if not declared and (rule := re.match(rb'@charset "([^"\x00]{1,1000})";', data)):
         declared = _in_document(rule[1])
     return declared or _guessed(data), 0
@@ -190,7 +197,7 @@ def of_text(data: bytes, given: str | None = None, header: str | None = None) ->
 
 # XML 1.0 2.8, XMLDecl: the encoding pseudo-attribute
 _XML_DECLARED: Final = pattern(
-    rb"<\?xml[\t\n\r ][^?>]*?encoding[\t\n\r ]*+=[\t\n\r ]*+([\"'])([A-Za-z0-9._:-]{1,60}+)\1"
+    rb"[\t\n\r ]*+<\?xml[\t\n\r ][^?>]*?encoding[\t\n\r ]*+=[\t\n\r ]*+([\"'])([A-Za-z0-9._:-]{1,60}+)\1"
 )
 _XML_PATTERNS: Final = {b"\0<\0?": "utf-16be", b"<\0?\0": "utf-16le"}  # appendix F.1: without a byte order mark
 

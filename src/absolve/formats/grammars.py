@@ -269,6 +269,23 @@ def source_map(value: bytes) -> list[Span]:
     return [found.span(1)] if found is not None else []
 
 
+_FIELD: Final = pattern(
+    rb"[\t\n\r ]*HYPERLINK[\t\n\r ]+(?:\"([^\"\\]+)\"|([^\"\\\t\n\r ]+))", re.IGNORECASE
+)
+_FORMULA: Final = pattern(rb"\bHYPERLINK\(\"([^\"]+)\"[\t ]*[,)]", re.IGNORECASE)
+
+
+def field(value: bytes) -> list[Span]:
+    """Return the URL of a HYPERLINK field of Word (ISO 29500-1 17.16.5.25); one with escapes is left out."""
+    found = _FIELD.match(value)
+    return [found.span(found.lastindex or 0)] if found is not None else []
+
+
+def formula(value: bytes) -> Iterator[Span]:
+    """Yield the URLs that are whole strings in calls of HYPERLINK in a formula (ISO 29500-1 18.17.7.151)."""
+    return (found.span(1) for found in _FORMULA.finditer(value))
+
+
 GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "url": url,
     "srcset": _with_placeholders(srcset),
@@ -288,6 +305,8 @@ GRAMMARS: Final[dict[str, Callable[[bytes], Iterable[Span]]]] = {
     "strings": strings,
     "endpoints": endpoints,
     "reports": reports,
+    "field": field,
+    "formula": formula,
 }
 
 
@@ -396,5 +415,7 @@ ESCAPES: Final[dict[str, Callable[[bytes, bytes], bytes]]] = {
     "strings": _escape_strings,
     "endpoints": _escape_strings,
     "reports": _escape_reports,
+    "field": _escape_strings,
+    "formula": _escape_strings,
 }
 ABSOLUTE: Final = frozenset({"bare", "line"})  # syntaxes in which only an absolute URL is a link

@@ -128,7 +128,7 @@ WALKERS: Final[dict[str, Format]] = {
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
     WAT: Format("absolve.formats.json.wat", "walk"),
-    SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url",)),
+    SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url", ".website")),
     DESKTOP: Format("absolve.formats.shortcuts", "walk", suffixes=(".desktop",)),
     WEBLOC: Format("absolve.formats.shortcuts", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),
     OTHER: Format("absolve.formats.registry", "walk_nothing", "none"),
@@ -160,6 +160,7 @@ _OTHER_SUFFIXES: Final = {
     "text/x-gettext-translation": (".po", ".pot"),
     "text/x-sass": (".scss", ".sass", ".less", ".styl"),
     "text/asciidoc": (".adoc", ".asciidoc"),
+    "text/mjml": (".mjml",),
     "text/x-source": (
         *(".ts", ".tsx", ".jsx", ".mts", ".cts", ".cjs", ".coffee", ".dart", ".as", ".rb", ".go", ".rs", ".java"),
         *(".scala", ".groovy", ".clj", ".cs", ".fs", ".vb", ".vbs", ".bas", ".cc", ".cpp", ".cxx", ".hpp", ".m", ".mm"),
@@ -330,9 +331,9 @@ def sniff(data: bytes, name: str | None) -> str | None:
     """Return the media type of a document by its name, then by its content; None where neither gives a type we parse.
 
     Text without another sign is HTML if it is no JSON or the like (`_OTHER_TEXT`) and has no name; if it has one, only
-    with a tag in it and without a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None. A page
-    (root element html) with an XML declaration is HTML, unless its suffix is one of XML: most such pages are not
-    well-formed.
+    with a tag in it and without a suffix of another type (`.js`, `.txt`, `.sql`). For binary data return None, but for
+    a page that was downloaded in gzip and has the name of a page. A page (root element html) with an XML declaration is
+    HTML, unless its suffix is one of XML: most such pages are not well-formed.
     """
     if is_packed_page(data):
         return ZIP
@@ -343,7 +344,7 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if found is not None and (found in {COMPRESSED_MAIL, COMPRESSED, HTTP} or WALKERS[found].archive):
         return found
     if found != HTML and looks_binary(data) and not data.startswith(_UTF_16_XML):
-        return None
+        return COMPRESSED if named == HTML and is_page_in_gzip(data) else None
     if named or found:
         return named or found
     if name and names_map(name, data):
@@ -353,6 +354,33 @@ def sniff(data: bytes, name: str | None) -> str | None:
     if not (name and data):
         return HTML
     return HTML if _TAG.search(_in_ascii(data)) and not _other_type(name) else None
+
+
+def of_response(stated: str, data: bytes, name: str) -> str:
+    """Return the media type of a response whose header states one, by its URL where that says little.
+
+    Servers send llms.txt, robots.txt and Markdown as plain text, a JSON Feed as JSON, sitemaps in gzip as such, and
+    some sitemaps and feeds as HTML (MIME Sniffing 7.3). A page in plain text or JSON is none: browsers show it as text.
+    """
+    essence, _, parameters = stated.partition(";")
+    essence = essence.strip().lower()
+    last = re.split("[?#]", name, maxsplit=1)[0]
+    found = None
+    if essence == HTML:
+        found = XML if _FEED.match(data) else None
+    elif essence == "text/plain":
+        found = _named(last, data)
+    elif essence == "application/json" or essence in _VAGUE:
+        found = sniff(data, last)
+    if found is None or (found == HTML and essence not in _VAGUE):
+        return stated
+    return f"{found};{parameters}"
+
+
+_VAGUE: Final = frozenset({"application/octet-stream", "binary/octet-stream", "application/gzip", "application/x-gzip"})
+_FEED: Final = pattern(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*){0,8}<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]"
+)
 
 
 def names_map(name: str, data: bytes) -> bool:
@@ -386,8 +414,19 @@ def in_words(data: bytes, name: str) -> str:
     text = _OTHER_TEXT.match(data)
     if other is None and text is not None:
         return _TEXTS[text.lastgroup or ""]
-    other = other or ("binary data" if looks_binary(data) else "plain text")
-    return f"{other} compressed by {coding}" if coding and looks_binary(data) else other
+    if coding and looks_binary(data):
+        return f"{other or 'binary data'} compressed by {coding}"
+    return other or (_binary(data) if looks_binary(data) else "plain text")
+
+
+def _binary(data: bytes) -> str:
+    return next((words for magic, words in _MAGIC.items() if data.startswith(magic)), "binary data")
+
+
+_MAGIC: Final = {
+    b"\x1f\x8b\x08": "data compressed by gzip",
+    b"\xd0\xcf\x11\xe0": "a message of Outlook or an old office document",
+}
 
 
 def _plain(name: str) -> str:
@@ -452,6 +491,12 @@ def in_gzip(data: bytes) -> str | None:
 
 
 _IN_GZIP: Final = (WARC, MAILBOX, MESSAGE, XML)
+
+
+def is_page_in_gzip(data: bytes) -> bool:
+    """Return whether gzip data has a page in it: text with a tag."""
+    head = gzip_head(data) if data.startswith(b"\x1f\x8b") else data
+    return not looks_binary(head) and _TAG.search(_in_ascii(head)) is not None
 
 
 def gzip_head(data: bytes) -> bytes:

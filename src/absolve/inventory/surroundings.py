@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NO_CAPTURE: Final = Capture()
 HTTP_TYPES: Final = frozenset({registry.HTTP, "application/http"})
-CONTAINERS: Final = frozenset({registry.MAILBOX})
+CONTAINERS: Final = frozenset({registry.MAILBOX, registry.COMPRESSED})
 WRAPPERS: Final = (HTTP_TYPES | frozenset(registry.MAIL) | registry.STEPS) - CONTAINERS
 _MOST_ALTERNATES: Final = 1 << 20  # characters of the URLs of one document
 _REL: Final = re.compile(rb'>[^,<>]*?;[\t ]*rel[\t ]*=[\t ]*(?:"([^"]*)"|([^\t ;,"]+))', re.IGNORECASE)

@@ -493,6 +493,8 @@ def read_url_map(name: str) -> UrlMap:
             raise UsageError(f"{name}:{row.first}: {text}")
         found.urls[key(path)] = url
         found.lines[key(path)] = row.first
+    if not found.urls:
+        raise UsageError(f"{name}: no row is in this file")
     return found
 
 

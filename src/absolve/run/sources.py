@@ -43,7 +43,7 @@ _HOST_URL: Final = pattern(r"^[\t ]*HostUrl[\t ]*=[\t ]*(\S+)", re.IGNORECASE | 
 _LONGEST: Final = 65_536  # bytes of a Zone.Identifier that are read
 
 # Shortcuts beside a page, and the data that ScrapBook puts beside each index.html: lines of a key, a tab, a value.
-SHORTCUTS: Final = tuple(suffix for kind in registry.SHORTCUTS for suffix in registry.WALKERS[kind].suffixes)
+SHORTCUTS: Final = (*(end for kind in registry.SHORTCUTS for end in registry.WALKERS[kind].suffixes), ".URL")
 SCRAPBOOK: Final = "ScrapBook's index.dat"
 BESIDE: Final = " beside it"  # ends the source of a URL in a shortcut
 _INDEX: Final = "index.dat"

@@ -50,7 +50,7 @@ class Xml(Markup):
         parser = etree.XMLParser(
             encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
         )
-        root = etree.fromstring(text.encode(), parser)
+        root = etree.fromstring(text.lstrip("\t\n\r ").encode(), parser)
         document: Any = root.getroottree().docinfo
         declared = document.internalDTD
         self._entities = {entity.name: entity.content for entity in declared.iterentities()} if declared else {}

@@ -334,6 +334,12 @@ def test_unreadable_entries_stay_and_the_others_are_rewritten(broken: Any, code:
     assert read(changed, 1)["content"]["text"] == ABSOLUTE
 
 
+def test_text_that_is_labelled_base64_is_text() -> None:
+    labelled = har(entry(content={"encoding": "base64"}))
+    assert read(rewritten(labelled))["content"]["text"] == ABSOLUTE
+    assert not reported(labelled)
+
+
 def test_a_value_that_is_null_counts_as_missing() -> None:
     nothing = dict.fromkeys(("encoding", "size", "compression"))
     changed = rewritten(har(entry(content=nothing, redirectURL=None), entry("null", media_type="text/css")))

@@ -63,6 +63,11 @@ def test_links_have_the_cell_that_they_are_in() -> None:
     ]  # fmt: skip
 
 
+def test_a_heading_of_nbformat_3_is_markdown() -> None:
+    page = '{"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "heading", "level": 1, "source": "[a](b)"}]}]}'
+    assert [row.reference for row in absolve.links(page, name="a.ipynb")] == ["b"]
+
+
 def test_the_id_of_an_item_is_listed_and_stays() -> None:
     done = absolve.rewrite(FEED.replace("§", ""), name="feed.json", policy=lambda _: "http://n/")
     assert '"id": "http://h/d/2"' in done

@@ -342,6 +342,11 @@ def test_bytes_in_an_undeclared_or_unknown_charset_stay(charset: bytes) -> None:
     assert codes(data % b"") == []
 
 
+def test_a_body_in_utf_7_is_reported() -> None:
+    data = b"Content-Type: text/html; charset=unicode-1-1-utf-7\n\n+ADw-a href=x+AD4-"
+    assert (rewritten(data), codes(data)) == (data, [("unknown-charset", 3, True)])
+
+
 def test_the_charset_is_that_of_the_part_or_else_detected() -> None:
     page = '<a href="\u0451">'.encode("koi8-r")
     data = b"Content-Type: text/html; charset*=us-ascii'en'koi8-r\n\n" + page
@@ -571,8 +576,8 @@ def test_gzip_that_is_too_large_or_broken_stays_and_is_an_error() -> None:
     raw = gzip.compress(BOXES[0])
     assert codes(raw, "application/mbox+gzip", max_decompressed=99) == [("too-large", 1, True)]
     assert codes(raw[:-9], "application/mbox+gzip") == [("truncated", 1, True)]
-    with pytest.raises(absolve.DocumentError, match="neither a mailbox nor a message"):
-        walked(gzip.compress(b"<p>"), "application/mbox+gzip")
+    with pytest.raises(absolve.DocumentError, match="message or mailbox in this gzip"):
+        walked(gzip.compress(b"text"), "application/mbox+gzip")
 
 
 LIST = b'<?xml version="1.0"?>\n<!DOCTYPE plist>\n<plist><a href="x"/></plist>\n'

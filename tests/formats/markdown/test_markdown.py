@@ -50,6 +50,7 @@ LINKS = {
     "an indented text": "x\n    [a](§b)\n\n    [c](d)\n",
     "a table": "| ` | [a](§b) |\n|---|---|\n| [a | b](c) | `[d](e)` [f](§g\\|h) |\n",
     "HTML": "<div>\n[a](b)\n\n[c](§d)\n</div>\n\n<!--\n[a](b)\n-->\n\nx <!-- [a](b) --> <i title='[a](b)'>[c](§d)</i>",
+    "HTML with Markdown": '<Note>\n  [a](§b)\n</Note>\n\n<div markdown="1">\n[c](§d)\n</div>\n\n<SPAN>\n[e](f)',
     "an autolink": "<https://h/x> <a@b.c> https://h/y, `https://h/z`",
     "shortcodes": '[a]({{< ref "b c.md" >}}) [d]({% link e.md %}) [f]({{ g }}/h) {{<img src="x">}} {{< figure src="x" >}} [a](§b)',
     "front matter": "---\ntext: '[a](b)'\n---\n[a](§b)",

@@ -11,6 +11,7 @@ import absolve
 from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import KINDS, Document, LinkSite
 from absolve.document.walk import Settings, walk
+from absolve.formats.grammars import GRAMMARS
 from absolve.formats.html import rules
 from absolve.formats.xml import link_tables
 
@@ -111,6 +112,10 @@ def test_xml_without_a_base_is_returned_unchanged() -> None:
         ),
         ("<rss xmlns:i='http://www.itunes.com/dtds/podcast-1.0.dtd'><i:image href='a'/></rss>", [("image", "href")]),
         ("<rss xmlns:w='http://wellformedweb.org/CommentAPI/'><w:commentRss>a</w:commentRss></rss>", [("commentRss", "")]),
+        ("<urlset xmlns='https://www.sitemaps.org/schemas/sitemap/0.9/'><url><loc>a</loc></url></urlset>", [("loc", "")]),
+        ("<w:attachment_url xmlns:w='http://wordpress.org/export/1.2/'>a</w:attachment_url>", [("attachment_url", "")]),
+        ("<x:encoded xmlns:x='http://wordpress.org/export/1.2/excerpt/'><![CDATA[<a href=x>]]></x:encoded>", [("a", "href")]),
+        ("<en-export><note><content><![CDATA[<?xml version='1.0'?><en-note><a href='x'/></en-note>]]></content></note></en-export>", [("a", "href")]),
         ("<opml><body><outline xmlUrl='a' htmlUrl='a'><outline url='a'/></outline></body></opml>", [("outline", "xmlUrl"), ("outline", "htmlUrl"), ("outline", "url")]),
         ("<s:urlset xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'><s:url><s:loc>a</s:loc></s:url></s:urlset>", [("loc", "")]),
         ("<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>a</loc></sitemap></sitemapindex>", [("loc", "")]),
@@ -655,6 +660,16 @@ def test_xml_base_nested_too_deep_is_an_error() -> None:
     assert error(nested(101)).code == "too-deep"
 
 
+def test_white_space_before_the_declaration_is_reported_and_stays() -> None:
+    feed = b'\r\n <?xml version="1.0" encoding="koi8-r"?><rss><channel><link>/%b\xd1</link></channel></rss>'
+    told: list[Diagnostic] = []
+    options: dict[str, Any] = {"name": "a.rss", "url": "http://h/d/"}
+    done = absolve.rewrite(feed % b"", on_diagnostic=told.append, **options)
+    assert done == (feed % b"").replace(b"/\xd1", b"http://h/\xd1")
+    assert [(one.code, one.line, one.failed) for one in told] == [("not-well-formed", 1, False)]
+    assert not absolve.verify(feed % b"", done, **options)
+
+
 # --- names and kinds --------------------------------------------------------------------------------------------------
 
 
@@ -673,7 +688,7 @@ def test_rows_of_the_xml_tables_use_known_kinds_and_syntaxes() -> None:
     for place in rows():
         assert place.kind in KINDS
         assert place.element
-        assert place.syntax in {"url", "likely", "srcset", "html", "css", "javascript", *rules.JSON_SCRIPTS}
+        assert place.syntax in {*GRAMMARS, "html", "css", "javascript", *rules.JSON_SCRIPTS}
 
 
 def test_each_row_is_in_its_xml_table_once() -> None:

@@ -105,6 +105,38 @@ def test_only_the_relationships_change() -> None:
     assert absolve.verify(data, done, name="a.docx", url=URL) == []
 
 
+WORD: Final = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">%s</w:document>'
+SHEET: Final = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><f>%s</f></worksheet>'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("word/document.xml", WORD % '<w:instrText> HYPERLINK "http://o/?a&amp;b" \\o "t" </w:instrText>', ["http://o/?a&b"]),
+        ("word/footer1.xml", WORD % '<w:fldSimple w:instr="hyperlink &quot;b.docx&quot; \\l &quot;x&quot;"/>', ["b.docx"]),
+        ("word/document.xml", WORD % "<w:instrText>HYPERLINK http://o/</w:instrText>", ["http://o/"]),
+        ("word/document.xml", WORD % '<w:instrText>HYPERLINK \\l "m"</w:instrText><w:instrText>REF "HYPERLINK x"</w:instrText>', []),
+        ("word/document.xml", WORD % '<w:instrText>HYPERLINK "C:\\\\x"</w:instrText><w:delInstrText>HYPERLINK "x"</w:delInstrText>', []),
+        ("xl/worksheets/sheet1.xml", SHEET % 'IF(A1,HYPERLINK("http://o/a"),HYPERLINK("http://o/b", "b"))', ["http://o/a", "http://o/b"]),
+        ("xl/worksheets/sheet1.xml", SHEET % 'HYPERLINK("http://o/"&amp;A1)&amp;HYPERLINK(A2)', []),
+    ],
+)
+def test_hyperlinks_in_fields_and_formulas_are_links(name: str, text: str, found: list[str]) -> None:
+    data = word(relationships(), **{name: text})
+    assert rows(data, "reference") == [[reference] for reference in found]
+    changed = absolve.rewrite(data, name="a.docx", url=URL, policy=lambda link: f'http://n/"{link.reference[-1]}')
+    assert rows(changed, "reference") == [[f"http://n/%22{reference[-1]}"] for reference in found]
+    assert not absolve.verify(data, changed, name="a.docx", url=URL, policy=lambda link: f'http://n/"{link.reference[-1]}')
+
+
+def test_a_field_in_pieces_is_reported() -> None:
+    pieces = '<w:instrText>HYPERLINK "http://</w:instrText><w:instrText>o/"</w:instrText>'
+    told: list[str] = []
+    data = word(relationships(), **{"word/document.xml": WORD % pieces})
+    assert not list(absolve.links(data, name="a.docx", url=URL, on_diagnostic=lambda one: told.append(one.code)))
+    assert told[0] == "pieces"
+
+
 def test_the_hyperlink_base_of_the_properties_is_the_base() -> None:
     properties = '<Properties xmlns="x"><HyperlinkBase>http://base.example/q/?a&amp;b</HyperlinkBase></Properties>'
     data = word(relationships("b.html"), **{"docProps/app.xml": properties})

@@ -11,6 +11,7 @@ import binascii
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import CodingError
+from absolve.core.lazy_regex import pattern
 from absolve.formats import registry
 from absolve.formats.compression import CODINGS, MOST_CODINGS, SIGNATURES, too_many
 from absolve.formats.json.tokens import JSONString
@@ -27,6 +28,7 @@ _LOOKED_AT: Final = 512  # bytes that show whether a body is in a coding
 _MAGIC: Final = 64  # bytes that are enough for a signature
 _NO_TEXT: Final = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b\b"))  # as in registry.looks_binary
 _GZIP_IN_BASE64: Final = b"H4sIA"  # the header of gzip; some programs leave `encoding` out
+_NO_BASE64: Final = pattern(rb"[<{(;]")  # of markup, JSON, style sheets and scripts
 _LOST: Final = "\ufffd"
 _WINDOWS: Final = {code: number for number in range(0x80, 0xA0) if (code := bytes([number]).decode("cp1252", "ignore"))}
 
@@ -61,8 +63,12 @@ class Characters:
 
 
 def storage(raw: bytes, encoding: str, *, loose: bool = False) -> list[Coding]:
-    """Return the codings in which HAR stores a body: a string, and base64 if its `encoding` is that."""
-    if encoding != "base64" and not raw.startswith(_GZIP_IN_BASE64):
+    """Return the codings in which HAR stores a body: a string, and base64 if its `encoding` is that.
+
+    Firefox names base64 for some text that it stores as it is (its bug 1762313).
+    """
+    is_base64 = encoding == "base64" and _NO_BASE64.search(raw, 0, _LOOKED_AT) is None
+    if not is_base64 and not raw.startswith(_GZIP_IN_BASE64):
         return [STRING]
     return [STRING, LooseBase64() if loose else Base64(STRING.decode(raw), one_line=True)]
 

@@ -114,7 +114,7 @@ class _Cell:
 
     def events(self, data: bytes) -> Iterable[Finding | Part]:
         """Yield the parts of the cell in the order of their bytes, after what is wrong with others."""
-        is_markdown = data[slice(*self._type)] == b"markdown"
+        is_markdown = data[slice(*self._type)] in {b"markdown", b"heading"}  # the latter only in nbformat 3
         kinds = _OUTPUTS | {"source": registry.MARKDOWN} if is_markdown else _OUTPUTS
         for path, start in self._odd.items():
             if path[-1] in kinds:

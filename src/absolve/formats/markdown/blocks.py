@@ -64,6 +64,8 @@ _HTML: Final[tuple[tuple[re.Pattern[bytes], re.Pattern[bytes] | None], ...]] = (
         None,
     ),
 )
+# Elements with Markdown inside: <Note> of MDX, <div markdown="1"> of kramdown and Python-Markdown
+_WITH_MARKDOWN: Final = pattern(rb"</?[A-Z][a-z]|<[a-z][^>]*[\t ]markdown(?=[=>\t ])")
 _DELIMITERS: Final = pattern(rb"[\t ]*+\|?[\t ]*+:?-++:?[\t ]*+(?>(?:\|[\t ]*+:?-++:?[\t ]*+)*)\|?[\t ]*+\Z")
 _CELL: Final = pattern(rb"(?>(?:\\.|[^|\\])+)|\\", re.DOTALL)
 _TAB: Final = 0x09
@@ -229,14 +231,15 @@ class Blocks:
         return True
 
     def _begin_html(self, line: _Line, matched: int) -> bool:
-        for begin, close in _HTML:
+        has_markdown = _WITH_MARKDOWN.match(line.data, line.first, line.end) is not None
+        for begin, close in _HTML if not has_markdown else _HTML[:-1]:
             if (found := begin.match(line.data, line.first, line.end)) is not None:
                 self._close(matched)
                 if close is None or close.search(line.data, found.end(), line.end) is None:
                     self._open = _Open(close=close)
                 return True
         alone = TAG.match(line.data, line.first, line.end) if self._paragraph < 0 else None
-        if alone is None or line.data[alone.end() : line.end].strip():
+        if alone is None or has_markdown or line.data[alone.end() : line.end].strip():
             return False
         self._close(matched)
         self._open = _Open()

@@ -173,6 +173,7 @@ _RSS_NAMESPACES: Final = (
     *("http://backend.userland.com/rss", "http://backend.userland.com/rss2", "http://backend.userland.com/rss2.1"),
     *("http://blogs.law.harvard.edu/tech/rss", "http://cyber.law.harvard.edu/rss/rss.html"),
 )
+_WORDPRESS: Final = tuple(f"http://wordpress.org/export/1.{version}/" for version in range(3))
 _FEEDS: Final[dict[str, Rows]] = {
     "http://www.w3.org/2005/Atom": ATOM,
     **dict.fromkeys(("http://purl.org/atom/ns#", "http://purl.org/echo/", "http://purl.org/pie/"), ATOM_03),
@@ -182,6 +183,16 @@ _FEEDS: Final[dict[str, Rows]] = {
     "http://purl.org/syndication/thread/1.0": (*_href("in-reply-to"), *_href("in-reply-to", "source", "feed")),
     **dict.fromkeys(_RSS_NAMESPACES, RSS),
     "http://purl.org/rss/1.0/modules/content/": _text("encoded", "other", "html"),
+    # exports of WordPress (WXR)
+    **dict.fromkeys(
+        _WORDPRESS,
+        (
+            *_text("base_site_url base_blog_url comment_author_url"),
+            *_text("attachment_url", "media"),
+            *_text("comment_content", "other", "html"),
+        ),
+    ),
+    **dict.fromkeys((f"{space}excerpt/" for space in _WORDPRESS), _text("encoded", "other", "html")),
     "http://wellformedweb.org/CommentAPI/": (*_text("comment"), *_text("commentRss commentRSS", "feed")),
     "http://rssnamespace.org/feedburner/ext/1.0": (*_text("origLink"), *_text("origEnclosureLink", "media")),
     "http://backend.userland.com/creativeCommonsRssModule": _text("license", "metadata"),
@@ -202,7 +213,11 @@ _FEEDS: Final[dict[str, Rows]] = {
 _SITEMAPS: Final[dict[str, Rows]] = {
     **dict.fromkeys(
         (
+            # the last three are no namespaces of the protocol, but of many sitemaps, and crawlers read those
             "http://www.sitemaps.org/schemas/sitemap/0.9",
+            "https://www.sitemaps.org/schemas/sitemap/0.9",
+            "http://www.sitemaps.org/schemas/sitemap/0.9/",
+            "https://www.sitemaps.org/schemas/sitemap/0.9/",
             *(f"http://www.google.com/schemas/sitemap/0.{version}" for version in (84, 90)),
         ),
         _text("loc"),
@@ -298,6 +313,12 @@ def _loaded(elements: str) -> Rows:
     return tuple(LinkSite(element, "xlink:href", stays="always") for element in elements.split())
 
 
+# The fields of Word that are hyperlinks, of which the relationships know nothing.
+_WORD: Final = (
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "http://purl.oclc.org/ooxml/wordprocessingml/main",
+)
+
 _OPEN_SEARCH: Final[Rows] = (
     *_text("Image", "image"),
     *_text("SearchForm"),
@@ -318,6 +339,14 @@ _OTHERS: Final[dict[str, Rows]] = {
             "http://purl.oclc.org/ooxml/package/relationships",
         ),
         (_RELATIONSHIPS,),
+    ),
+    **dict.fromkeys(_WORD, _text("instrText", syntax="field")),
+    **dict.fromkeys(
+        (
+            "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+            "http://purl.oclc.org/ooxml/spreadsheetml/main",
+        ),
+        _text("f", syntax="formula"),
     ),
     "urn:oasis:names:tc:opendocument:xmlns:text:1.0": (*_href("a", "xlink:href"), *_loaded("section-source")),
     "urn:oasis:names:tc:opendocument:xmlns:table:1.0": _loaded("table-source cell-range-source"),
@@ -365,6 +394,7 @@ ROOTS: Final[dict[str, Rows]] = {
     "feed": ATOM,
     "opml": OPML,
     "CHANNEL": CDF,
+    "en-export": (*_text("source-url"), *_text("content", "other", "html")),  # notes of Evernote
     "ncx": NCX,
     "package": OPF,
     "smil": SMIL,
@@ -384,6 +414,7 @@ ATTRIBUTES: Final[dict[tuple[str, str], LinkSite]] = {
     (XLINK, "href"): LinkSite("*", "xlink:href"),
     (RDF, "about"): LinkSite("*", "rdf:about", kind="metadata", empty="own"),  # RDF/XML 2.14: the in-scope base applies
     (RDF, "resource"): LinkSite("*", "rdf:resource", kind="metadata"),
+    **{(space, "instr"): LinkSite("*", "w:instr", "field", "navigation") for space in _WORD},
     ("http://www.idpf.org/2007/ops", "textref"): LinkSite("*", "epub:textref", kind="navigation"),
 }
 

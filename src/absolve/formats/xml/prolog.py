@@ -7,6 +7,7 @@ Nothing outside the document is read: no external entity and no DTD. Expat bound
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import suppress
 from typing import Final, NoReturn
@@ -20,6 +21,7 @@ from absolve.formats.xml.shortened import shortened
 
 NOT_WELL_FORMED: Final = "not-well-formed"
 _DOCTYPE: Final = b"<!DOCTYPE"
+_LATE: Final = re.compile(rb"[\t\n\r ]+<\?xml[\t\n\r ][^?<>]*\?>")
 
 
 class Prolog:
@@ -52,6 +54,8 @@ def checked(data: bytes) -> Prolog:
     """
     if (nul := data.find(0)) >= 0:  # expat would guess UTF-16
         raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({limits.HINT})", nul)
+    if (late := is_late(data)) is not None:
+        data = b" " * late.end() + data[late.end() :]
     begins = _behind_declarations(data)
     short = shortened(data, begins)
     if short is not data:
@@ -65,6 +69,11 @@ def checked(data: bytes) -> Prolog:
         if error.code in limits.AHEAD:
             _well_formed_before(data, error.position)
         raise
+
+
+def is_late(data: bytes) -> re.Match[bytes] | None:
+    """Return the match of an XML declaration behind white space, as in many feeds; all readers of feeds ignore that."""
+    return _LATE.match(data) if data[:1].isspace() else None
 
 
 def _well_formed_before(data: bytes, position: int) -> None:

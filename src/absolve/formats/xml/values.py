@@ -115,6 +115,10 @@ class Values:
         value, offsets = coding.decode_mapped(raw)
         if offsets is None:  # for mypy: every coding here returns offsets
             return 0
+        if place.syntax == "field" and value.count(b'"') % 2:
+            words = "a field in pieces is left alone (its URL is in more than one element)"
+            self._events.append(Finding("pieces", words, start))
+            return 0
         for one, other in GRAMMARS[place.syntax](value):
             if is_cut(offsets, one) or (is_cut(offsets, other) and place.syntax != "url"):  # blanks behind a URL
                 self._events.append(Finding("entity", CUT_OFF, start))

@@ -1,9 +1,10 @@
 """Walkers of office documents: Office Open XML (DOCX, XLSX, PPTX) and OpenDocument (ODT, ODS, ODP), in ZIP files.
 
 In: the bytes of a file. Out: a part for each member with links, and the edits of the central directory.
-Of Office Open XML those are the relationships (ISO 29500-2 6.5), of which the XML tables take the external ones. They
-are relative to the file itself (6.5.3.4), or to `HyperlinkBase` of its properties. Of OpenDocument they are the
-content, styles and metadata, whose `xlink:href` see the file as a folder (ODF 1.3 part 2, 3.7): `../x` is beside it.
+Of Office Open XML those are the relationships (ISO 29500-2 6.5), of which the XML tables take the external ones, and
+the texts with a HYPERLINK field or formula. They are relative to the file itself (6.5.3.4), or to `HyperlinkBase` of
+its properties. Of OpenDocument they are the content, styles and metadata, whose `xlink:href` see the file as a folder
+(ODF 1.3 part 2, 3.7): `../x` is beside it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 _PROPERTIES: Final = "docProps/app.xml"
 _HYPERLINK_BASE: Final = re.compile(rb"<(?:[\w.-]+:)?HyperlinkBase>([^<>]{1,8192}+)</")
+_WITH_TEXT: Final = re.compile(
+    r"word/(?:document|footnotes|endnotes|comments|header[0-9]*|footer[0-9]*)\.xml|xl/worksheets/[^/]+\.xml"
+)
+_IN_TEXT: Final = re.compile(rb"HYPERLINK(?:[\t\n\r ]+[^\\\t\n\r ]|\()", re.IGNORECASE)
 _OF_OPEN_DOCUMENT: Final = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")
 
 
@@ -60,7 +65,14 @@ class _OpenXML(Package):
         return unescape(found[1].decode("utf-8", "surrogateescape")).strip() if found is not None else ""
 
     def _media_type(self, member: Member) -> str:
-        return registry.XML if member.name.endswith(".rels") else ""
+        if member.name.endswith(".rels") or (_WITH_TEXT.fullmatch(member.name) and self._has_link(member)):
+            return registry.XML
+        return ""
+
+    def _has_link(self, member: Member) -> bool:
+        """Return whether a member may have a hyperlink in a field or formula; few have."""
+        content = self._read({member.name: member}, member.name)
+        return content is not None and _IN_TEXT.search(content) is not None
 
     def _other(self, member: Member) -> str:  # noqa: ARG002 - of the package
         return ""

@@ -121,7 +121,7 @@ class Package:
         signature = self._wacz.signature if self._wacz is not None else next(signatures, saved_pages.sealed_by(data))
         self._signature = "" if options.break_signatures else signature
 
-    def _read(self, by_name: ByName, name: str) -> bytes | None:
+    def _read(self, by_name: Mapping[str, Member], name: str) -> bytes | None:
         """Return the content of a member; None where it is missing, faulty, broken or too large."""
         member = by_name.get(name)
         if member is None or member.fault or member.size > self._options.max_decompressed:
