@@ -106,4 +106,4 @@ def test_browser_finds_the_same_links_in_a_real_browser(absolve: Runner, page: P
     assert json.loads(done.out)["links"] == [list(link) for link in LINKS]
     assert absolve.process("browser", "--compare", page) == (0, f"{page}: equal, 2 links\n".encode(), "")
     done = absolve.process("browser", "--timeout", "0.001", page)
-    assert (done.status, done.err) == (1, f"error: {page}: no-view: it took too long\n")
+    assert (done.status, done.err) == (3, f"error: {page}: no-view: it took too long\n")

@@ -71,8 +71,12 @@ def _judged(element: Element, errors: str) -> Iterator[Reference]:
     style = element.name == "style" and element.namespace
     if style == "svg" or (style == "html" and _keyword(element, "type") in {"", CSS}):
         yield from _inner(CSS, element.text.encode("utf-8", errors))
-    if (element.namespace, element.name) == ("html", "script") and _keyword(element, "type") in JSON_SCRIPTS:
-        yield from _inner(JSON_SCRIPTS[_keyword(element, "type")], element.text.encode("utf-8", errors))
+    if (element.namespace, element.name) == ("html", "script"):
+        kind = _keyword(element, "type")
+        is_code = kind in {"", "module", *registry.JAVASCRIPT_TYPES}
+        media_type = registry.JAVASCRIPT if is_code else JSON_SCRIPTS.get(kind)
+        if media_type is not None:
+            yield from _inner(media_type, element.text.encode("utf-8", errors))
 
 
 def _keyword(element: Element, attribute: str) -> str:
@@ -86,6 +90,9 @@ def _place(element: Element, attribute: str) -> LinkSite | None:
         )
         place = link_tables.HTTP_EQUIV.get(equivalent) or link_tables.META.get(declared) or link_tables.META.get(name)
         return place or link_tables.META_ITEMPROPS.get(item)
+    if (element.namespace, element.name, attribute) == ("html", "param", "value"):
+        name, kind = (_keyword(element, key) for key in ("name", "valuetype"))
+        return link_tables.PARAM if kind == "ref" else link_tables.PARAMS.get(name)
     found = _PLACES.get((element.namespace, element.name, attribute))
     return found or _PLACES.get((element.namespace, "*", attribute))
 
