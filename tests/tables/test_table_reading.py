@@ -48,7 +48,7 @@ SCREAMING_FROG = (
 )
 REDIRECTION = (
     'source,target,regex,code,type,match,hits,title,status\n/a,/b,0,301,url,url,0,"",active\n/c,/d,0,301,url,url,0,,disabled\n'
-    '"^/o/(.*)","/n/$1",1,302,url,url,0,,active\n/gone,,0,410,error,url,0,,active\n/l,/m,0,301,url,login,0,,active\n'
+    '"^/o/(.*)","/n/$1",1,302,url,url,0,,active\n/gone,,0,410,error,url,0,,active\n/l,/m,0,301,url,login,0,,active\n/r,*,0,301,random,url,0,,active\n'
 )
 
 

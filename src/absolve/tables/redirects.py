@@ -75,6 +75,8 @@ _NOT_URLS: Final = _set(
 )
 _NO_KINDS: Final = _set("group gruppe category entity content indexability match matching")
 _MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
+_OTHER_ACTIONS: Final = _set("random pass nothing")  # of Redirection, in place of a redirect
+_ACTIONS: Final = _OTHER_ACTIONS | {"url", "error"}
 _ON: Final = _set("active enabled aktiv true yes ja on 1")
 _OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
 _STATUSES: Final = frozenset({200, 301, 302, 303, 307, 308, 404, 410})
@@ -118,6 +120,7 @@ ROLES: Final = {
     ),
     "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
     "match": Role(_set("match"), lambda cell: cell.lower() in _MATCHES),
+    "action": Role(_set("type"), lambda cell: cell.lower() in _ACTIONS),
     "disabled": Role(_set("disabled deleted deaktiviert"), lambda cell: cell.lower() in _ON | _OFF),
     "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
     "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
@@ -230,6 +233,8 @@ def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
         return None
     if given["match"].lower() not in {"", "url"}:
         return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
+    if given["action"].lower() in _OTHER_ACTIONS:
+        return made._replace(problem=f"it does something other than redirect: {given['action']}")
     code = {"true": 301, "false": 302}.get(given["permanent"].lower())
     made = made._replace(old=given["old"], new=given["new"], status=code)
     made = _with_extras(made, _extras(row, given, places, columns))
