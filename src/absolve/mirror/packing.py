@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _ROOT: Final = "http://mirror.invalid/"
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
 _MOST: Final = 512 << 20  # bytes of a file: what a page needs many times is in it many times
+_MOST_FRAMED: Final = 64  # pages that are read to find the one that is in no frame
 _DEEPEST: Final = 8  # style sheets and frames in each other
 _MEDIA_TYPE: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)  # RFC 6838 4.2
 _CHANGED: Final = ("html", "css", "svg", "xml")
@@ -82,9 +83,23 @@ class Mirror:
                 bare = (self._redirects.get(bare) or "").partition("#")[0]
             raise UsageError(f"{url}: the mirror has no such page")
         pages = [one for one in self.files.values() if one.media_type in {"text/html", "application/xhtml+xml"}]
+        if 1 < len(pages) <= _MOST_FRAMED:
+            framed = {path for page in pages for path in self._framed(page)}
+            pages = [one for one in pages if one.path not in framed] or pages
         if len(pages) != 1:
             raise UsageError(f"one page becomes one file, and there are {len(pages):,}: --from URL names the page")
         return pages[0]
+
+    def _framed(self, page: File) -> list[str]:
+        """Return the paths of what a page shows in frames: that is a part of it."""
+        found = []
+
+        def target(held: File, link: Resolved) -> None:
+            if link.kind == "frame" and held.path != page.path:
+                found.append(held.path)
+
+        self.rewritten(page, target)
+        return found
 
     def rewritten(self, file: File, target: Callable[[File, Resolved], str | None]) -> bytes:
         """Return a file, with `target` for each link to a file of the mirror."""
