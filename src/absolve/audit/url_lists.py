@@ -40,7 +40,7 @@ _NO_PAGE: Final = frozenset({"", "(not set)", "(other)", "(entrance)", "(none)",
 _URL: Final = columns.Role(
     frozenset(
         "url urls uri address adresse page pages path pathname pagepath permalink link seite seiten seitenpfad página"
-        " pagina adresses landing screen source original target location loc ページ".split()
+        " páginas pagina pagine strony sidor sider sayfalar страницы adresses landing screen source original target location loc ページ".split()
     ),
     columns.is_url,
     others=frozenset(

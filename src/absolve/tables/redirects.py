@@ -83,6 +83,7 @@ _STATUSES: Final = frozenset({200, 301, 302, 303, 307, 308, 404, 410})
 # How Rank Math compares a path, as a regular expression.
 _PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
 _SEVERAL: Final = re.compile(r"[,;|]?\s+|[,;|](?=/|https?:)")  # between URLs that share a cell
+_NO_PATH: Final = re.compile(r"[<>\\]")  # of the patterns of Ghost and AWS Amplify
 _DELIMITED: Final = re.compile(r"([#~@!])(.+)\1(i?)", re.DOTALL)  # a regular expression as PHP has it
 _WITHOUT_SLASH: Final = frozenset({"format"})  # of Yoast, whose patterns see a path without its first slash
 _SEARCHED: Final = _WITHOUT_SLASH | {"matching"}  # of Yoast and Rank Math, which search for patterns
@@ -283,6 +284,8 @@ def _starred(made: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
     """Return a row whose old URL ends with `*` as a wildcard, or with the problem of any other star."""
     if made.how in _PARTS:
         return made._replace(how=SEARCH, old=_PARTS[made.how].format(re.escape(made.old.strip("/"))))
+    if is_url(made.old) and (odd := _NO_PATH.search(made.old)) is not None:
+        return made._replace(problem=made.problem or f"{odd[0]} is no character of a URL: a pattern is read as regex")
     if "*" not in made.old or not is_url(made.old) or (made.how == EXACT and word not in {"plain", *_OFF}):
         return made
     bare = made.old.removesuffix("*")
