@@ -39,10 +39,9 @@ _RATIO: Final = 200  # of bytes to compressed ones: a log has 10 to 50
 _NO_PAGE: Final = frozenset({"", "(not set)", "(other)", "(entrance)", "(none)", "(direct)", "total", "totals"})
 _URL: Final = columns.Role(
     frozenset(
-        "url urls uri address adresse page pages path pathname pagepath permalink link seite seiten"
-            " seitenpfad página páginas pagina pagine strony sidor sider sayfalar страницы adresses landing screen"
-            " source original target location loc ページ"
-        .split()
+        "url urls uri address adresse page pages path pathname pagepath permalink link seite seiten seitenpfad página"
+        " páginas pagina pagine strony sidor sider sayfalar страницы adresses landing screen source original target"
+        " location loc ページ".split()
     ),
     columns.is_url,
     others=frozenset(

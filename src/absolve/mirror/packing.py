@@ -26,6 +26,10 @@ from urllib.parse import quote, unquote
 
 from absolve import api
 from absolve.core.errors import DocumentError, MissingPackageError, UsageError
+from absolve.core.model import Document
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.mirror import edits, security_policy
 from absolve.mirror.paths import MAP
 from absolve.mirror.serve import content_type
 from absolve.run import outputs
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 _ROOT: Final = "http://mirror.invalid/"
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
 _MOST: Final = 512 << 20  # bytes of a file: what a page needs many times is in it many times
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _MOST_FRAMED: Final = 64  # pages that are read to find the one that is in no frame
 _DEEPEST: Final = 8  # style sheets and frames in each other
 _MEDIA_TYPE: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)  # RFC 6838 4.2
@@ -82,7 +87,7 @@ class Mirror:
                     return self.files[self._paths[bare]]
                 bare = (self._redirects.get(bare) or "").partition("#")[0]
             raise UsageError(f"{url}: the mirror has no such page")
-        pages = [one for one in self.files.values() if one.media_type in {"text/html", "application/xhtml+xml"}]
+        pages = [one for one in self.files.values() if one.media_type in _PAGES]
         if 1 < len(pages) <= _MOST_FRAMED:
             framed = {path for page in pages for path in self._framed(page)}
             pages = [one for one in pages if one.path not in framed] or pages
@@ -160,6 +165,9 @@ class _Inlined:
         self._inside.append(file.path)
         found = self._mirror.rewritten(file, self._target)
         self._inside.pop()
+        if file.media_type in _PAGES and security_policy.may_have_one(found):
+            charset = walk(Document(found, media_type=file.media_type), Settings()).charset
+            return edits.for_one_file(found, charset)
         return found
 
     def _target(self, held: File, link: Resolved) -> str:
