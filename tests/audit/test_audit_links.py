@@ -309,6 +309,11 @@ def test_a_file_is_there_with_any_query_whatever_gives_its_url(tmp_path: Path, g
     assert not done.found
 
 
+def test_a_site_without_a_page_of_html_has_an_assumed_url_too(tmp_path: Path) -> None:
+    written(tmp_path, {"README.md": "[a](docs/a.md) [b](docs/b.md)", "docs/a.md": "# A"})
+    assert run(tmp_path, tmp_path / "README.md").found == {"docs/b.md": "broken"}
+
+
 def test_the_place_of_a_cause_in_an_archive_is_that_of_the_document_in_it(tmp_path: Path) -> None:
     site = written(tmp_path / "site", {"a/index.html": links("/no.html", "../"), "index.html": links("/no.html", "a/"), "o.html": page()})
     shutil.make_archive(str(site), "zip", site)
