@@ -45,7 +45,7 @@ def _set(words: str) -> frozenset[str]:
 
 
 _OLD: Final = _set(
-    "old from source src origin original orig quelle alt alte alter altes von ancien ancienne origine origen"
+    "old from request source src origin original orig quelle alt alte alter altes von ancien ancienne origine origen"
     " antigua antiguo vecchio vecchia oude oud van bron gammal gamla från stara stary stare starego antiga antigo velha"
     " legacy former previous incoming requested źródło starý stará staré původní pôvodná odkud zdroj zdrojová stari"
     " staro izvor vechi veche sursă sursa vanha lähde alkuperäinen eski kaynak régi forrás eredeti honnan fra gammel"
@@ -70,8 +70,8 @@ _FROM: Final = _set("de da od iz z с из з")  # noqa: RUF001
 _TO: Final = _set("a na do на в")
 _KINDS: Final = _set("status statuscode code type typ style http responsecode redirecttype tipo estado statut")
 _NOT_URLS: Final = _set(
-    "host type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability regex"
-    " date title titel id query string matches title"
+    "host domain type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability"
+    " regex date title titel id query string matches title"
 )
 _NO_KINDS: Final = _set("group gruppe category entity content indexability match matching")
 _MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
