@@ -89,11 +89,9 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
 
 
 def as_rules(found: Iterable[Answer]) -> RuleSet:
-    """Return the redirects among answers as the rules of a map, the last one of each URL."""
+    """Return the redirects among answers as the rules of a map, the last one of each URL; its place is that URL."""
     last = {one.url: one for one in found if one.status in maps.REDIRECTS and one.target is not None}
-    rows = (
-        (one.url, one.target or "", one.status or 0, one.file, line) for line, one in enumerate(last.values(), start=1)
-    )
+    rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
     made = maps.recorded(rows)
     return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
 

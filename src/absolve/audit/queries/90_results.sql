@@ -44,10 +44,13 @@ CREATE OR REPLACE TEMP TABLE archives AS SELECT document FROM new_documents GROU
 
 CREATE OR REPLACE TABLE causes AS
 WITH on_pages AS (
-    SELECT f.* REPLACE (CASE WHEN a.document IS NULL THEN f.document ELSE f.document || '/' || f.entity END AS document)
+    SELECT f.* REPLACE (CASE WHEN a.document IS NULL THEN f.document ELSE f.document || '/' || f.entity END AS document),
+        CASE WHEN a.document IS NULL THEN f.document ELSE coalesce(p.url, f.document || '/' || f.entity) END AS page
     FROM fixed_findings f LEFT JOIN archives a USING (document)
+    LEFT JOIN (SELECT document, entity, any_value(url) AS url FROM places SEMI JOIN archives USING (document) GROUP BY ALL) p
+        ON p.document = f.document AND p.entity = f.entity
 ), of_links AS (
-    SELECT cause, verdict, count(*) AS links, count(DISTINCT document) AS pages,
+    SELECT cause, verdict, count(*) AS links, count(DISTINCT page) AS pages,
         arg_min(document, (document, line, "column")) AS example_document,
         arg_min(line, (document, line, "column")) AS example_line,
         arg_min("column", (document, line, "column")) AS example_column,
@@ -65,7 +68,7 @@ WITH on_pages AS (
     FROM caused_urls WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_dead AS ( -- what a rule breaks, and loses
     SELECT cause, sum(links)::BIGINT AS links, sum(pages)::BIGINT AS pages, max(final) AS final FROM (
-        SELECT cause, count(*) AS links, count(DISTINCT document) AS pages, min(final) AS final
+        SELECT cause, count(*) AS links, count(DISTINCT page) AS pages, min(final) AS final
         FROM on_pages WHERE starts_with(cause, 'rule:') GROUP BY cause
         UNION ALL SELECT cause, 0, count(*), NULL FROM caused_urls WHERE starts_with(cause, 'rule:') GROUP BY cause)
     GROUP BY cause
