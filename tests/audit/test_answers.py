@@ -47,6 +47,15 @@ def test_relative_redirects_in_a_row_take_linear_memory(head: bytes, line: bytes
     assert sum(len(rule.source) for rule in found.rules) < 4_000_000
 
 
+def test_the_place_of_a_recorded_redirect_is_its_url(tmp_path: Path) -> None:
+    """The file may be a temporary one, as of a crawl or of --live; two captures of a page are one page."""
+    page_ = record(f"{NEW}", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/old>o</a>")
+    data = page_ + page_ + record(f"{NEW}old", "HTTP/1.1 301 Moved\r\nLocation: /") + RECORDS[0]
+    (tmp_path / "a.warc").write_bytes(data)
+    causes = [row for row in run(tmp_path, tmp_path / "a.warc", "--url", NEW).causes if row["verdict"] == "redirected"]
+    assert [(row["rule"], row["pages"]) for row in causes] == [(f"{NEW}old:2", 1)]
+
+
 def test_answers_without_a_redirect_are_no_map() -> None:
     with pytest.raises(UsageError, match="no redirect of a known URL"):
         answers.read("a.txt", b"HTTP/1.1 200 OK\r\n\r\n", Settings())

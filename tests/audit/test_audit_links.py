@@ -1,5 +1,6 @@
 """Verdicts of links: what a browser would do, the first that holds."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -297,6 +298,29 @@ def test_a_base_element_that_leads_out_of_the_folder_of_the_site_is_one_cause(tm
 def test_a_folder_without_a_url_has_an_assumed_one(tmp_path: Path) -> None:
     done = audited(tmp_path, {"index.html": links("/a.html", "no.html"), "a.html": page()}, url=None)
     assert done.found == {"no.html": "broken"}
+
+
+@pytest.mark.parametrize("given", [("site",), ("site.zip",), ("site.zip", "--url", NEW), ("site", "--default-url", NEW)], ids=" ".join)
+def test_a_file_is_there_with_any_query_whatever_gives_its_url(tmp_path: Path, given: tuple[str, ...]) -> None:
+    site = written(tmp_path / "site", {"index.html": page('<a href="a.html?x=1">a</a> <img src="i.png?v=3">'), "a.html": links("./"), "i.png": "x"})
+    shutil.make_archive(str(site), "zip", site)
+    name, *options = given
+    done = run(tmp_path, tmp_path / name, *options)
+    assert not done.found
+
+
+def test_a_site_without_a_page_of_html_has_an_assumed_url_too(tmp_path: Path) -> None:
+    written(tmp_path, {"README.md": "[a](docs/a.md) [b](docs/b.md)", "docs/a.md": "# A"})
+    assert run(tmp_path, tmp_path / "README.md").found == {"docs/b.md": "broken"}
+
+
+def test_the_place_of_a_cause_in_an_archive_is_that_of_the_document_in_it(tmp_path: Path) -> None:
+    site = written(tmp_path / "site", {"a/index.html": links("/no.html", "../"), "index.html": links("/no.html", "a/"), "o.html": page()})
+    shutil.make_archive(str(site), "zip", site)
+    causes = {row["verdict"]: (row["example_document"], row["pages"]) for row in run(tmp_path, tmp_path / "site.zip", "--url", NEW).tables["causes"]}
+    assert causes["orphan"] == (f"{NEW}o.html", 1)
+    place, pages = causes["broken"]
+    assert (place.startswith(f"{tmp_path}/site.zip/"), "index.html" in place, pages) == (True, True, 2)
 
 
 def test_all_verdicts_are_words_of_the_tables(tmp_path: Path) -> None:

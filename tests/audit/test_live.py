@@ -270,6 +270,7 @@ OF_OTHERS = {
     "linkinator.json": json.dumps(LINKINATOR),
     "linkinator.csv": f'url,status,state,parent,failureDetails\n{HOST}/gone,404,BROKEN,/,"[]"\n{HOST}/cut,0,BROKEN,/,\n{HOST}/ok,200,OK,/,\n',
     "internal_all.csv": f'"Address","Content Type","Status Code","Status","Redirect URL"\n"{HOST}/gone","text/html","404","Not Found",""\n"{HOST}/cut","","0","Connection Refused",""\n"{HOST}/ok","text/html","200","OK",""\n',
+    "all_outlinks.csv": f'"Type","Source","Destination","Status Code","Status","Target"\n"Hyperlink","{NEW}","{HOST}/gone","404","Not Found",""\n"Hyperlink","{NEW}","{HOST}/cut","301","Moved","_blank"\n"Hyperlink","{NEW}","{HOST}/ok","200","OK",""\n',
     "linkchecker-out.csv": f"# created by LinkChecker\nurlname;parentname;baseref;result;warningstring;infostring;valid;url\nx;{NEW};;404 Not Found;;;False;{HOST}/gone\ny;{NEW};;ConnectionError: refused;;;False;{HOST}/cut\nz;{NEW};;200 OK;;;True;{HOST}/ok\n",
     "curl.jsonl": "\n".join(map(json.dumps, CURL)),
     "plain.csv": f"{HOST}/gone,404\n{HOST}/cut,,,\n{HOST}/ok,200\n{HOST}/cut,0\n",
@@ -289,6 +290,20 @@ def test_a_file_without_answers_is_an_error(name: str, text: str, tmp_path: Path
     (tmp_path / name).write_text(text)
     with pytest.raises(UsageError, match="no answer"):
         list(answers.heard(str(tmp_path / name), Settings()))
+
+
+def test_the_words_of_another_program_are_kept_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"url": f"{HOST}/x", "response_code": 0, "errormsg": "Could not resolve host: ext.example"}))
+    done = audited(tmp_path, {"index.html": links(f"{HOST}/x")}, "--answers", tmp_path / "a.json")
+    assert [row["detail"] for row in done.tables["answers"]] == ["Could not resolve host: ext.example"]
+
+
+def test_an_answer_without_a_url_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `curl -IL` prints it: the first answer is of a URL that nothing names."""
+    text = "HTTP/2 301\nlocation: http://ext.example/b\n\nHTTP/2 200\n\n"
+    root = written(tmp_path, {"new/index.html": links(f"{HOST}/a"), "a.txt": text})
+    assert main(["audit", str(root / "new"), "--url", NEW, "--answers", str(root / "a.txt")]) == 3
+    assert "a.txt:1: answers: an answer 301 without its URL" in capsys.readouterr().err
 
 
 def test_a_cut_file_of_answers_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,13 +1,25 @@
 """Lists of the old site as programs export them: which URLs they have, and how often each was asked for."""
 
 import gzip
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
 from audited import NEW, OLD, links, run, written
 
 from absolve.audit import logs
+from absolve.cli import main
 from absolve.core.errors import DocumentError
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
 
 UA = '# ---\n# Pages\n# ---\n\nPage,Pageviews,Unique Pageviews\n/a,"1,234",3\n/b?x=1,7,1\n(other),9,1\n,"1,250",4\n\nDay Index,Pageviews\n1/1/19,23\n'
 LOG = (
@@ -20,6 +32,16 @@ LOG = (
 CADDY = '{"request": {"method": "GET", "host": "old.example", "uri": "/j"}, "status": 200}\n{"request": {"method": "GET", "host": "old.example", "uri": "/no"}, "status": 404}\n'
 CDX = " CDX N b a m s k r M S V g\nexample,old)/a 20200101000000 http://old.example/c text/html 200 ABC - - 1 2 x.warc\nexample,old)/b 20200101000000 http://old.example/no text/html 404 ABC - - 1 2 x.warc\n"
 CDX_JSON = '[["urlkey", "timestamp", "original", "mimetype", "statuscode"],\n["example,old)/a", "2020", "http://old.example/w", "text/html", "200"],\n["example,old)/b", "2020", "http://old.example/no", "text/html", "404"]]'
+SITEMAP = (
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://www.google.com/schemas/sitemap-image/1.1">'
+    f"<url><loc>{OLD}a</loc><i:image><i:loc>{OLD}i.png</i:loc></i:image><i:image><i:loc>https://cdn.example/i.png</i:loc></i:image></url></urlset>"
+)
+EXPORT = {
+    "Queries.csv": "Top queries,Clicks,Impressions\nold.example,3,4\n",
+    "Pages.csv": f"Top pages,Clicks,Impressions\n{OLD}a,12,13\n{OLD}b,1234,1300\n",
+    "Countries.csv": "Country,Clicks,Impressions\nPeru,3,4\n",
+    "Filters.csv": "Filter,Value\nSearch type,Web\n",
+}
 LISTS: dict[str, tuple[str, str | bytes, dict[str, int | None]]] = {
     "search console": ("t.csv", f'Top pages,Clicks,Impressions,CTR,Position\n{OLD}a,12,"1,200",1%,2.1\n{OLD}b,"1,234",3,1%,2\n', {"b": 1234, "a": 12}),
     "analytics": ("t.csv", UA, {"a": 1234, "b?x=1": 7}),
@@ -36,8 +58,18 @@ LISTS: dict[str, tuple[str, str | bytes, dict[str, int | None]]] = {
     "CDX": ("i.cdx", CDX, {"c": None}),
     "CDXJ": ("i.cdxj", 'example,old)/a 20200101000000 {"url": "http://old.example/c", "status": "200"}\n', {"c": None}),
     "CDX server": ("cdx.json", CDX_JSON, {"w": None}),
+    "backlinks from pages that are gone": ("t.csv", f"Referring page URL,Referring page HTTP code,Target URL\nhttp://x.example/p,404,{OLD}a\n", {"a": None}),
+    "a sitemap with images of a CDN": ("s.xml", SITEMAP, {"a": None, "i.png": None}),
+    "a search console, as it comes": ("export.zip", zipped(EXPORT), {"b": 1234, "a": 12}),
     "robots.txt": ("robots.txt", f"User-agent: *\nDisallow: /x\nSitemap: {OLD}sitemap.xml\n", {"sitemap.xml": None}),
 }  # fmt: skip
+
+
+def test_a_folder_of_tables_is_an_export(tmp_path: Path) -> None:
+    root = written(tmp_path, {"new/index.html": links("/"), **{f"export/{name}": text for name, text in EXPORT.items()}})
+    done = run(tmp_path, root / "new", "--url", NEW, "--old", root / "export", "--old-url", OLD)
+    assert [(row["url"], row["requests"]) for row in done.tables["urls"]] == [(f"{OLD}b", 1234), (f"{OLD}a", 12)]
+    assert done.status == 1
 
 
 @pytest.mark.parametrize("what", LISTS)
@@ -73,3 +105,9 @@ def test_a_log_that_is_a_bomb_ends_with_an_error(tmp_path: Path, monkeypatch: py
     path.write_bytes(gzip.compress((LOG + "\n" * (1 << 22)).encode()))
     with path.open("rb") as file, pytest.raises(DocumentError, match="compressed more than"):
         list(url_lists._of_log("access.log.gz", "log", file, lambda _: None, OLD))
+
+
+def test_a_mirror_around_the_folder_of_the_old_host_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = written(tmp_path, {"new/index.html": links("/"), "old/old.example/a.html": links("b.html")})
+    main(["audit", str(root / "new"), "--url", NEW, "--old", str(root / "old"), "--old-url", OLD])
+    assert "OLD has a folder old.example, as mirrors have: give that folder as OLD" in capsys.readouterr().err

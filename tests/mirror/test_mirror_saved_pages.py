@@ -1,4 +1,4 @@
-"""Saved pages in ZIP files as captures: links to files of the package, to other tabs, and to the web."""
+"""Saved pages as captures: in ZIP files, and with a folder of parts; links to their files, to other tabs, to the web."""
 
 import io
 import zipfile
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from packed import mirrored
 
+from absolve.cli import main
 from tests.shapes.captures import rdf
 
 META = b"<meta charset=utf-8>"
@@ -28,3 +29,24 @@ def test_links_of_a_tab_lead_to_its_files_to_other_tabs_and_to_the_web(tmp_path:
         "t.maff/1/index_files/a.png": b"one",
         "t.maff/2/index_files/a.png": b"two",
     }
+
+
+def test_a_page_given_by_name_has_the_files_that_were_saved_with_it(tmp_path: Path) -> None:
+    saved = b"<!-- saved from url=(0026)https://ex.example/blog/p/ -->"
+    files = {
+        "p.html": META + saved + b'<link rel=stylesheet href="./p_files/s.css"><iframe src="./p_files/f.html"></iframe><a href="q.html">q</a>',
+        "p_files/s.css": b"b { background: url(a.png) }",
+        "p_files/a.png": b"\x89PNG\r\n\x1a\n",
+        "p_files/f.html": b"<title>frame</title>",
+        "q.html": META,
+    }
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    page, out, one = tmp_path / "p.html", tmp_path / "out", tmp_path / "one.html"
+    assert main(["mirror", str(page), "-o", str(out), "-q"]) == 0
+    held = {path.relative_to(out / "ex.example/blog/p").as_posix() for path in out.glob("ex.example/**/*.*")}
+    assert held == {"index.html", "p_files/s.css", "p_files/a.png", "p_files/f.html"}
+    assert main(["mirror", str(page), "-o", str(one), "-q"]) == 0, "a page in a frame is a part"
+    assert b"./p_files/" not in one.read_bytes()
+    assert b"https://ex.example/blog/p/q.html" in one.read_bytes()

@@ -103,6 +103,24 @@ def test_of_several_pages_one_is_named(site: Path, capsys: pytest.CaptureFixture
     assert [path.name for path in site.iterdir()] == ["site"]
 
 
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("default-src 'self'; script-src https://h", "default-src 'self'; script-src https://h; img-src 'self' data:; font-src 'self' data:; media-src 'self' data:; style-src 'self' data:"),
+        ("style-src-elem a.example; img-src *; IMG-SRC 'none'", "style-src-elem a.example data:; img-src * data:"),
+        ("default-src 'none'; img-src data:", None),
+        ("script-src 'self'", None),
+    ],
+)
+def test_a_policy_lets_the_page_show_what_is_in_it(site: Path, policy: str, expected: str | None) -> None:
+    """A page that may load its own pictures has them as data: URLs; scripts and frames get no further source."""
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    (site / "site/index.html").write_text(f"<!DOCTYPE html><head><meta charset=utf-8>{meta}<title>t</title><img src=i.png>")
+    text = made(site, "one.html", "--from", URL).read_text("utf-8")
+    found = re.findall(r'<meta http-equiv="?content-security-policy"? content="([^"]*)"', text, re.IGNORECASE)
+    assert [{*one.split("; ")} for one in found] == [{*(expected or policy).split("; ")}]
+
+
 def test_frames_and_style_sheets_in_a_circle_end(site: Path) -> None:
     assert made(site, "one.html", "--from", URL).stat().st_size < 20_000
 

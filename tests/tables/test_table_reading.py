@@ -19,6 +19,13 @@ def found(data: str | bytes, hosts: tuple[str, ...] = HOSTS) -> list[tuple[objec
     return [(row.line, row.old, row.new, row.status, row.how) for row in made.rows if not row.problem]
 
 
+def test_a_pattern_of_another_program_is_no_path() -> None:
+    """Ghost and AWS Amplify write regular expressions where others have a path."""
+    data = json.dumps([{"from": "/a\\.html", "to": "/b"}, {"from": "</^[^.]+$/>", "to": "/"}, {"from": "/c", "to": "/d"}]).encode()
+    read = redirects.read(reading.table("m", data))
+    assert [(row.old, row.problem is None) for row in read.rows] == [("/a\\.html", False), ("/</^[^.]+$/>", False), ("/c", True)]
+
+
 def test_objects_with_many_keys_take_linear_memory() -> None:
     data = json.dumps([{"from": A, "to": B, **{f"k{number}": 1 for number in range(2000)}}, *[{}] * 2000]).encode()
     tracemalloc.start()
@@ -48,7 +55,7 @@ SCREAMING_FROG = (
 )
 REDIRECTION = (
     'source,target,regex,code,type,match,hits,title,status\n/a,/b,0,301,url,url,0,"",active\n/c,/d,0,301,url,url,0,,disabled\n'
-    '"^/o/(.*)","/n/$1",1,302,url,url,0,,active\n/gone,,0,410,error,url,0,,active\n/l,/m,0,301,url,login,0,,active\n'
+    '"^/o/(.*)","/n/$1",1,302,url,url,0,,active\n/gone,,0,410,error,url,0,,active\n/l,/m,0,301,url,login,0,,active\n/r,*,0,301,random,url,0,,active\n'
 )
 
 
@@ -69,6 +76,7 @@ REDIRECTION = (
         pytest.param("old,new,type\n/a,/b,Moved Permanently\n/c,/d,302 - Found\n", [(2, "/a", "/b", 301, None), (3, "/c", "/d", 302, None)], id="statuses in words"),
         pytest.param("\ufeffSource URL;Target URL;Regex;HTTP code\n/test;/dest;1;301\n", [(2, "/test", "/dest", 301, "search")], id="a spreadsheet for Redirection"),
         pytest.param("sep=;\nold;new\n/a,1;/b\n", [(3, "/a,1", "/b", None, None)], id="the separator is named"),
+        pytest.param("# a plan\n#,New URL,HTTP,Old URL,Owner\n1,/b,301,/a,me\n#,/c,301,/d,me\n", [(3, "/a", "/b", 301, None)], id="# is a title of numbers"),
         pytest.param("old\tnew\n/a,1,2\t/b,3,4\n/c,1,2,3\t/d\n", [(2, "/a,1,2", "/b,3,4", None, None), (3, "/c,1,2,3", "/d", None, None)], id="commas in tabs"),
         pytest.param("Quelle;Ziel\n/ä;/ü\n".encode("cp1252"), [(2, "/ä", "/ü", None, None)], id="windows-1252"),
         pytest.param(f"URL\tHTTP status code\tRedirect URL\n{A}\t301\t{B}\n".encode("utf-16"), [(2, A, B, 301, None)], id="UTF-16"),
@@ -77,6 +85,8 @@ REDIRECTION = (
         pytest.param(REDIRECTION, [(2, "/a", "/b", 301, "exact"), (4, "^/o/(.*)", "/n/$1", 302, "search"), (5, "/gone", "", 410, "exact")], id="Redirection"),
         pytest.param("Origin,Target,Type,Format\nold/,new/,301,plain\n^b/(.*),/n/$1,302,regex\n", [(2, "/old/", "/new/", 301, "exact"), (3, "^b/(.*)", "/n/$1", 302, "search")], id="Yoast"),
         pytest.param("entity_type,source,target,group\n301,/a,/b,exact\n", [(2, "/a", "/b", None, None)], id="groups are no kinds"),
+        pytest.param("Domain,Old Path,Manual Path/URL,Dynamic Target Type\nold.example,/a,/b,\n", [(2, "/a", "/b", None, None)], id="BigCommerce"),
+        pytest.param("entity_type,request_path,target_path,redirect_type\ncustom,a,b,301\n", [(2, "/a", "/b", 301, None)], id="Magento"),
         pytest.param("Redirect from,Redirect to\n/a,/b\n", [(2, "/a", "/b", None, None)], id="Shopify"),
         pytest.param(f"Original URL,Redirect to URL,Redirect style,Priority\n{A},{B},301,1\n", [(2, A, B, 301, None)], id="HubSpot"),
         pytest.param("old.example/a,https://new.example/b,302,TRUE,FALSE,TRUE,TRUE\n", [(1, "//old.example/a", B, 302, "prefix")], id="Cloudflare"),

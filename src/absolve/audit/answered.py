@@ -237,6 +237,8 @@ def _is_root(url: str) -> bool:
 
 def _without_status(problem: str, *, is_online: bool) -> tuple[str, str]:
     code, _, words = problem.partition(": ")
+    if " " in code:  # of another program: `Could not resolve host: h`
+        return UNSURE, problem
     if code == "unknown-host" and is_online:
         return GONE, words or problem
     if code == "redirects":

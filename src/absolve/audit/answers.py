@@ -89,11 +89,9 @@ def read(name: str, data: bytes, settings: Settings) -> RuleSet | None:
 
 
 def as_rules(found: Iterable[Answer]) -> RuleSet:
-    """Return the redirects among answers as the rules of a map, the last one of each URL."""
+    """Return the redirects among answers as the rules of a map, the last one of each URL; its place is that URL."""
     last = {one.url: one for one in found if one.status in maps.REDIRECTS and one.target is not None}
-    rows = (
-        (one.url, one.target or "", one.status or 0, one.file, line) for line, one in enumerate(last.values(), start=1)
-    )
+    rows = ((one.url, one.target or "", one.status or 0, one.url, 1) for one in last.values())
     made = maps.recorded(rows)
     return made._replace(rules=[rule._replace(forced=True) for rule in made.rules])
 
@@ -128,7 +126,7 @@ def _found(
         if kind == registry.HAR:
             found = _of_har(name, data, settings)
         else:
-            found = _printed(data) if _HEADS.search(data[:_LOOKED_AT]) is not None else _tabled(name, data)
+            found = _printed(name, data) if _HEADS.search(data[:_LOOKED_AT]) is not None else _tabled(name, data)
     for one in found:
         if isinstance(one, Diagnostic):
             if notify is not None:
@@ -216,18 +214,26 @@ _SHELL: Final = 200  # characters of text: a page with fewer, and scripts, is fi
 # --- what curl prints -------------------------------------------------------------------------------------------------
 
 
-def _printed(data: bytes) -> Iterator[Answer]:
-    """Yield the answers in what curl printed: heads of answers, perhaps with those of requests before."""
+def _printed(name: str, data: bytes) -> Iterator[Answer | Diagnostic]:
+    """Yield the answers in what curl printed: heads of answers, perhaps with those of requests before.
+
+    A first answer without a URL is a diagnostic; a later one may be a line of a body.
+    """
+    is_first = True
     url: str | None = None
     hops = 0  # from a URL that is named
-    path, status, reason = "/", 0, ""  # the status is that of the head whose lines follow
+    path, status, reason, begin = "/", 0, "", 0  # the status is that of the head whose lines follow
     target: str | None = None
-    for _, line, problem in chain(lines(data), [(0, "", None)]):
+    for place, line, problem in chain(lines(data), [(0, "", None)]):
         text = line.strip()
         head = _STATUS.match(text.removeprefix("<").strip())
         if status and (head is not None or problem is not None or text in {"", "<", ">"}):
             if url is not None and status >= 200:
                 yield Answer(url, status, target)
+            elif is_first and status >= 200:
+                text = f"an answer {status} without its URL: put it on a line before, or use curl -v"
+                yield Diagnostic("answers", text, name, begin, failed=True)
+            is_first = is_first and status < 200
             is_end = status not in maps.REDIRECTS and status >= 200 and "established" not in reason
             if target is not None:
                 hops += 1
@@ -236,7 +242,7 @@ def _printed(data: bytes) -> Iterator[Answer]:
                 url = None
             status, target = 0, None
         if head is not None:
-            status, reason = int(head[1]), head[2]
+            status, reason, begin = int(head[1]), head[2], place
         elif (request := _REQUEST.match(text)) is not None:
             path = request[2]
         elif text.lower().startswith("> host:"):
@@ -251,7 +257,7 @@ def _printed(data: bytes) -> Iterator[Answer]:
 
 # Names of columns and keys, in lower case without what is no letter; the first one that is there counts.
 _NAMES: Final = {
-    "url": "url address uri link urlname request",
+    "url": "url address uri link urlname request destination",
     "status": "statuscode httpstatuscode httpstatus responsecode httpcode status code result",
     "target": "location redirecturl redirecturi redirecttarget redirect target",
     "end": "urleffective finalurl effectiveurl finaldestination finaladdress",
@@ -284,7 +290,7 @@ def _of_object(given: dict[str, Any], line: int) -> Answer:
     is_end = number not in maps.REDIRECTS
     target = (given["end"] if is_end else None) or given["target"]
     url = given["url"]
-    parsed = whatwg.parse(target, url) if isinstance(target, str) and target else None
+    parsed = whatwg.parse(target, url) if isinstance(target, str) and columns.is_url(target) else None
     if is_end and (parsed is None or identity.normal(parsed) == identity.normal(url)):
         parsed, is_end = None, False
     problem = given["problem"] if number is None and isinstance(given["problem"], str) else ""

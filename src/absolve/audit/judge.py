@@ -216,7 +216,7 @@ QUALIFY row_number() OVER (PARTITION BY r.resource ORDER BY l.element, l.start) 
 AND l.scope <> 'same-document' AND t.resource IS DISTINCT FROM r.resource
 """
 _RECORDED: Final = """
-SELECT d.url, l.target, d.status, d.document, l.line FROM new_documents d
+SELECT d.url, l.target, d.status, d.url, l.line FROM new_documents d
 JOIN new_all_links l ON l.document = d.document AND l.entity = answer_of(d.entity)
     AND l.element = 'header' AND l.attribute = 'location'
 WHERE d.status IN (301, 302, 303, 307, 308) AND d.url IS NOT NULL AND l.target IS NOT NULL

@@ -10,7 +10,8 @@ import gzip
 import os
 import re
 import sqlite3
-from contextlib import closing
+import zipfile
+from contextlib import closing, nullcontext
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -111,9 +112,44 @@ def sorted_out(names: Iterable[str], side: str = OLD) -> Kinds:
             found.lists.append((name, "list"))
         elif side == OLD and (kind := _kind_of_list(name, head)) is not None:
             found.lists.append((name, kind))
+        elif side == OLD and _is_export(name):
+            found.lists.append((name, "export"))
         else:
             found.documents.append(name)
     return found
+
+
+def _is_export(name: str) -> bool:
+    """Return whether a folder or a ZIP archive has tables and nothing else, as a search console exports them."""
+    titles = _members(name)
+    return bool(titles) and all(Path(title).suffix.lower() in _TABLES_OF_LISTS for title in titles)
+
+
+def _members(name: str) -> list[str]:
+    """Return the names of the files in a folder, or in a ZIP archive; none if it is neither."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            return sorted(one.name for one in path.iterdir() if not one.name.startswith("."))
+        with zipfile.ZipFile(path) as archive:
+            names = [one for one in archive.namelist() if not one.startswith("__MACOSX/")]
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return []
+    return sorted(one for one in names if not one.endswith("/"))
+
+
+def tables_of(name: str, most: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the tables of an export, with their names. Raise DocumentError for one that is larger or broken."""
+    try:
+        with nullcontext() if Path(name).is_dir() else zipfile.ZipFile(name) as archive:
+            for title in _members(name):
+                with archive.open(title) if archive else (Path(name) / title).open("rb") as file:
+                    data = file.read(most + 1)
+                if len(data) > most:
+                    raise DocumentError(Diagnostic("too-large", f"{title} has more than {most:,} bytes", name))
+                yield title, data
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:  # damaged, compressed otherwise, encrypted
+        raise DocumentError(Diagnostic("unreadable", str(error), name)) from error
 
 
 def _kind_of_list(name: str, head: bytes) -> str | None:
@@ -218,10 +254,8 @@ _RENAME: Final = """
 CREATE OR REPLACE TEMP TABLE renamed AS
     SELECT split_part(entity, '/', 1) AS record, any_value(url) AS url FROM new_documents
     WHERE document = $name AND url IS NOT NULL GROUP BY record;
-UPDATE causes SET example_document = r.url
-    FROM fixed_findings f JOIN renamed r ON r.record = split_part(f.entity, '/', 1)
-    WHERE example_document = $name AND f.document = $name AND f.cause = causes.cause AND f.verdict = causes.verdict
-    AND f.line = example_line AND f."column" = example_column AND f.reference = example_reference;
+UPDATE causes SET example_document = r.url FROM renamed r WHERE starts_with(example_document, $name || '/')
+    AND split_part(substr(example_document, length($name) + 2), '/', 1) = r.record;
 UPDATE pages SET document = url WHERE document = $name;
 """ + "".join(  # noqa: S608 - names of ours
     f"""
@@ -240,10 +274,15 @@ def name_by_url(connection: Any, name: str) -> None:
 
 def name_files(connection: Any, names: Mapping[str, str]) -> None:
     """Name the documents of temporary files as the caller knows them, in the result tables."""
-    for table in ("fixed_findings", "places", "new_links", "mentions", "pages", "causes"):
-        column = "example_document" if table == "causes" else "document"
+    for table in ("fixed_findings", "places", "new_links", "mentions", "pages"):
         for path, shown in names.items():
-            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", [shown, path])  # noqa: S608 - names of ours
+            connection.execute(f"UPDATE {table} SET document = ? WHERE document = ?", [shown, path])  # noqa: S608 - names of ours
+    for path, shown in names.items():
+        connection.execute(
+            "UPDATE causes SET example_document = ? || substr(example_document, ?)"
+            " WHERE example_document = ? OR starts_with(example_document, ?)",
+            [shown, len(path) + 1, path, f"{path}/"],
+        )
 
 
 def add_chunks(connection: Any, side: str, chunks: Iterable[tuple[str, Any]]) -> None:

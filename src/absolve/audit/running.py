@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 _LARGEST_MAP: Final = 256 << 20  # bytes; a map has at most a million rules
 _LARGE: Final = 64 << 20  # bytes of inventories that are loaded to the disk
 _GUESSED: Final = """
-SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root, count(*) FROM {side}_documents
-WHERE url IS NOT NULL AND regexp_matches(url, '^https?://') AND (media_type IN ('text/html', 'application/xhtml+xml')
-    OR media_type IS NULL) AND (status IS NULL OR status < 300)
-GROUP BY root ORDER BY 2 DESC, 1 LIMIT 1
+SELECT regexp_extract(url, '^https?://[^/?#]+') || '/' AS root,
+    count(*) FILTER (media_type IN ('text/html', 'application/xhtml+xml') OR media_type IS NULL) AS pages
+FROM {side}_documents WHERE regexp_matches(url, '^https?://') AND (status IS NULL OR status < 300)
+GROUP BY root ORDER BY pages DESC, count(*) DESC, root LIMIT 1
 """
 
 

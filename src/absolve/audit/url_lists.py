@@ -40,7 +40,8 @@ _NO_PAGE: Final = frozenset({"", "(not set)", "(other)", "(entrance)", "(none)",
 _URL: Final = columns.Role(
     frozenset(
         "url urls uri address adresse page pages path pathname pagepath permalink link seite seiten seitenpfad página"
-        " pagina adresses landing screen source original target location loc ページ".split()
+        " páginas pagina pagine strony sidor sider sayfalar страницы adresses landing screen source original target"
+        " location loc ページ".split()
     ),
     columns.is_url,
     others=frozenset(
@@ -57,15 +58,24 @@ _COUNT: Final = columns.Role(
     frozenset({"clicks", "klicks", "clics", "pageviews", "views", "hits", "requests", "visits", "sessions"}),
     frozenset("per rate position ctr bounce time duration average avg revenue previous difference cost value".split()),
 )
-_ROLES: Final = {"url": _URL, "count": _COUNT, "status": redirects.ROLES["status"]._replace(sure=None)}
+_STATUS: Final = redirects.ROLES["status"]  # not that of the page with the link, in an export of backlinks
+_ROLES: Final = {
+    "url": _URL,
+    "count": _COUNT,
+    "status": _STATUS._replace(sure=None, others=_STATUS.others | {"referring", "source"}),
+}
 
 
 class Listed(NamedTuple):
-    """A URL or path of a list, with its line; how often it was asked for, None where nothing counts it."""
+    """A URL or path of a list, with its line; how often it was asked for, None where nothing counts it.
+
+    `table`: the one of an export with several.
+    """
 
     line: int
     reference: str
     requests: int | None = None
+    table: str = ""
 
 
 def add(
@@ -76,9 +86,13 @@ def add(
     Raise DocumentError if it cannot be read, or has no URL.
     """
     try:
-        with Path(name).open("rb") as file:
-            found, words = _listed(name, kind, file, settings, notify, base)
-            load.add_chunks(connection, side, _chunks(name, found, notify, base))
+        if kind == "export":
+            every, words = _of_export(name, settings, notify, base)
+            load.add_chunks(connection, side, _chunks(name, every, notify, base))
+        else:
+            with Path(name).open("rb") as file:
+                found, words = _listed(name, kind, file, settings, notify, base)
+                load.add_chunks(connection, side, _chunks(name, found, notify, base))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise unreadable(name, error) from error
     if load.nothing_of(connection, side, name):
@@ -91,7 +105,7 @@ def _listed(
 ) -> tuple[Iterable[Listed], str]:
     """Return what is in a list, and how it was read, in words."""
     if kind == "sitemap":
-        return _of_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify), ""
+        return _of_sitemap(name, _contents(name, file, settings, settings.max_size), settings, notify, base), ""
     if kind == "table":
         return _of_table(name, _contents(name, file, settings, min(settings.max_size, _LARGEST)), notify, base)
     if kind in logs.KINDS:
@@ -110,12 +124,35 @@ def _sitemap_of(line: str) -> str | None:
 
 def _of_table(name: str, data: bytes, notify: Notify, base: str | None) -> tuple[Iterator[Listed], str]:
     """Return the URLs of the column that has them, with their counts; of several columns that on the old host."""
+    table, rows, chosen = _looked_at(name, data, notify, base)
+    return _of_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
+
+
+def _looked_at(
+    name: str, data: bytes, notify: Notify, base: str | None
+) -> tuple[reading.Table, Iterator[reading.Row], columns.Columns]:
+    """Return a table, its rows, and what its columns mean."""
     table = reading.table(name, data)
     head, rows = reading.looked_at(_readable(name, table.rows, notify))
-    host = identity.named(base).removeprefix("www.") if base is not None else ""
+    host = _host(base)
     url = _URL._replace(fits=lambda cell: columns.is_url(cell) and _is_on(host, cell))
-    chosen = columns.chosen(head, {**_ROLES, "url": url}, ("url",), (host,))
-    return _of_rows(rows, chosen, has_base=base is not None), f"{table.words}; {chosen.words}"
+    return table, rows, columns.chosen(head, {**_ROLES, "url": url}, ("url",), (host,))
+
+
+def _of_export(name: str, settings: Settings, notify: Notify, base: str | None) -> tuple[list[Listed], str]:
+    """Return the URLs of the tables in a folder or a ZIP archive: others, as of countries, have no column of URLs."""
+    every = [
+        (title, *_looked_at(f"{name}/{title}", data, notify, base))
+        for title, data in load.tables_of(name, min(settings.max_size, _LARGEST))
+    ]
+    named = [one for one in every if "url" in one[-1].by_words]
+    pages = named or [one for one in every if "url" in one[-1].places]
+    found = [
+        one._replace(table=title)
+        for title, _, rows, chosen in pages
+        for one in _of_rows(rows, chosen, has_base=base is not None)
+    ]
+    return found, "; ".join(f"{title}: {table.words}; {chosen.words}" for title, table, _, chosen in pages)
 
 
 def _readable(name: str, rows: Iterable[reading.Row], notify: Notify) -> Iterator[reading.Row]:
@@ -125,6 +162,10 @@ def _readable(name: str, rows: Iterable[reading.Row], notify: Notify) -> Iterato
             yield row
         else:
             notify(Diagnostic("no-url", f"this line cannot be read: {row.problem}", name, row.first, failed=True))
+
+
+def _host(base: str | None) -> str:
+    return identity.named(base).removeprefix("www.") if base is not None else ""
 
 
 def _is_on(host: str, cell: str) -> bool:
@@ -210,8 +251,13 @@ def _of_lines(
             notify(Diagnostic("no-url", text, name, number, failed=True))
 
 
-def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> Iterator[Listed]:
-    """Yield references with their lines. A `loc` with an unknown (external) entity is a diagnostic."""
+def _of_sitemap(
+    name: str, data: bytes, settings: Settings, notify: Notify, base: str | None
+) -> Iterator[Listed]:
+    """Yield references with their lines. A `loc` with an unknown (external) entity is a diagnostic.
+
+    An image on another host than that of `base`, as of a CDN, is no URL of the site.
+    """
     from absolve.document.walk import walk
     from absolve.inventory.link_rows import rows
 
@@ -221,20 +267,20 @@ def _of_sitemap(name: str, data: bytes, settings: Settings, notify: Notify) -> I
             found = found._replace(code="no-url", text=f"{found.text}: skipped", failed=True)  # noqa: PLW2901
         notify(found)
     for row in rows(entity):
-        if row.element == "loc":
+        if row.element == "loc" and (row.kind != "image" or _is_on(_host(base), row.reference)):
             yield Listed(row.line or 0, row.reference)
 
 
 def _chunks(name: str, found: Iterable[Listed], notify: Notify, base: str | None) -> Iterator[tuple[str, Any]]:
     rows: list[tuple[Any, ...]] = []
     counts: list[tuple[str, int]] = []
-    for line, reference, requests in found:
+    for line, reference, requests, table in found:
         url = _absolute(reference, base)
         if parsed_scheme(url) not in {"http", "https"} or is_malformed(url):
             text = f"{in_short(url)!r} is not an absolute URL with http or https: skipped"
-            notify(Diagnostic("no-url", text, name, line, failed=True))
+            notify(Diagnostic("no-url", text, f"{name}/{table}" if table else name, line, failed=True))
             continue
-        rows.append(_row(name, line, url))
+        rows.append(_row(name, f"{table} line {line}".strip(), url))
         if requests is not None:
             counts.append((identity.normal(url) or url, requests))
         if len(rows) == _ROWS:
@@ -257,12 +303,12 @@ def _absolute(reference: str, base: str | None) -> str:
     return whatwg.parse(reference, base or "http://localhost/") or reference
 
 
-def _row(name: str, line: int, url: str) -> tuple[Any, ...]:
+def _row(name: str, line: str, url: str) -> tuple[Any, ...]:
     """Return the row of a document of which only the URL is known; its entity is the line of the list."""
     known: dict[str, Any] = {
         **dict.fromkeys(DOCUMENT_COLUMNS),
         "document": name,
-        "entity": f"line {line}",
+        "entity": line,
         "url": url,
         "url_source": "list",
         "base": url,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
     from absolve.encodings.charsets import Charset
-    from absolve.formats.html.start_tags import Tag
+    from absolve.formats.html.start_tags import Attribute, Tag
     from absolve.mirror.policy import MirrorPolicy
     from absolve.mirror.security_policy import Directives
 
@@ -175,13 +175,7 @@ def _policies(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) 
     data, charset = entity.data if entity.media_type == registry.HTML else b"", entity.charset
     if is_opaque := not charset.transparent:
         data = data.decode(charset.codec, "replace").encode()
-    for tag in start_tags(data) if security_policy.MARKER in lowered(data) else ():
-        if tag.name not in _IN_HEAD:
-            return
-        found = attributes(data, tag.start, tag.end) if tag.name == b"meta" else {}
-        equiv, content = found.get(b"http-equiv"), found.get(b"content")
-        if equiv is None or content is None or equiv.text(charset).lower() != "content-security-policy":
-            continue
+    for tag, equiv, content in _of_head(data, charset):
         text = content.text(UTF_8 if is_opaque else charset)
         yield -1 if is_opaque else tag.end, security_policy.directives(text)
         new = security_policy.for_copy(text, policy.holds)
@@ -190,6 +184,28 @@ def _policies(own: dict[int, list[Edit]], entity: Entity, policy: MirrorPolicy) 
             own.setdefault(id(entity), []).extend((with_sources, Edit(equiv.start, equiv.start, b"data-was-")))
             words = f"replaced by one that allows the local copies: {new[:200]}"
             policy.seen.notes.append(Note(entity, content.start, "csp", words))
+
+
+def _of_head(data: bytes, charset: Charset) -> Iterator[tuple[Tag, Attribute, Attribute]]:
+    """Yield the `meta` elements with a policy in the head of a page, with their http-equiv and their content."""
+    for tag in start_tags(data) if security_policy.MARKER in lowered(data) else ():
+        if tag.name not in _IN_HEAD:
+            return
+        found = attributes(data, tag.start, tag.end) if tag.name == b"meta" else {}
+        equiv, content = found.get(b"http-equiv"), found.get(b"content")
+        if equiv is not None and content is not None and equiv.text(charset).lower() == "content-security-policy":
+            yield tag, equiv, content
+
+
+def for_one_file(data: bytes, charset: Charset) -> bytes:
+    """Return a page whose policies let it show what is in it as `data:` URLs."""
+    edits = []
+    for tag, equiv, content in _of_head(data, charset) if charset.transparent else ():
+        text = content.text(charset)
+        if (new := security_policy.for_one_file(text)) != text:
+            edits.append(_metas(data, [new], charset, tag.start, is_declared=False))
+            edits.append(Edit(equiv.start, equiv.start, b"data-was-"))
+    return splice(data, edits)
 
 
 def _scan(entity: Entity, policy: MirrorPolicy) -> None:

@@ -23,6 +23,10 @@ from urllib.parse import quote, unquote
 
 from absolve import api
 from absolve.core.errors import DocumentError, MissingPackageError, UsageError
+from absolve.core.model import Document
+from absolve.document.settings import Settings
+from absolve.document.walk import walk
+from absolve.mirror import edits, security_policy
 from absolve.mirror.extensions import OTHER, content_type
 from absolve.mirror.paths import MAP
 from absolve.run import outputs
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 _ROOT: Final = "http://mirror.invalid/"
 _NEEDED: Final = frozenset({"image", "media", "script", "stylesheet", "frame", "font"})
 _MOST: Final = 512 << 20  # bytes of a file: what a page needs many times is in it many times
+_PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_MOST_FRAMED: Final = 64  # pages that are read to find the one that is in no frame
 _DEEPEST: Final = 8  # style sheets and frames in each other
 _MEDIA_TYPE: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", re.ASCII)  # RFC 6838 4.2
 _CHANGED: Final = ("html", "css", "svg", "xml")
@@ -78,10 +84,24 @@ class Mirror:
                     return self.files[self._paths[bare]]
                 bare = (self._redirects.get(bare) or "").partition("#")[0]
             raise UsageError(f"{url}: the mirror has no such page")
-        pages = [one for one in self.files.values() if one.media_type in {"text/html", "application/xhtml+xml"}]
+        pages = [one for one in self.files.values() if one.media_type in _PAGES]
+        if 1 < len(pages) <= _MOST_FRAMED:
+            framed = {path for page in pages for path in self._framed(page)}
+            pages = [one for one in pages if one.path not in framed] or pages
         if len(pages) != 1:
             raise UsageError(f"one page becomes one file, and there are {len(pages):,}: --from URL names the page")
         return pages[0]
+
+    def _framed(self, page: File) -> list[str]:
+        """Return the paths of what a page shows in frames: that is a part of it."""
+        found = []
+
+        def target(held: File, link: Resolved) -> None:
+            if link.kind == "frame" and held.path != page.path:
+                found.append(held.path)
+
+        self.rewritten(page, target)
+        return found
 
     def rewritten(self, file: File, target: Callable[[File, Resolved], str | None]) -> bytes:
         """Return a file, with `target` for each link to a file of the mirror."""
@@ -142,6 +162,9 @@ class _Inlined:
         self._inside.append(file.path)
         found = self._mirror.rewritten(file, self._target)
         self._inside.pop()
+        if file.media_type in _PAGES and security_policy.MARKER in found.lower():
+            charset = walk(Document(found, media_type=file.media_type), Settings()).charset
+            return edits.for_one_file(found, charset)
         return found
 
     def _target(self, held: File, link: Resolved) -> str:

@@ -21,6 +21,7 @@ _FETCH: Final = frozenset(
     "default-src script-src script-src-elem style-src style-src-elem img-src font-src media-src object-src frame-src"
     " child-src manifest-src prefetch-src worker-src connect-src".split()
 )
+_SHOWN: Final = ("img-src", "font-src", "media-src", "style-src", "style-src-elem")
 _NOT_IN_META: Final = frozenset({"sandbox", "frame-ancestors", "report-uri", "report-to"})  # 3.3 ignores them
 _FALLBACKS: Final = {
     "script": ("script-src-elem", "script-src", "default-src"),
@@ -106,6 +107,23 @@ def for_copy(policy: str, holds: Callable[[str], bool]) -> str:
             bare = text.rstrip()
             texts[number] = " ".join([bare, *lacking]) + text[len(bare) :]
     return ";".join(texts)
+
+
+def for_one_file(policy: str) -> str:
+    """Return a policy that lets a page show what is in it as `data:` URLs: pictures, styles, fonts and media.
+
+    Scripts and frames stay forbidden: more of these than the page's own would be allowed.
+    """
+    found = directives(policy)
+    texts = [text.strip() for text in policy.split(";") if text.strip()]
+    for name in _SHOWN:
+        fallback = found.get("default-src", []) if name != "style-src-elem" else []
+        sources = found.get(name, fallback)
+        words = {source.lower() for source in sources}
+        if words - {"'none'"} and "data:" not in words:
+            texts = [text for text in texts if text.split()[0].lower() != name]
+            texts.append(" ".join([name, *sources, "data:"]))
+    return "; ".join(texts)
 
 
 def allows(found: Directives, kind: str, url: str, page: str, nonce: str = "", *, by_path: bool = True) -> bool:

@@ -13,10 +13,11 @@ from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError
 from absolve.document.holdings import saver_of
 from absolve.formats import registry
 from absolve.run import sources as files
+from absolve.run.companions import parts_of
 from absolve.run.load import is_document, not_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from absolve.mirror.payloads import Reader
@@ -44,7 +45,8 @@ class Source(NamedTuple):
     @property
     def label(self) -> str:
         """The name for people: that of the file, or of the folder in which files were found, without the way to it."""
-        names = list(dict.fromkeys(map(_label, self.inputs)))
+        given = [one for one in self.inputs if one.root or not one.found]
+        names = list(dict.fromkeys(map(_label, given or self.inputs)))
         more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         return f"{', '.join(names[:_NAMED])}{more}"
 
@@ -61,7 +63,7 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     """Return the sources of the inputs, in their order; plain files are one source, the last one."""
     found: list[Source] = []
     plain: list[Input] = []
-    for input_ in inputs:
+    for input_ in _with_parts(inputs, notify):
         try:
             head = files.head(input_.name, found=input_.found)
         except DocumentError as error:
@@ -85,6 +87,18 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
     if plain:
         found.append(Source(FILES, tuple(plain)))
     return found
+
+
+def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -> Iterator[Input]:
+    """Yield the inputs, and the parts of the pages that were given by name: a browser saves them in a folder beside."""
+    pages, known = [], set()
+    for input_ in inputs:
+        known.add(input_.name)
+        if not input_.found:
+            pages.append(input_)
+        yield input_
+    for page in pages:
+        yield from (part for part in parts_of(page, notify) if part.name not in known)
 
 
 def of_saver(saver: str, name: str) -> Diagnostic:

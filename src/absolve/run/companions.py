@@ -22,13 +22,17 @@ from absolve.document.settings import Settings
 from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.run import sources
-from absolve.run.inputs import mirrored_url
+from absolve.run.globs import Globs
+from absolve.run.inputs import Input, mirrored_url
+from absolve.run.inputs import folder as files_in
 from absolve.urls.identity import site
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from absolve.core.errors import Diagnostic
     from absolve.core.model import BaseURL, ClaimOutcome
     from absolve.core.protocols import FilesBeside
-    from absolve.run.inputs import Input
 
 _HEAD: Final = 1 << 16  # bytes of a file in which its URL is looked for
 _LONGEST: Final = 4096  # characters of a reference that may be a path
@@ -125,6 +129,18 @@ class Companions:
         url = (mirrored_url(path) if _is_mirror(self._input) else None) or ""
         scheme = self._own.partition(":")[0]
         return scheme + url[url.index(":") :] if url and site(self._own) == site(url) else url
+
+
+def parts_of(page: Input, notify: Callable[[Diagnostic], None]) -> Iterator[Input]:
+    """Yield the files in the folders of parts beside a page that was given by its name."""
+    folder, name = os.path.split(page.name)
+    if page.found or not os.path.isfile(page.name) or posixpath.splitext(name)[1].lower() not in PAGES:  # noqa: PTH113
+        return
+    at = _placed(page)
+    for one in at.folders if not at.page else ():
+        below = posixpath.join(posixpath.dirname(page.place), one)
+        for path, place, around in files_in(os.path.join(folder, one.rstrip("/")), Globs(), notify):  # noqa: PTH118
+            yield Input(path, below + place, found=True, around=around)
 
 
 def is_given(input_: Input) -> bool:

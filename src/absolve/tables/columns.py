@@ -192,7 +192,10 @@ def _by_cells(
     """
     width = max((len(row.cells) for row in sample), default=0)
     missing = [name for name in needed if name not in places]
-    urls = [place for place in range(width) if place not in places.values() and _fitting(is_url, place, sample) >= 0.5]
+    titles = header.cells if header is not None else []
+    others = {word for name in missing for word in roles[name].others}
+    allowed = (place for place in range(width) if others.isdisjoint(words_of("".join(titles[place : place + 1]))))
+    urls = [place for place in allowed if place not in places.values() and _fitting(is_url, place, sample) >= 0.5]
     if len(urls) >= len(missing):
         places.update(zip(missing, urls, strict=False))
     if len(missing) == len(hosts) == 2 and len(urls) > 1:

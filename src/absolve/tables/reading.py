@@ -49,11 +49,15 @@ class Row(NamedTuple):
 
     @property
     def is_comment(self) -> bool:
-        """Whether a row is empty or a comment: `#N/A` in a cell before others is what a spreadsheet left."""
+        """Whether a row is empty or a comment.
+
+        None is `#N/A` in a cell before others, which a spreadsheet left, and `#` as the title of a column of numbers.
+        """
         if self.problem is not None:
             return False
         first, *others = self.cells or ("#",)
-        return first.startswith("#") and not (others and re.fullmatch(SHEET_ERROR, first))
+        is_title = first == "#" and not any("/" in cell for cell in others)
+        return first.startswith("#") and not (others and (is_title or re.fullmatch(SHEET_ERROR, first)))
 
     def cell(self, place: int | None) -> str:
         """Return the cell of a column, empty where the row has none."""

@@ -45,7 +45,7 @@ def _set(words: str) -> frozenset[str]:
 
 
 _OLD: Final = _set(
-    "old from source src origin original orig quelle alt alte alter altes von ancien ancienne origine origen"
+    "old from request source src origin original orig quelle alt alte alter altes von ancien ancienne origine origen"
     " antigua antiguo vecchio vecchia oude oud van bron gammal gamla från stara stary stare starego antiga antigo velha"
     " legacy former previous incoming requested źródło starý stará staré původní pôvodná odkud zdroj zdrojová stari"
     " staro izvor vechi veche sursă sursa vanha lähde alkuperäinen eski kaynak régi forrás eredeti honnan fra gammel"
@@ -70,17 +70,20 @@ _FROM: Final = _set("de da od iz z с из з")  # noqa: RUF001
 _TO: Final = _set("a na do на в")
 _KINDS: Final = _set("status statuscode code type typ style http responsecode redirecttype tipo estado statut")
 _NOT_URLS: Final = _set(
-    "host type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability regex"
-    " date title titel id query string matches title"
+    "host domain type typ style status statuscode code chain loop count number anzahl hops method inlinks indexability"
+    " regex date title titel id query string matches title"
 )
 _NO_KINDS: Final = _set("group gruppe category entity content indexability match matching")
 _MATCHES: Final = _set("url login role referrer agent cookie custom header server page ip language")
+_OTHER_ACTIONS: Final = _set("random pass nothing")  # of Redirection, in place of a redirect
+_ACTIONS: Final = _OTHER_ACTIONS | {"url", "error"}
 _ON: Final = _set("active enabled aktiv true yes ja on 1")
 _OFF: Final = _set("inactive disabled inaktiv false no nein off 0 draft")
 _STATUSES: Final = frozenset({200, 301, 302, 303, 307, 308, 404, 410})
 # How Rank Math compares a path, as a regular expression.
 _PARTS: Final = {"start": "^/{}", "starts with": "^/{}", "end": "{}$", "ends with": "{}$", "contains": "{}"}
 _SEVERAL: Final = re.compile(r"[,;|]?\s+|[,;|](?=/|https?:)")  # between URLs that share a cell
+_NO_PATH: Final = re.compile(r"[<>\\]")  # of the patterns of Ghost and AWS Amplify
 _DELIMITED: Final = re.compile(r"([#~@!])(.+)\1(i?)", re.DOTALL)  # a regular expression as PHP has it
 _WITHOUT_SLASH: Final = frozenset({"format"})  # of Yoast, whose patterns see a path without its first slash
 _SEARCHED: Final = _WITHOUT_SLASH | {"matching"}  # of Yoast and Rank Math, which search for patterns
@@ -118,6 +121,7 @@ ROLES: Final = {
     ),
     "active": Role(_set("status enabled active aktiv state"), lambda cell: cell.lower() in _ON | _OFF),
     "match": Role(_set("match"), lambda cell: cell.lower() in _MATCHES),
+    "action": Role(_set("type"), lambda cell: cell.lower() in _ACTIONS),
     "disabled": Role(_set("disabled deleted deaktiviert"), lambda cell: cell.lower() in _ON | _OFF),
     "permanent": Role(_set("permanent"), lambda cell: cell.lower() in _FLAGS),
     "host": Role(frozenset(), lambda cell: cell == "*" or host_and_path(cell), frozenset({"source host"})),
@@ -230,6 +234,8 @@ def _of_cells(made: Redirect, row: Row, columns: Columns) -> Redirect | None:
         return None
     if given["match"].lower() not in {"", "url"}:
         return made._replace(problem=f"it depends on more of a request than its URL: {given['match']}")
+    if given["action"].lower() in _OTHER_ACTIONS:
+        return made._replace(problem=f"it does something other than redirect: {given['action']}")
     code = {"true": 301, "false": 302}.get(given["permanent"].lower())
     made = made._replace(old=given["old"], new=given["new"], status=code)
     made = _with_extras(made, _extras(row, given, places, columns))
@@ -278,6 +284,8 @@ def _starred(made: Redirect, word: str, *, may_be_wild: bool) -> Redirect:
     """Return a row whose old URL ends with `*` as a wildcard, or with the problem of any other star."""
     if made.how in _PARTS:
         return made._replace(how=SEARCH, old=_PARTS[made.how].format(re.escape(made.old.strip("/"))))
+    if is_url(made.old) and (odd := _NO_PATH.search(made.old)) is not None:
+        return made._replace(problem=made.problem or f"{odd[0]} is no character of a URL: a pattern is read as regex")
     if "*" not in made.old or not is_url(made.old) or (made.how == EXACT and word not in {"plain", *_OFF}):
         return made
     bare = made.old.removesuffix("*")

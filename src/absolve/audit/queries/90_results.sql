@@ -39,9 +39,18 @@ SELECT d.document, d.entity, coalesce(n.url, d.url) AS url,
 FROM new_documents d LEFT JOIN resources r ON r.side = 'new' AND r.document = d.document AND r.entity = d.entity
 LEFT JOIN named n ON n.resource = r.resource;
 
+-- Archives: their documents have a place in them, and none is the file itself.
+CREATE OR REPLACE TEMP TABLE archives AS SELECT document FROM new_documents GROUP BY document HAVING min(entity) <> '';
+
 CREATE OR REPLACE TABLE causes AS
-WITH of_links AS (
-    SELECT cause, verdict, count(*) AS links, count(DISTINCT document) AS pages,
+WITH on_pages AS (
+    SELECT f.* REPLACE (CASE WHEN a.document IS NULL THEN f.document ELSE f.document || '/' || f.entity END AS document),
+        CASE WHEN a.document IS NULL THEN f.document ELSE coalesce(p.url, f.document || '/' || f.entity) END AS page
+    FROM fixed_findings f LEFT JOIN archives a USING (document)
+    LEFT JOIN (SELECT document, entity, any_value(url) AS url FROM places SEMI JOIN archives USING (document) GROUP BY ALL) p
+        ON p.document = f.document AND p.entity = f.entity
+), of_links AS (
+    SELECT cause, verdict, count(*) AS links, count(DISTINCT page) AS pages,
         arg_min(document, (document, line, "column")) AS example_document,
         arg_min(line, (document, line, "column")) AS example_line,
         arg_min("column", (document, line, "column")) AS example_column,
@@ -51,7 +60,7 @@ WITH of_links AS (
         arg_min(fix, (document, line, "column")) AS fix,
         CASE WHEN count(DISTINCT suggestion) = 1 THEN any_value(suggestion) END AS suggestion,
         any_value(rule) AS rule, count(DISTINCT origin) AS targets, any_value(origin) AS origin
-    FROM fixed_findings WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
+    FROM on_pages WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_urls AS (
     SELECT cause, verdict, count(*) AS pages, min(url) AS url, arg_min(elsewhere, url) AS elsewhere,
         any_value(coalesce(folder_rule, CASE WHEN is_ruled THEN rule END)) AS rule,
@@ -59,8 +68,8 @@ WITH of_links AS (
     FROM caused_urls WHERE cause IS NOT NULL AND NOT starts_with(cause, 'rule:') GROUP BY cause, verdict
 ), of_dead AS ( -- what a rule breaks, and loses
     SELECT cause, sum(links)::BIGINT AS links, sum(pages)::BIGINT AS pages, max(final) AS final FROM (
-        SELECT cause, count(*) AS links, count(DISTINCT document) AS pages, min(final) AS final
-        FROM fixed_findings WHERE starts_with(cause, 'rule:') GROUP BY cause
+        SELECT cause, count(*) AS links, count(DISTINCT page) AS pages, min(final) AS final
+        FROM on_pages WHERE starts_with(cause, 'rule:') GROUP BY cause
         UNION ALL SELECT cause, 0, count(*), NULL FROM caused_urls WHERE starts_with(cause, 'rule:') GROUP BY cause)
     GROUP BY cause
 ), of_rules AS (
@@ -118,9 +127,10 @@ FROM of_rules r LEFT JOIN of_dead d USING (cause) LEFT JOIN meanings m ON m.name
 UNION ALL
 SELECT cause, verdict, CASE WHEN cause = verdict THEN any_value(m.title)
     ELSE rtrim(any_value(m.title), '.') || ': ' || substr(cause, length(verdict) + 2) END,
-    0, count(*), arg_min(coalesce(nullif(document, ''), p.url, ''), (document, p.url, detail)), NULL, NULL,
-    arg_min(detail, (document, p.url, detail)), NULL, NULL, NULL, NULL
-FROM pages p LEFT JOIN meanings m ON m.name = verdict GROUP BY cause, verdict
+    0, count(*), arg_min(coalesce(CASE WHEN a.document IS NULL THEN nullif(p.document, '') END, p.url, ''),
+        (p.document, p.url, detail)), NULL, NULL,
+    arg_min(detail, (p.document, p.url, detail)), NULL, NULL, NULL, NULL
+FROM pages p LEFT JOIN meanings m ON m.name = verdict LEFT JOIN archives a ON a.document = p.document GROUP BY cause, verdict
 ORDER BY links + pages DESC, cause, verdict;
 
 CREATE OR REPLACE TABLE sections AS
