@@ -103,6 +103,19 @@ def test_verify_reads_the_files_of_mail_programs(media_type: str, before: bytes)
         assert codes(before, gzip.compress(bad) if text is not after else bad, media_type)
 
 
+UNENDED = [  # headers that no empty line ends
+    ("message/http", b"HTTP/1.1 200\nBase: http://h.example/\n<a href=x>"),  # as wget2 writes a page
+    ("message/rfc822", b"Content-Type:text/html\na\nContent-r:<a href=y>\n"),  # that field is none of mail
+]
+
+
+@pytest.mark.parametrize(("media_type", "before"), UNENDED)
+def test_verify_ends_a_header_where_the_rewrite_does(media_type: str, before: bytes) -> None:
+    after = absolve.rewrite(before, media_type=media_type, url=URL)
+    assert b"=http://h.example/" in after
+    assert list(absolve.verify(before, after, media_type=media_type, url=URL)) == []
+
+
 def test_verify_compares_length_and_property_list_of_a_message_of_apple_mail() -> None:
     before = FILES[-1][1]
     after = absolve.rewrite(before, media_type="message/x-emlx", url=URL)

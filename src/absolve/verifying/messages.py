@@ -149,6 +149,9 @@ class _Read:
             if not line.startswith(b"HTTP/"):
                 break
             lines = list(takewhile(lambda line: line not in _EMPTY_LINES, iter(file.readline, b"")))
+            if (page := next((at for at, line in enumerate(lines) if line[:1] == b"<"), None)) is not None:
+                file.seek(start + len(line) + sum(map(len, lines[:page])))  # wget2 writes no empty line before it
+                del lines[page:]
             self.lines.append([line, *(line for line in lines if not _FIELD.match(line))])
             fields = b"".join(line for line in lines if _FIELD.match(line))
             self.headers.append(BytesHeaderParser().parsebytes(fields))
@@ -383,7 +386,8 @@ def _of_message(
 _HEADER: Final = re.compile(rb"(?:[^\r\n][^\n]*\n)*")  # up to the first empty line
 _ODD: Final = re.compile(rb"^(?![!-9;-~]+[\t ]*:|[\t ])[^\n]*\n", re.MULTILINE)
 _USUAL: Final = re.compile(
-    rb"^(?:content-[a-z-]+|mime-version|from|to|subject|date|message-id|received|return-path)[\t ]*:",
+    rb"^(?:content-(?:base|disposition|id|location|transfer-encoding|type)|mime-version|from|to|subject|date|message-id"
+    rb"|received|return-path)[\t ]*:",
     re.IGNORECASE | re.MULTILINE,
 )
 
