@@ -322,7 +322,7 @@ ORDER BY source, "offset", number, url LIMIT 500"""
         with closing(sqlite3.connect(target, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = OFF")
             db.execute("PRAGMA synchronous = OFF")
-            db.execute("ATTACH ? AS working", (str(self.path),))
+            db.execute("ATTACH CAST(? AS TEXT) AS working", (os.fsencode(self.path),))  # maybe not UTF-8
             db.execute("BEGIN")
             for statement in _TABLES.split(";\n"):
                 db.execute(statement)
