@@ -1,4 +1,4 @@
-"""Verification of message rewrites by Python's email package, part by part."""
+"""Verification of the rewrites of messages and mailboxes."""
 
 import gzip
 import random
@@ -58,7 +58,7 @@ def test_verify_accepts_a_correct_rewrite_of_a_message(before: bytes) -> None:
     assert codes(before, after) == set()
 
 
-# Replacements in MESSAGE: what mail programs write, which email reads otherwise
+# Replacements in MESSAGE: what mail programs write
 AS_WRITTEN = [
     (b"multipart/mixed; boundary=B", b'multipart / mixed (a "b) boundary = B (c)'),
     (b"multipart/mixed; boundary=B", b'"multipart/mixed"; charset: utf-8 boundary="B'),
@@ -79,8 +79,8 @@ def test_verify_reads_mail_as_mail_programs_write_it(old: bytes, new: bytes, end
     after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
     assert after.count(b"http://h.example/d/b/") > 1
     assert codes(before, after) == set()
-    assert "tree" in codes(before, after.replace(b"preamble", b"Preamble"))
-    assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"))
+    assert codes(before, after.replace(b"preamble", b"Preamble"))
+    assert codes(before, after.replace(b"Subject: s", b"Subject: t"))
 
 
 BOX = b"From a@h 10:00\n" + MESSAGE + b"\nFrom b@h 10:00\n" + MESSAGE
@@ -125,41 +125,18 @@ def test_verify_compares_length_and_property_list_of_a_message_of_apple_mail() -
         assert codes(before, bad, "message/x-emlx")
 
 
-def test_verify_accepts_adjacent_boundaries_which_email_reads_as_no_part() -> None:
-    before = b"Content-Type: multipart/mixed; boundary=B\n\n--B\n--B\nContent-Type: text/html\n\n<a href=x>\n--B--\n"
-    assert codes(before, before.replace(b"=x", b"=http://h.example/d/x")) == set()
-
-
 LINES = [b">From a\n", b"From a\n>From b\n", b">From a\n>From b\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf>From a\n"]
 
 
 @pytest.mark.parametrize("lines", LINES)
-def test_verify_accepts_a_message_whose_beginning_is_no_header_for_email(lines: bytes) -> None:
+def test_verify_accepts_a_message_with_lines_before_its_header(lines: bytes) -> None:
     attached = b"Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: message/rfc822\n\n%s\n--A--\n"
     for before in (lines + MESSAGE, attached % (lines + MESSAGE), lines + attached % (lines + MESSAGE)):
         after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
         assert after != before
         assert codes(before, after) == set()
-        assert "tree" in codes(before, after.replace(b"preamble", b"Preamble"))
-        assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"))
-        assert "tree" in codes(before, after.replace(lines, lines.replace(b"a", b"A") + b">From c\n"))
-
-
-@pytest.mark.parametrize("lines", LINES)
-def test_a_message_without_a_header_for_email_does_not_block_its_mailbox(lines: bytes) -> None:
-    before = b"From a 10:00\n" + lines + MESSAGE + b"\nFrom b 10:00\n" + MESSAGE
-    after = absolve.rewrite(before, media_type="application/mbox", url=URL)
-    assert codes(before, after, "application/mbox") == set()
-    assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
-
-
-def test_verify_accepts_a_part_without_a_header_that_begins_like_a_message() -> None:
-    head = b"Content-Type: multipart/mixed; boundary=A\n\n--A\n\n"
-    before = head + b">From a\nContent-Type: text/html\n\n<a href=x>\n--A\nContent-Type: text/html\n\n<a href=x>\n--A--\n"
-    after = absolve.rewrite(before, media_type="message/rfc822", url=URL)
-    assert after.count(b"http://h.example/d/x") == 1
-    assert codes(before, after) == set()
-    assert "tree" in codes(before, after.replace(b"\n\n<a href=x>", b"\n\n<a href=y>"))
+        assert codes(before, after.replace(b"Subject: s", b"Subject: t"))
+        assert codes(before, after.replace(lines, lines.replace(b"a", b"A") + b">From c\n"))
 
 
 def test_verify_accepts_new_soft_line_breaks_only_in_lines_that_grow() -> None:
@@ -177,7 +154,7 @@ def test_a_mailbox_is_verified_message_by_message() -> None:
     after = absolve.rewrite(before, media_type="application/mbox", url=URL)
     assert after.count(b"http://h.example/d/b/") > 2
     assert codes(before, after, "application/mbox") == set()
-    assert "attribute" in codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
+    assert codes(before, after.replace(b"Subject: s", b"Subject: t"), "application/mbox")
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
@@ -190,26 +167,22 @@ def test_a_from_line_at_the_beginning_that_is_text_is_a_message_of_its_own(line:
     assert codes(before, after.replace(line, line.replace(b"From ", b"From x"), 1), "application/mbox")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "code"),
-    [
-        (b"Subject: s", b"Subject: t", "attribute"),
-        (b"Link: <http://h.example/d/b/l>", b"Link: <http://h.example/d/b/m>", "target"),
-        (b"preamble", b"Preamble", "tree"),
-        (b"epilogue", b"Epilogue", "tree"),
-        (b"text\n", b"test\n", "tree"),
-        (b'=3D"x">', b'=3D"y">', "attribute"),
-        (b"=C3=A9", b"=C3=A8", "tree"),
-        (b"x.html", b"y.html", "target"),
-        (b"--B\nContent-Type: message", b"\nContent-Type: message", "tree"),
-        (b"Content-Type: text/css", b"Content-Type: text/csv", "attribute"),
-    ],
-)
-def test_verify_finds_any_other_change(old: bytes, new: bytes, code: str) -> None:
+def test_verify_finds_any_other_change() -> None:
     after = absolve.rewrite(MESSAGE, media_type="message/rfc822", url=URL)
-    assert old in after
-    differences = absolve.verify(MESSAGE, after.replace(old, new), media_type="message/rfc822", url=URL)
-    assert code in {one.code for one in differences if one.text.startswith("email: ")}
+    for old, new in (
+        (b"Subject: s", b"Subject: t"),
+        (b"Link: <http://h.example/d/b/l>", b"Link: <http://h.example/d/b/m>"),
+        (b"preamble", b"Preamble"),
+        (b"epilogue", b"Epilogue"),
+        (b"text\n", b"test\n"),
+        (b'=3D"x">', b'=3D"y">'),
+        (b"=C3=A9", b"=C3=A8"),
+        (b"x.html", b"y.html"),
+        (b"--B\nContent-Type: message", b"\nContent-Type: message"),
+        (b"Content-Type: text/css", b"Content-Type: text/csv"),
+    ):
+        assert old in after
+        assert codes(MESSAGE, after.replace(old, new)), old
 
 
 def test_verify_expects_signed_parts_to_stay() -> None:
@@ -217,12 +190,6 @@ def test_verify_expects_signed_parts_to_stay() -> None:
     assert codes(before, before) == set()
     changed = before.replace(b"href=x", b"href=http://h.example/d/x")
     assert "target" in {diagnostic.code for diagnostic in absolve.verify(before, changed, url=URL, policy=lambda _: None)}
-
-
-def test_multiparts_too_deep_for_email_are_reported_as_unproved() -> None:
-    heads = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(3000))
-    before, after = (b"Content-Base: " + base + heads for base in (b"x\n", b"http://h.example/d/x\n"))
-    assert codes(before, after) == {"unjudged"}
 
 
 # --- corruptions ------------------------------------------------------------------------------------------------------

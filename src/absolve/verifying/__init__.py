@@ -1,9 +1,11 @@
 """Verify a rewrite: two independent checks compare a document with its rewrite.
 
 In: the walked document, the bytes of the rewrite, and the policy. Out: diagnostics, by line and column of the original.
-The first check (`spans`) compares bytes: outside the links they are equal. The second (`JUDGES`) compares what a parser
-that shares no code with absolve reads: it is equal, except for the links that the policy changes. Both check with
-`meant` that each link has its intended value and still resolves to the same URL.
+The first check (`spans`) compares bytes: outside the links they are equal, and each length, digest or checksum that a
+container derives from a part is computed again. The second (`JUDGES`) compares what a parser that shares no code with
+absolve reads: it is equal, except for the links that the policy changes. A container has no judge of its own: the
+documents in it are judged by theirs. Both check with `meant` that each link has its intended value and still resolves to
+the same URL.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError
-from absolve.core.model import Document
-from absolve.document.walk import hold, walk
+from absolve.core.model import Document, Link
+from absolve.document.resolved import Resolved
+from absolve.document.walk import hold, inners, walk
 from absolve.formats import registry
 from absolve.rewriting.policy import absolute
-from absolve.verifying.differences import Differences, Fault
+from absolve.verifying.differences import Differences, Fault, shown
 from absolve.verifying.meant import Meant
 from absolve.verifying.spans import Spans, in_data_urls
 
@@ -30,13 +33,7 @@ if TYPE_CHECKING:
 JUDGES: Final[dict[str, str]] = {
     **dict.fromkeys((registry.HTML, registry.MARKDOWN, registry.XML), "markup"),
     registry.CSS: "css",
-    **dict.fromkeys(registry.SHORTCUTS, "shortcuts"),
-    **dict.fromkeys((registry.ROBOTS, registry.SITEMAP, registry.JAVASCRIPT), "lines"),
-    **dict.fromkeys((*registry.MAIL, registry.COMPRESSED, registry.HTTP, "application/http"), "messages"),
     **dict.fromkeys((*registry.JSON, registry.NOTEBOOK, registry.JSON_FEED, registry.WAT, registry.HAR), "json"),
-    **dict.fromkeys((*registry.PACKAGES, *registry.OFFICE), "zip"),
-    registry.WEB_ARCHIVE: "plist",
-    **dict.fromkeys((registry.WARC, registry.RECORDS), "warc"),
 }
 
 
@@ -72,6 +69,9 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
     Spans(meant, found).compare(before, rewritten)
     for fault in faults(before, rewritten, meant):
         found.add(fault)
+    if before.media_type == registry.MAILBOX or before.held:
+        for fault in _links_without_their_part(*(_recorded(entity) for entity in (before, rewritten))):
+            found.add(fault)
     for one, other in in_data_urls(before, rewritten):
         for fault in faults_inside(one, other, meant, "document in a data: URL"):
             found.add(fault)
@@ -79,14 +79,34 @@ def differences(before: Entity, document: Document, after: bytes, policy: Policy
 
 
 def faults(before: Entity, after: Entity, meant: Meant) -> Iterator[Fault]:
-    """Yield the differences that the second check for the media type of two documents finds, if there is one."""
-    if after.data != before.data and before.media_type in JUDGES:  # equal bytes have equal content
-        judge = import_module(f"{__name__}.{JUDGES[before.media_type]}")
-        yield from judge.faults(before, after, meant)
+    """Yield the differences that the second check finds in two documents, or in the documents inside a container."""
+    if after.data == before.data:  # equal bytes have equal content
+        return
+    if judge := JUDGES.get(before.media_type):
+        yield from import_module(f"{__name__}.{judge}").faults(before, after, meant)
+        return
+    for one, other in zip(inners(before), inners(after), strict=False):
+        yield from faults_inside(one.entity, other.entity, meant, one.part.name or "document")
 
 
 def faults_inside(before: Entity, after: Entity, meant: Meant, what: str = "body") -> Iterator[Fault]:
-    """Yield the same for two documents inside others: a `body` or a `member`, whose positions are part of the text."""
+    """Yield the same for two documents inside others, such as a `body`; their positions are part of the text."""
     for fault in faults(before, after, meant):
         place = f"at {fault.before} of this {what}: " if fault.before is not None else ""
         yield Fault(fault.code, place + fault.words)
+
+
+def _recorded(message: Entity) -> Entity:
+    """Return the entity of a message walked without a URL: a reader has only what the message records."""
+    return walk(Document(message.data, media_type=message.media_type), message.settings)
+
+
+def _links_without_their_part(before: Entity, after: Entity) -> Iterator[Fault]:
+    """Yield a difference for each link that no longer leads to a part of its message (RFC 2557 8.3)."""
+    found = [[Resolved(one, event) for event in one.events if isinstance(event, Link)] for one in (before, after)]
+    for old, new in zip(*found, strict=False):
+        if old.context.how_held(old.target) is not None and new.context.how_held(new.target) is None:
+            words = f"{shown(old.reference)} led to a part of the message, {shown(new.reference)} leads to none"
+            yield Fault("target", words)
+    for one, other in zip(inners(before), inners(after), strict=False):
+        yield from _links_without_their_part(one.entity, other.entity)

@@ -152,6 +152,9 @@ class Spans:
         if not (isinstance(old, Part) and isinstance(new, Part)):
             return
         raw, new_raw = before.data[old.start : old.end], after.data[new.start : new.end]
+        if len(old.derived) != len(new.derived):  # a walker derives no field that is wrong
+            words = f"a length, digest or checksum of {_name(old)} is no longer right"
+            self._say("bytes", words, old.start, new.start, before, after)
         for field, new_field in zip(old.derived, new.derived, strict=False):
             yield Region(field.start, field.end, new_field.start, new_field.end)
             value, new_value = before.data[field.start : field.end], after.data[new_field.start : new_field.end]
