@@ -241,7 +241,7 @@ class Part:
     `own_charset`: its decoded value has a charset of its own, which `media_type` may name like a Content-Type header;
     otherwise it is UTF-8 text. `encloses`: the outer entity encapsulates it by RFC 1808 3.2, as a message does and a
     WARC record does not. `derived` are the fields computed from it. `signed_by` names the signature over it, if there
-    is one, or the fault in its data: its links are listed and must not be changed. `capture` is set for the table of
+    is one, the fault in its data, or ONLY_READ: its links are listed and must not be changed. `capture` is set for the table of
     documents only.
     """
 
@@ -327,7 +327,7 @@ class EditOrder(NamedTuple):
 
 
 DATA = "data"  # as `Part.name`: the document in a `data:` URL, which is a link, too
-SHARED_DATA = "data of several documents"  # as `Part.signed_by`: an edit for one of them would change all
+ONLY_READ = "a format that is only read"  # as `Part.signed_by`: WACZ, binary property lists
 THIS_MESSAGE = "thismessage:/"  # base of a message that records none (RFC 2557 5); likewise never written
 PACKAGE_ROOT = "package:///"  # base of a package whose URL is unknown; a URL resolved against it is never written
 

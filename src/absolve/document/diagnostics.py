@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from absolve.core.errors import Diagnostic, DocumentError, WalkError, in_short
-from absolve.core.model import DATA, RETRIEVAL, SHARED_DATA, Finding, Link, Part
+from absolve.core.model import DATA, ONLY_READ, RETRIEVAL, Finding, Link, Part
 from absolve.document.entity import ENTERED, MOST_DEEP
 from absolve.encodings.offset_map import CUT_OFF, is_cut
 from absolve.urls.base import TOO_LONG
@@ -101,12 +101,14 @@ def leave(
         raise failure(inner, error) from error
 
 
-def sealed(part: Part) -> Finding:
-    """Return the finding for a part whose links must stay: what is signed, or shares its bytes with another part."""
-    if part.signed_by == SHARED_DATA:
-        text = "this is left as it is, because a document with another URL has the same data"
-        return Finding("shared-data", with_url(part, text), part.start)
-    return Finding("signed", f"what is signed ({part.signed_by}) is left as it is (--break-signatures)", part.start)
+def seal(entity: Entity, part: Part) -> None:
+    """Add a finding for a part whose links must stay: it is signed, or in a format that is only read (once)."""
+    if part.signed_by != ONLY_READ:
+        text = f"what is signed ({part.signed_by}) is left as it is"
+        entity.findings.append(Finding("signed", text, part.start))
+    elif entity.for_rewrite and not any(finding.code == "only-read" for finding in entity.findings):
+        text = "links in a WACZ or a binary property list are listed, not rewritten"
+        entity.findings.append(Finding("only-read", text, part.start))
 
 
 def cut_off(inner: Entity, entity: Entity, part: Part, offsets: Offsets | None) -> Finding | None:

@@ -18,6 +18,7 @@ from absolve.core.model import (
     DATA,
     DEFAULT,
     ENCAPSULATING,
+    ONLY_READ,
     BaseClaim,
     Document,
     Finding,
@@ -37,7 +38,7 @@ from absolve.document.diagnostics import (
     failure,
     leave,
     outside,
-    sealed,
+    seal,
     too_large,
     too_many,
     url_too_long,
@@ -428,8 +429,9 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         entity.inside.keep(index, new(Inner, (part, inner, offsets)))
     else:
         entity.inside.skip(index, named)
-    if is_whole and part.signed_by and next(with_relative(inner, is_known), None) is not None:
-        entity.findings.append(sealed(part))
+    is_only_read: cython.bint = part.signed_by == ONLY_READ and inner.count > 0  # a rule may change any link
+    if is_only_read or (is_whole and part.signed_by and next(with_relative(inner, is_known), None) is not None):
+        seal(entity, part)
     if not part.name:
         entity.named = inner.named
         entity.links += inner.links

@@ -17,7 +17,7 @@ from absolve.document.captures import of_record, records
 from absolve.formats import headers
 from absolve.formats.compression import ZSTD_FRAME, is_skippable
 from absolve.formats.warc.reader import pieces
-from absolve.formats.zip import wacz
+from absolve.formats.zip.walker import is_record_file
 from absolve.mirror.capture import Where
 from absolve.mirror.payloads import Broken, Posted, captured, payload_of
 from absolve.run.sources import file_of, unreadable
@@ -139,7 +139,7 @@ def record_files(name: str) -> list[str]:
         return []
     if "datapackage.json" not in names:
         return []
-    return [member for member in names if wacz.is_record_file(member)]
+    return [member for member in names if is_record_file(member)]
 
 
 @contextmanager

@@ -327,9 +327,9 @@ def _members(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segmen
 def _member(
     part: Part, inside: str, data: sources.FileBytes, name: str, settings: Settings, *, every: bool
 ) -> Iterator[Segment]:
-    from absolve.formats.zip import members, wacz
+    from absolve.formats.zip import members, walker
 
-    if wacz.is_record_file(part.name) and isinstance(part.coding, members.Content) and part.coding.is_stored:
+    if walker.is_record_file(part.name) and isinstance(part.coding, members.Content) and part.coding.is_stored:
         within = ArchiveRange(part.start, part.end)
         with sources.opened(name) as file:
             member: Any = sources.Until(file, part.end)

@@ -4,8 +4,8 @@ In: the walked document, the bytes of the rewrite, and the policy. Out: diagnost
 The first check (`spans`) compares bytes: outside the links they are equal, and each length, digest or checksum that a
 container derives from a part is computed again. The second (`JUDGES`) compares what a parser that shares no code with
 absolve reads: it is equal, except for the links that the policy changes. A container has no judge of its own: the
-documents in it are judged by theirs. Both check with `meant` that each link has its intended value and still resolves to
-the same URL.
+documents in it are judged by theirs. Both check with `meant` that each link has its intended value and still resolves
+to the same URL.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Read the object table of a binary property list (`bplist00`), and update its offsets after edits.
+"""Read the object table of a binary property list (`bplist00`).
 
-In: the bytes of the file. Out: the objects that a walker asks for by name, and the edits that follow one of data.
+In: the bytes of the file. Out: the objects that a walker asks for by name.
 The layout is that of CFBinaryPList.c of Apple: a header, the objects, a table with the offset of each, a trailer with
 the widths of offsets and references. An object names others by their numbers in the table, so two may share a third.
 """
@@ -8,24 +8,18 @@ the widths of offsets and references. An object names others by their numbers in
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
-from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.errors import WalkError
-from absolve.core.model import Derived, Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
 MAGIC: Final = b"bplist0"
 _HEADER: Final = 8  # bytes
 # Widths of offsets and references, number of objects, that of the top one, offset of the table
 _TRAILER: Final = Struct(">6x2B3Q")
-_OFFSET_WIDTH: Final = 6  # where in the trailer
-_TABLE: Final = 24  # likewise
-_START: Final = attrgetter("start")
 
 # The upper four bits of a marker, for objects with a length in the lower four, and the bytes of each of its units.
 _DATA, _ASCII, _UTF_16, _UTF_8, _ARRAY, _DICT = 0x4, 0x5, 0x6, 0x7, 0xA, 0xD
@@ -171,44 +165,3 @@ class Table:
         if kind not in {_ARRAY, _DICT}:
             return ()
         return [int.from_bytes(self._data[at : at + self._size]) for at in range(start, end, self._size)]
-
-    def length(self, found: Data) -> Derived:
-        """Return the field that changes with a data object: its marker and length."""
-        old = self._data[found.marker : found.start]
-        return Derived(found.marker, found.start, lambda raw: _marker(len(raw), len(old)))
-
-    # --- after edits --------------------------------------------------------------------------------------------------
-
-    def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-        """Yield the edits in order, then those of the offsets: all objects behind an edit move."""
-        shifts, shift = array("q"), 0
-        for some in edits:
-            some.sort(key=_START)
-            for edit in some:
-                while len(shifts) < len(self._starts) and self._starts[len(shifts)] < edit.end:
-                    shifts.append(shift)
-                shift += len(edit.new) - (edit.end - edit.start)
-            yield some
-        shifts.extend([shift] * (len(self._starts) - len(shifts)))
-        if any(shifts) or shift:
-            yield list(self._moved(shifts, shift))
-
-    def _moved(self, shifts: array[int], shift: int) -> Iterator[Edit]:
-        """Yield the edits of the offset table and the trailer. Offsets keep their width, unless it is too small."""
-        new = [offset + shifts[bisect_left(self._starts, offset)] for offset in self._offsets]
-        width = max(self._width, (max(new).bit_length() + 7) // 8)
-        table = b"".join(offset.to_bytes(width) for offset in new)
-        yield Edit(self._end, self._end + self._count * self._width, table)
-        if width != self._width:
-            at = self._trailer + _OFFSET_WIDTH
-            yield Edit(at, at + 1, bytes((width,)))
-        if shift:
-            yield Edit(self._trailer + _TABLE, len(self._data), (self._end + shift).to_bytes(8))
-
-
-def _marker(length: int, size: int) -> bytes:
-    """Return the marker and length of a data object, if possible in as many bytes as before."""
-    if size == 1 and length < _MORE:
-        return bytes((_DATA << 4 | length,))
-    width = next(width for width in _WIDTHS if length < 1 << 8 * width and width >= size - 2)
-    return bytes((_DATA << 4 | _MORE, 0x10 | width.bit_length() - 1)) + length.to_bytes(width)

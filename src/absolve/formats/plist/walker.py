@@ -1,7 +1,7 @@
 """Walker of Safari's web archives: property lists with a page, its parts and its frames.
 
 In: the bytes of a web archive. Out: a part for each resource, with its `WebResourceURL` as its retrieval URL (RFC 1808
-3.3), the references by which the resources are known, and the edits of a binary property list.
+3.3), and the references by which the resources are known. The binary form is only read.
 An archive has a main resource, subresources, and an archive for each frame of the page (WebKit's LegacyWebArchive.cpp).
 Links to its resources stay: a reader of the archive loads nothing else.
 """
@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.core.captures import Capture
 from absolve.core.errors import WalkError
-from absolve.core.model import SHARED_DATA, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
+from absolve.core.model import ONLY_READ, BaseClaim, Finding, Layer, MessageIds, Part
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import registry
 from absolve.formats.events import EventList
@@ -55,7 +54,7 @@ class _Resource(NamedTuple):
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
-    """Return a part for each resource, the references to all of them, and the edits that follow those of a part.
+    """Return a part for each resource, and the references to all of them.
 
     Raise WalkError for a property list that is broken, is no web archive, or has more than `max_links` values.
     """
@@ -70,14 +69,10 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
         text = f"{broken} of {len(nodes)} resources of this web archive have no {CONTENT}"
         events.append(Finding("broken-resource", text, 0, failed=True))
     events.append(MessageIds(list(dict.fromkeys(one.url for one in found if one.url))))
-    starts: list[int] = []
-    for event in _parts(data, found, table, options):
+    for event in _parts(data, found, options):
+        if isinstance(event, Part) and table is not None:
+            event.signed_by = ONLY_READ
         events.append(event)
-        if isinstance(event, Part):
-            starts.append(event.start)
-    if table is not None:
-        order = sorted(range(len(starts)), key=starts.__getitem__)
-        events.append(EditOrder(table.settled, array("q", (events.parts[number] for number in order))))
     return events
 
 
@@ -113,13 +108,11 @@ def _resource(node: Node) -> _Resource | None:
     return _Resource(url, media_type, charset, data)
 
 
-def _parts(
-    data: bytes, found: list[_Resource], table: binary.Table | None, options: WalkOptions
-) -> Iterator[Part | Finding]:
+def _parts(data: bytes, found: list[_Resource], options: WalkOptions) -> Iterator[Part | Finding]:
     """Yield a part for each resource that is a document, with `documents` for all.
 
     Equal data is one object of a binary property list. Two resources with one URL, too, are one: a style sheet of two
-    frames. With two URLs an edit for one of them would change the other: they stay.
+    frames.
 
     What is shared is read again as long as that makes no more bytes than the file has: else a small file would take the
     work of a large one, and its mirror the disk. A finding for the resources left out is last.
@@ -127,7 +120,6 @@ def _parts(
     unique: dict[tuple[int, str], _Resource] = {}
     for one in found:
         unique.setdefault((one.data.start, one.url), one)
-    sharing = Counter(start for start, _ in unique)
     read: set[str | Data] = set()
     left, left_out = max(len(data), _SHARED), array("q")
     for one in unique.values():
@@ -141,11 +133,8 @@ def _parts(
         part = _part(data, one, options)
         if part is not None or not one.media_type:
             read.add(one.data)
-        if part is None:
-            continue
-        part.derived = (table.length(one.data),) if table is not None else ()
-        part.signed_by = SHARED_DATA if sharing[one.data.start] > 1 else ""
-        yield part
+        if part is not None:
+            yield part
     if left_out:
         text = f"{len(left_out)} of {len(unique)} resources are left as they are: they have too much data of others"
         yield Finding("shared-data", text, left_out[0], failed=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from absolve.core.model import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from absolve.formats.zip.directory import Archive, Place
     from absolve.formats.zip.members import Field
@@ -24,20 +24,14 @@ _START: Final = attrgetter("start")
 _SOME: Final = 1000  # edits in a batch
 
 
-def settled(
-    data: bytes, archive: Archive, edits: Iterable[list[Edit]], follow: Callable[[Edits], Edits] | None = None
-) -> Edits:
+def settled(data: bytes, archive: Archive, edits: Iterable[list[Edit]]) -> Edits:
     """Yield the edits in order, with those of the offset fields of everything that moves.
 
     `edits` come in batches; those before the central directory are in order across batches. Edits of the directory
-    are applied to a copy of it at once, because there may be many for each entry, and are yielded last. `follow` maps
-    the edits before the directory to the same with further edits that depend on them.
+    are applied to a copy of it at once, because there may be many for each entry, and are yielded last.
     """
     directory = _Directory(data, archive)
-    before = directory.before(edits)
-    if follow is not None:
-        before = directory.before(follow(before))
-    for some in before:
+    for some in directory.before(edits):
         directory.move(some)
         yield some
     found: list[Edit] = []

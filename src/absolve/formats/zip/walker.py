@@ -18,11 +18,11 @@ from urllib.parse import quote
 
 from absolve.core.captures import Capture
 from absolve.core.errors import CodingError, in_short
-from absolve.core.model import PACKAGE_ROOT, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
+from absolve.core.model import ONLY_READ, PACKAGE_ROOT, BaseClaim, EditOrder, Finding, Layer, MessageIds, Part
 from absolve.encodings.charsets import declared_in_html
 from absolve.formats import registry
 from absolve.formats.events import EventList
-from absolve.formats.zip import directory, epub, members, relocation, saved_pages, wacz
+from absolve.formats.zip import directory, epub, members, relocation, saved_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,6 +39,9 @@ _NO_PATH: Final = re.compile(r"[%?#;:]")
 _RECORDS: Final = 64 << 20  # bytes of members with the URLs of saved pages, in all
 _PACKAGE_INSIDE: Final = "package-inside"
 _UNKNOWN: Final = "application/octet-stream"
+_RECORD_FILE: Final = re.compile(r"archive/.+")  # of a WACZ (Webrecorder, WACZ 1.1.1)
+_DESCRIPTION: Final = "datapackage.json"  # of a WACZ, with its digest in another file; its indexes are CDXJ lines
+_ABOUT_RECORDS: Final = re.compile(r"indexes/.+|datapackage(?:-digest)?\.json")
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
@@ -62,6 +65,11 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
 
 def _quoted(path: str) -> str:
     return quote(path, safe=_PATH_CHARACTERS, errors="surrogatepass")
+
+
+def is_record_file(name: str) -> bool:
+    """Return whether a member is a WARC file of a WACZ, by its folder."""
+    return _RECORD_FILE.fullmatch(name) is not None
 
 
 class References:
@@ -108,7 +116,7 @@ class Package:
         self._archive = archive
         self._options = options
         self._left = options.max_decompressed
-        by_name = ByName(archive)  # freed after this function, unless a WACZ keeps it
+        by_name = ByName(archive)
         self._is_epub = epub.CONTAINER in by_name
         self._facts = epub.Facts({}, frozenset())
         if self._is_epub:
@@ -116,10 +124,10 @@ class Package:
         self._left_for_records = _RECORDS
         saved = saved_pages.records(by_name, partial(self._read_record, by_name), by_name.comment)
         self.pages, self._record_files = saved
-        self._wacz, self._unkept = self._web_archive(by_name)
+        self._is_wacz = _DESCRIPTION in by_name and any(map(is_record_file, by_name))
         signatures = filter(epub.SIGNATURE.fullmatch, by_name)
-        signature = self._wacz.signature if self._wacz is not None else next(signatures, saved_pages.sealed_by(data))
-        self._signature = "" if options.break_signatures else signature
+        signature = next(signatures, saved_pages.sealed_by(data))
+        self._signature = ONLY_READ if self._is_wacz else "" if options.break_signatures else signature
 
     def _read(self, by_name: Mapping[str, Member], name: str) -> bytes | None:
         """Return the content of a member; None where it is missing, faulty, broken or too large."""
@@ -139,19 +147,9 @@ class Package:
         self._left_for_records -= member.size
         return self._read(by_name, name) if self._left_for_records >= 0 else None
 
-    def _web_archive(self, by_name: ByName) -> tuple[wacz.Package | None, str]:
-        """Return the package as a WACZ, or None and the reason why it cannot be kept consistent ("" for no WACZ)."""
-        if wacz.DESCRIPTION not in by_name or not any(map(wacz.is_record_file, by_name)):
-            return None, ""
-        try:
-            return wacz.Package(self._data, by_name, self._options), ""
-        except CodingError as error:
-            return None, str(error)
-
     def settled(self, edits: Iterable[list[Edit]]) -> Iterator[list[Edit]]:
-        """Yield the edits, those of a WACZ's indexes and descriptions, and those of the central directory."""
-        follow = self._wacz.settled if self._wacz is not None else None
-        return relocation.settled(self._data, self._archive, edits, follow)
+        """Yield the edits, and those of the central directory."""
+        return relocation.settled(self._data, self._archive, edits)
 
     def tell(self, events: EventList) -> array[int]:
         """Add a part for each member that is a document, and a finding for each that is left unchanged.
@@ -207,7 +205,7 @@ class Package:
         """Return the media type of a member, by the package document, its name or its content; "" for no document."""
         if self._is_epub and member.name in epub.RESERVED:
             return ""
-        if (self._wacz is not None and self._wacz.describes(member.name)) or member.name in self._record_files:
+        if (self._is_wacz and _ABOUT_RECORDS.fullmatch(member.name)) or member.name in self._record_files:
             return ""
         said = self._facts.media_types.get(member.name, "")
         if registry.is_read(said):
@@ -230,8 +228,6 @@ class Package:
             return "encrypted", f"this is encrypted, by {epub.ENCRYPTION}"
         if media_type == registry.ZIP:
             return _PACKAGE_INSIDE, "a package in a package is not read"
-        if self._unkept and wacz.is_record_file(member.name):
-            return "unknown-index", f"what is said of these records could not be kept right: {self._unkept}"
         return self._bomb(member)
 
     def _bomb(self, member: Member) -> tuple[str, str] | None:
