@@ -22,7 +22,7 @@ SOURCE = Path(absolve.__file__).parent
 ORDER = {
     "absolve": "core < encodings < urls < formats < document < rewriting | inventory < tables < verifying < trees < api"
     " < arrow | run < mirror | audit < spark < __init__ < cli < __main__",
-    "absolve.formats": "compression | protocols < events | registry < grammars < source_maps < headers < base_claims | css | http | mail | for_crawlers | rst < html"
+    "absolve.formats": "compression | protocols < events | registry < grammars < source_maps < headers < base_claims | css | http | mail | for_crawlers < html"
     " < markdown | xml | json | warc | plist | data_urls < shortcuts | zip",
 }
 RANK = {

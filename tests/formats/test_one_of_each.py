@@ -16,7 +16,6 @@ DOCUMENTS = {
     "a.webmanifest": b'{"name": "x", "start_url": "%x", "icons": [{"src": "%y"}]}',
     "a.importmap": b'{"imports": {"x": "%./y.js"}}',
     "a.jsonld": b'{"@context": "https://schema.org", "@type": "Thing", "url": "%x", "name": "x"}',
-    "a.rst": b".. _a: %x\n\n`b <%y>`_ ``c <x>`_``::\n\n   `b <x>`_\n",
     "a.ipynb": b'{"cells": [{"cell_type": "markdown", "source": ["[a](%x)\\n", "`[a](x)`"]}]}',
     "a.url": b"[InternetShortcut]\r\nURL=%x\r\nIconFile=C:\\x.ico\r\n",
     "a.desktop": b"[Desktop Entry]\nType=Link\nURL=%x\n",

@@ -40,9 +40,6 @@ DETECTED: dict[str | None, list[tuple[bytes, str | None]]] = {  # by the name, b
         (b"# x\n<p>", "x.md"), (b"<h1>x</h1>\n\n    <p>", "README.MD"), (b"<p>", "x.md.erb"),
         (b"no tag", "x.md"), (b"# x", "x.md.txt"), (b"# x", "dir/llms.txt"), (b"# x", "llms-full.txt"),
     ],
-    registry.RST: [
-        (b"<p>", "x.rst"), (b"", "x.rst.txt"),
-    ],
     registry.ROBOTS: [
         (b"", "robots.txt"), (b"<p>", "dir/Robots.txt"),
     ],

@@ -4,7 +4,6 @@ import gzip
 import io
 import random
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,6 @@ from absolve.core.errors import Diagnostic
 from absolve.core.model import Document
 from absolve.document.walk import Settings, walk
 from absolve.formats import registry
-from absolve.formats.warc.reader import pieces
-from absolve.formats.warc.walker import bare
 from absolve.inventory import link_rows
 from absolve.rewriting import rewriter
 from absolve.run.inputs import Input
@@ -76,60 +73,6 @@ def same_as_a_whole(data: bytes) -> None:
     assert [row[:1] + row[2:] for row in rows] == [row[:1] + row[2:] for row in link_rows.rows(whole)]
     assert [row.entity for row in rows] == [row.entity for row in link_rows.rows(whole)]
     assert sorted(diagnostic for one in found for diagnostic in one.diagnostics) == sorted(whole.diagnostics)
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])
-def test_of_records_of_an_unsupported_type_only_the_first_is_walked(pack: Callable[[bytes], bytes]) -> None:
-    found = streamed(b"".join(map(pack, (request(), request(), LINKS, request(), NONE))))
-    assert [one.entity is not None for one in found] == [True, False, True, False, True]
-    assert [one.document is not None for one in found] == [True, False, True, False, True]
-    assert [row.entity for one in found if one.entity for row in link_rows.rows(one.entity)] == ["record[1]/body[1]"] * 2
-
-
-FIELDS = ["Content-Type: image/png", "Content-Type: text/html", "content-type : image/png", "Content-Type:\r\n image/png"]
-FIELDS += ["Location: /x", "LINK: </x>; rel=next", "Link : </x>", "X-Y: \r\n\tz", "Date: now", "no field", "", "Base: /b/", "Content-Type:"]
-
-
-@pytest.mark.parametrize("body", [b"", b"\x89PNG", PAGE, b"HTTP/1.1 200 OK\r\nLocation: /y\r\n\r\n", b"\r\n"], ids=repr)
-@pytest.mark.parametrize("status", ["200 OK", "204", "206 Partial", "304 Not Modified", "x"])
-def test_records_that_are_not_walked_have_no_links_and_no_diagnostics(status: str, body: bytes) -> None:
-    for one in FIELDS:
-        for other in FIELDS:
-            for kind in ("response", "revisit", "resource"):
-                http = f"HTTP/1.1 {status}\r\n{one}\r\n{other}\r\n\r\n".encode() + body
-                is_as_it_would_be_walked(warc(http, kind))
-
-
-def test_most_records_without_links_are_not_walked() -> None:
-    png = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nDate: now\r\n\r\n\x89PNG"
-    for http, kind in ((png, "response"), (png[:-4], "revisit"), (png.replace(b"200 OK", b"304"), "revisit")):
-        assert bare(warc(http, kind), DEFAULTS) == 1
-    assert bare(warc(png, "request"), DEFAULTS) == 0
-    assert bare(warc(png, "response", "WARC-Segment-Number: 1"), DEFAULTS) == -1
-
-
-@pytest.mark.parametrize("name", ["iana.warc.gz", "example.warc", "example.arc.gz", "example-extra.warc"])
-def test_real_records_that_are_not_walked_have_no_links(shared: Path, name: str) -> None:
-    with (shared / "warc/pywb/sample_archive/warcs" / name).open("rb") as file:
-        for piece in pieces(file, 1 << 30):
-            if piece.records is not None:
-                is_as_it_would_be_walked(piece.records)
-
-
-def is_as_it_would_be_walked(data: bytes) -> None:
-    documents = bare(data, DEFAULTS)
-    if documents >= 0:
-        entity = walk(Document(data, name="x", media_type="application/warc-records"), DEFAULTS)
-        assert (entity.named, list(link_rows.rows(entity)), entity.diagnostics) == (documents, [], []), data
-
-
-def test_every_record_is_walked_with_the_option() -> None:
-    revisit = warc(b"HTTP/1.1 304\r\nDate: now\r\n\r\n", "revisit")
-    data = LINKS + revisit + request() + LINKS
-    assert [one.entity is not None for one in streamed(data)] == [True, False, False, True]
-    every = list(stretches(io.BytesIO(data), "x.warc", Settings(), every=True))
-    assert [one.entity is not None for one in every] == [True] * 4
-    same_as_a_whole(data)
 
 
 def test_a_record_that_is_too_large_is_reported_for_any_media_type() -> None:

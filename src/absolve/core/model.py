@@ -241,8 +241,8 @@ class Part:
     `own_charset`: its decoded value has a charset of its own, which `media_type` may name like a Content-Type header;
     otherwise it is UTF-8 text. `encloses`: the outer entity encapsulates it by RFC 1808 3.2, as a message does and a
     WARC record does not. `derived` are the fields computed from it. `signed_by` names the signature over it, if there
-    is one, the fault in its data, or ONLY_READ: its links are listed and must not be changed. `capture` is set for the table of
-    documents only.
+    is one, the fault in its data, or ONLY_READ: its links are listed and must not be changed. `capture` is set for the
+    table of documents only.
     """
 
     __slots__ = (

@@ -37,7 +37,6 @@ SPECULATION_RULES: Final = "application/speculationrules+json"
 MANIFEST: Final = "application/manifest+json"
 JAVASCRIPT: Final = "text/javascript"  # and the types that it had before RFC 9239: `canonical`
 MARKDOWN: Final = "text/markdown"  # RFC 7763
-RST: Final = "text/x-rst"  # not registered
 ROBOTS: Final = "text/x-robots"  # our own name: robots.txt (RFC 9309)
 SITEMAP: Final = "text/x-sitemap"  # our own name: a URL in each line
 COMPRESSED: Final = "application/gzip"  # a document in gzip (RFC 6713): a sitemap, .svgz
@@ -56,7 +55,6 @@ PART_OF_DIGEST: Final = "message/part-of-digest"  # without a Content-Type it is
 STEPS: Final = frozenset({HAR_ENTRY, PART, PART_OF_DIGEST})
 RECORDS: Final = "application/warc-records"  # our own name: the records in one compressed member of a WARC file
 WEB_ARCHIVE: Final = "application/x-webarchive"  # not registered: Safari's
-WAT: Final = "application/x-wat"  # our own name: the JSON of a metadata record with what a crawler extracted
 ZIP: Final = "application/zip"
 # Office documents: ZIP files that are one document each.
 OPEN_XML: Final = tuple(
@@ -103,7 +101,6 @@ WALKERS: Final[dict[str, Format]] = {
     CSS: Format("absolve.formats.css.walker", "walk_sheet", suffixes=(".css",)),
     XML: Format("absolve.formats.xml.walker", "walk", "xml", _XML_SUFFIXES),
     MARKDOWN: Format("absolve.formats.markdown.walker", "walk", suffixes=_MARKDOWN),
-    RST: Format("absolve.formats.rst", "walk", suffixes=(".rst", ".rest", ".rst.txt")),
     ROBOTS: Format("absolve.formats.for_crawlers", "walk_robots"),
     SITEMAP: Format("absolve.formats.for_crawlers", "walk_sitemap"),
     COMPRESSED: Format("absolve.formats.for_crawlers", "walk_gzip", "none"),
@@ -127,7 +124,6 @@ WALKERS: Final[dict[str, Format]] = {
     "application/http": Format("absolve.formats.http.walker", "walk", "none"),
     WARC: Format("absolve.formats.warc.walker", "walk", "none", _WARC_SUFFIXES, archive=True),
     RECORDS: Format("absolve.formats.warc.walker", "walk_records", "none", archive=True),
-    WAT: Format("absolve.formats.json.wat", "walk"),
     SHORTCUT: Format("absolve.formats.shortcuts", "walk", suffixes=(".url", ".website")),
     DESKTOP: Format("absolve.formats.shortcuts", "walk", suffixes=(".desktop",)),
     WEBLOC: Format("absolve.formats.shortcuts", "walk_webloc", "none", suffixes=(".webloc", ".inetloc")),

@@ -181,7 +181,7 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
         documents = _documents_module().Documents(shown(input_.name))
     size = number = 0
     try:
-        for stretch in each(input_, how.read(), head=head, every=documents is not None):
+        for stretch in each(input_, how.read(), head=head):
             yield from stretch.diagnostics
             size += len(stretch.raw)
             if stretch.entity is not None:

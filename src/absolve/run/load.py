@@ -255,18 +255,18 @@ def cut(input_: Input, how: ReadOptions, size: int, most: int = 0) -> Iterator[I
 
 
 def each(
-    input_: Input, how: ReadOptions, *, every: bool = False, head: bytes | None = None, whole: bool = False
+    input_: Input, how: ReadOptions, *, head: bytes | None = None, whole: bool = False
 ) -> Iterator[Segment]:
     """Yield the segments of an input, in order, with their diagnostics.
 
-    `every`: see `stretches`. `head`: see `is_archive`. `whole`: a WACZ is one segment, as for a rewrite, after which
+    `head`: see `is_archive`. `whole`: a WACZ is one segment, as for a rewrite, after which
     its indexes have to follow.
     """
     kind = _kind(input_, how, head)
     if kind == registry.WARC:
-        yield from _records(input_, how, every=every)
+        yield from _records(input_, how)
     elif kind == registry.ZIP and not whole and input_.name.lower().endswith(".wacz"):
-        yield from _members(input_, how, every=every)
+        yield from _members(input_, how)
     else:
         document, entity, diagnostics = walked(input_, how)
         yield Segment(document.data, document, entity, diagnostics=tuple(diagnostics))
@@ -282,12 +282,12 @@ def left(segment: Segment, error: Exception) -> Failure:
     return Failure(internal_error(error, record))
 
 
-def _records(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segment]:
+def _records(input_: Input, how: ReadOptions) -> Iterator[Segment]:
     reported: set[Diagnostic] = set()  # over all records: diagnostics about bases have no position in the file
     is_empty, asks = True, input_.shares and input_.url is not None
     with sources.opened(input_.name) as file:
         named = (input_.name, how.settings, input_.url, input_.url_source)
-        for segment in stretches(file, *named, input_.within, every=every):
+        for segment in stretches(file, *named, input_.within):
             is_empty = False
             about = {} if segment.entity is None else dict.fromkeys(about_bases(segment.entity))
             fresh = tuple(diagnostic for diagnostic in about if diagnostic not in reported)
@@ -300,7 +300,7 @@ def _records(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segmen
         yield Segment(b"", diagnostics=(empty(input_),))
 
 
-def _members(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segment]:
+def _members(input_: Input, how: ReadOptions) -> Iterator[Segment]:
     """Yield the segments of a WACZ: the records of its WARC files, and its other documents."""
     from absolve.formats.zip import walker  # here and below, because few inputs are packages
 
@@ -316,7 +316,7 @@ def _members(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segmen
             number += 1
             inside = f"{event.name}[{number}]"
             try:
-                yield from _member(event, inside, data, name, how.settings, every=every)
+                yield from _member(event, inside, data, name, how.settings)
             except CodingError as error:
                 found = Finding(error.code, f"{error.message} ({inside})", event.start, failed=True)
                 yield Segment(b"", diagnostics=(_diagnostic(found, name),))
@@ -325,7 +325,7 @@ def _members(input_: Input, how: ReadOptions, *, every: bool) -> Iterator[Segmen
 
 
 def _member(
-    part: Part, inside: str, data: sources.FileBytes, name: str, settings: Settings, *, every: bool
+    part: Part, inside: str, data: sources.FileBytes, name: str, settings: Settings
 ) -> Iterator[Segment]:
     from absolve.formats.zip import members, walker
 
@@ -333,7 +333,7 @@ def _member(
         within = ArchiveRange(part.start, part.end)
         with sources.opened(name) as file:
             member: Any = sources.Until(file, part.end)
-            yield from stretches(member, name, settings, within=within, every=every, inside=inside)
+            yield from stretches(member, name, settings, within=within, inside=inside)
         return
     claims = [BaseClaim(Layer.RETRIEVAL, PACKAGE_ROOT + base.reference, base.source) for base in (part.base,) if base]
     content = part.coding.decode(data[part.start : part.end])
@@ -390,7 +390,6 @@ def stretches(
     url_source: str = "--url",
     within: ArchiveRange = WHOLE,
     *,
-    every: bool = False,
     inside: str = "",
 ) -> Iterator[Segment]:
     """Yield the segments of an archive, or of a range of it, in order; together they are all its bytes.
@@ -399,18 +398,14 @@ def stretches(
     Zstandard dictionary the range extends to the end of the file.
 
     `url` is the retrieval URL that the user gives for all records; `url_source` names the option. Bytes that cannot be
-    read are reported and yielded unchanged; a record larger than the settings allow is yielded in several segments. A
-    record without links is not walked, unless `every` is true; a record at the start of the file is always walked,
-    since diagnostics about the whole archive belong to it. `inside` is the entity path of an archive in a package.
+    read are reported and yielded unchanged; a record larger than the settings allow is yielded in several segments.
+    `inside` is the entity path of an archive in a package.
     """
     from absolve.formats.warc.reader import pieces
-    from absolve.formats.warc.walker import bare
 
-    seen = not every and settings.max_depth > 0 and settings.max_links > 0  # else each record has a diagnostic
     if within.start:
         file.seek(within.start)
     before, end = within.before, within.end
-    most = settings.max_size
     for piece in pieces(file, settings.max_decompressed, start=within.start):
         if piece.records is None:
             if _is_dictionary(piece):
@@ -419,12 +414,6 @@ def stretches(
             continue
         if piece.offset >= end:
             break
-        if piece.offset and seen and len(piece.records) <= most:
-            documents = bare(piece.records, settings)
-            if documents >= 0:
-                before += documents
-                yield new(Segment, (piece.raw, None, None, None, ()))
-                continue
         document = Document(
             piece.records,
             name=name,

@@ -71,7 +71,6 @@ class Format(NamedTuple):
 
 
 TABLE: Final = "table"
-_OF_GRAPHS: Final = ("document", "url", "target")
 _OF_SITEMAPS: Final = ("url", "status", "media_type", "canonical", "robots")
 # The name of a format is its suffix without the dot.
 FORMATS: Final[dict[str, Format]] = {
@@ -86,15 +85,13 @@ FORMATS: Final[dict[str, Format]] = {
     "sqlite": Format("sqlite.SQLITE", stream=False, several=True),
     "duckdb": Format("duckdb.DUCKDB", stream=False, several=True, columns=True),
     "xlsx": Format("xlsx.XLSX", stream=False, several=True),
-    "dot": Format("graph.DOT", text=True, of="links", needs=_OF_GRAPHS),
-    "graphml": Format("graph.GRAPHML", text=True, of="links", needs=_OF_GRAPHS),
     "sitemap": Format("sitemap.SITEMAP", text=True, of="documents", needs=_OF_SITEMAPS, has_suffix=False),
 }
 # Aliases of suffixes, and of formats.
-OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "gv": "dot", "markdown": "md"}
+OTHERWISE: Final = {"ndjson": "jsonl", "db": "sqlite", "sqlite3": "sqlite", "markdown": "md"}
 _MEANT: Final = {  # hints for suffixes of which none is a format
     "": "-o takes one file for all inputs: its suffix selects the format, as in links.csv",
-    "xml": "--format sitemap or graphml selects the format",
+    "xml": "--format sitemap writes a sitemap of documents",
     "txt": "a name with another suffix, or --format csv (or jsonl), selects the format",
 }
 SUFFIXES: Final = tuple(f".{name}" for name, form in FORMATS.items() if form.has_suffix)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 JUDGES: Final[dict[str, str]] = {
     **dict.fromkeys((registry.HTML, registry.MARKDOWN, registry.XML), "markup"),
     registry.CSS: "css",
-    **dict.fromkeys((*registry.JSON, registry.NOTEBOOK, registry.JSON_FEED, registry.WAT, registry.HAR), "json"),
+    **dict.fromkeys((*registry.JSON, registry.NOTEBOOK, registry.JSON_FEED, registry.HAR), "json"),
 }
 
 

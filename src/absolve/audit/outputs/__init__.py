@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REPORTS: Final = {  # formats for the findings of an audit alone, each with the module and the function that writes it
     "html": "report.page.write",
     "sarif": "outputs.sarif.write",
-    **{name: f"outputs.build_servers.{name}" for name in ("junit", "github", "gitlab")},
+    **{name: f"outputs.build_servers.{name}" for name in ("junit", "github")},
     "markdown": "outputs.markdown.write",
 }
 _NONE: Final = {TABLE, "md", "html"}  # of the tables of an audit
@@ -35,10 +35,10 @@ FORMATS: Final = (*TABLES, *REPORTS)
 ALIASES: Final = {**OTHERWISE, "markdown": "markdown", "md": "markdown"}  # other names of formats
 # The ends of file names, longer ones first.
 SUFFIXES: Final = {
-    ".gitlab.json": "gitlab", ".sarif.json": "sarif", ".junit.xml": "junit",
+    ".sarif.json": "sarif", ".junit.xml": "junit",
     **{f".{name}": name for name in TABLES},
     **{f".{alias}": name for alias, name in OTHERWISE.items() if name in TABLES},
-    ".html": "html", ".htm": "html", ".sarif": "sarif", ".xml": "junit", ".github": "github", ".gitlab": "gitlab",
+    ".html": "html", ".htm": "html", ".sarif": "sarif", ".xml": "junit", ".github": "github",
     ".md": "markdown", ".markdown": "markdown",
 }
 

@@ -21,7 +21,7 @@ import duckdb
 from absolve.audit import load
 from absolve.audit.judge import insert
 from absolve.audit.outputs import Options, format_of, path_of_table
-from absolve.audit.outputs.findings import fingerprint, found, uri_of
+from absolve.audit.outputs.findings import found, uri_of
 from absolve.audit.outputs.source import Source
 from absolve.audit.tables import FINE, QUIET, RULES_FOUND, SCHEMA_VERSION
 from absolve.audit.tables import TABLES as RESULTS
@@ -42,8 +42,8 @@ _LARGEST_CELL: Final = 1 << 26  # bytes
 _LONGEST: Final = 300  # characters of a reason
 _COMPARED: Final = 32_000  # characters of a text; a cell of XLSX has few more
 COLUMNS: Final = ("verdict", "document", "entity", "reference", "url", "detail")  # what identifies a finding
-PRINTS: Final = ("identity", "uri", "message")  # the same in SARIF and for GitLab
-FORMS: Final = ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif", "gitlab")
+PRINTS: Final = ("identity", "uri", "message")  # the same in SARIF
+FORMS: Final = ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif")
 
 # Findings of each table, in those columns; `{}` is the database with a dot.
 FINDINGS: Final = {
@@ -118,18 +118,17 @@ def compare(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, int
         reason = in_short(str(error).partition("\n")[0], _LONGEST)
         raise UsageError(f"{path}: cannot be read as the result of an earlier audit: {reason}") from error
     form = format_of(path.name)
-    insert(connection, "current", _current(source, is_hashed=form == "gitlab"))
-    for keys, now, then in _PASSES_OF_PRINTS if form in {"sarif", "gitlab"} else _PASSES:
+    insert(connection, "current", _current(source))
+    for keys, now, then in _PASSES_OF_PRINTS if form == "sarif" else _PASSES:
         connection.execute(_PAIR.format(keys=", ".join(keys), now=now, then=then))
     connection.execute(_RESULTS)
     counts = dict(connection.execute("SELECT change, count(*) FROM baseline GROUP BY change").fetchall())
     return counts.get("new", 0), counts.get("healed", 0)
 
 
-def _current(source: Source, *, is_hashed: bool) -> Iterator[tuple[Any, ...]]:
+def _current(source: Source) -> Iterator[tuple[Any, ...]]:
     for finding in found(source):
-        identity = fingerprint(finding) if is_hashed else finding.identity
-        texts = (finding.table, *finding.key, identity, uri_of(finding.document), finding.message)
+        texts = (finding.table, *finding.key, finding.identity, uri_of(finding.document), finding.message)
         place = (finding.document, finding.line, finding.start, finding.fix is not None)
         yield (*map(_normal, texts), *place, False)
 
@@ -184,7 +183,7 @@ def _earlier(path: Path) -> Iterator[tuple[str, Rows]]:
             yield from _findings(database, path, "")
     elif how in FORMS:
         _check_file(path)
-        yield "", list(_of_prints(json.loads(path.read_text("utf-8")), is_sarif=how == "sarif"))
+        yield "", list(_results(json.loads(path.read_text("utf-8"))))
     else:
         raise UsageError(f"{path}: a baseline is an earlier output with all findings: {', '.join(FORMS)}")
 
@@ -230,19 +229,14 @@ def _of_xlsx(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield from ((sheet.title.partition(" ")[0], dict(zip(names, row, strict=False))) for row in rows)
 
 
-def _of_prints(log: Any, *, is_sarif: bool) -> Iterator[tuple[Any, ...]]:
-    """Yield the findings of a log of SARIF, or of a code quality report."""
-    for result in (result for run in log["runs"] for result in run["results"]) if is_sarif else log:
-        if is_sarif and result.get("baselineState") != "absent":
+def _results(log: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the findings of a log of SARIF."""
+    for result in (result for run in log["runs"] for result in run["results"]):
+        if result.get("baselineState") != "absent":
             uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
             verdict, message = result["ruleId"], result["message"]["text"]
             identity = result["partialFingerprints"]["absolveFinding/v1"]
-        elif not is_sarif:
-            uri, verdict, message = result["location"]["path"], result["check_name"], result["description"]
-            identity = result["fingerprint"]
-        else:
-            continue
-        yield verdict, uri, "", "", "", message, identity, uri, message
+            yield verdict, uri, "", "", "", message, identity, uri, message
 
 
 def _check_file(path: Path) -> None:

@@ -1,18 +1,17 @@
-"""Findings for build servers: workflow commands of GitHub, a code quality report of GitLab, and JUnit XML.
+"""Findings for build servers: workflow commands of GitHub, and JUnit XML.
 
-In: a `Source`. Out: annotations of GitHub, one for each cause at the place of its first finding; an array of all
-findings in the format of Code Climate that GitLab reads; a suite of JUnit for each section of the site.
+In: a `Source`. Out: annotations of GitHub, one for each cause at the place of its first finding; a suite of JUnit for
+each section of the site.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from typing import IO, TYPE_CHECKING, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from absolve.audit.outputs.causes import causes, message
-from absolve.audit.outputs.findings import fingerprint, found, level, uri_of
+from absolve.audit.outputs.findings import found, level, uri_of
 from absolve.audit.outputs.words import words
 from absolve.audit.tables import FINE, QUIET, VERDICTS
 from absolve.core.printable import printable
@@ -52,27 +51,6 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-# --- GitLab -----------------------------------------------------------------------------------------------------------
-
-SEVERITIES: Final = {"error": "major", "warning": "minor", "note": "info"}
-
-
-def gitlab(source: Source, file: IO[bytes]) -> None:
-    """Write the array, a finding a line."""
-    separator = "["
-    for finding in found(source):
-        issue = {
-            "description": finding.message,
-            "check_name": finding.verdict,
-            "fingerprint": fingerprint(finding),
-            "severity": SEVERITIES[level(finding.verdict, source, is_new=finding.is_new)],
-            "location": {"path": uri_of(finding.document), "lines": {"begin": max(finding.line, 1)}},
-        }
-        file.write(f"{separator}\n{json.dumps(issue, ensure_ascii=False)}".encode())
-        separator = ","
-    file.write(b"[]\n" if separator == "[" else b"\n]\n")
 
 
 # --- JUnit ------------------------------------------------------------------------------------------------------------

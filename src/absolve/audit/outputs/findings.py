@@ -6,7 +6,7 @@ In: a `Source`. Out: `Finding`s: of links, of old URLs, of pages, of rules.
 from __future__ import annotations
 
 import os
-from hashlib import md5, sha256
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -49,11 +49,6 @@ class Finding(NamedTuple):
     key: tuple[str | None, ...]
     site: tuple[str, str] = ("", "")
     is_new: bool | None = None
-
-
-def fingerprint(finding: Finding) -> str:
-    """Return the identity in the length that GitLab has."""
-    return md5(finding.identity.encode(), usedforsecurity=False).hexdigest()
 
 
 def level(verdict: str, source: Source, *, is_new: bool | None = None) -> str:

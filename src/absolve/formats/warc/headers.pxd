@@ -40,5 +40,4 @@ cpdef Py_ssize_t head_end(bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
 cpdef Record record_at(bytes data, Py_ssize_t start)
 cpdef Extent extent_at(bytes data, Py_ssize_t start)
 cpdef Record arc_record(bytes data, Py_ssize_t start)
-cpdef bint has_field(bytes data, Py_ssize_t start, Py_ssize_t end, bytes name) noexcept
 cpdef bint only_line_ends(bytes data, Py_ssize_t start) noexcept

@@ -153,21 +153,6 @@ def extent_at(data: bytes, start: cython.Py_ssize_t) -> Extent | None:
     return Extent(record.kind, record.block, record.end) if record is not None else None
 
 
-def has_field(data: bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, name: bytes) -> cython.bint:
-    """Return whether a line of the header in this span begins with a field of this name; `name` is in lower case."""
-    p: cython.p_const_uchar = data
-    length: cython.Py_ssize_t = len(name)
-    line_end: cython.Py_ssize_t
-    while start < end:
-        line_end = byte_scan.find(p, 10, start, end)
-        if line_end < 0:
-            line_end = end
-        if _named(p, start, line_end, name, length) >= 0:
-            return True
-        start = line_end + 1
-    return False
-
-
 def only_line_ends(data: bytes, start: cython.Py_ssize_t) -> cython.bint:
     """Return whether the data has nothing but CR and LF from `start` to its end."""
     p: cython.p_const_uchar = data

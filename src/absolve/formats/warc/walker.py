@@ -16,9 +16,8 @@ from absolve.encodings.charsets import for_any
 from absolve.encodings.codings import IDENTITY
 from absolve.formats import headers, registry
 from absolve.formats.events import EventList
-from absolve.formats.http.linkless import is_bare
 from absolve.formats.warc.digests import WHOLE, payloads, renewed
-from absolve.formats.warc.headers import LONGEST_LINE, Extent, Record, extent_at, has_field, only_line_ends, record_at
+from absolve.formats.warc.headers import LONGEST_LINE, Extent, Record, extent_at, only_line_ends, record_at
 from absolve.formats.warc.reader import GAP, pieces
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ _HTTP_TYPES: Final = frozenset({"application/http", registry.HTTP})
 _ARC_DATE: Final = re.compile(rb"[12][0-9]{13}")
 _SEGMENT: Final = b"warc-segment-number"
 _WALKED: Final = frozenset({"response", "resource", "conversion", "revisit", "arc"})
-_METADATA: Final = "metadata"
-_WAT: Final = re.compile(rb"\{[^<]{0,2000}?\"Envelope\"[\t\n\r ]*:[\t\n\r ]*\{")
 
 
 def walk(data: bytes, _charset: Charset, options: WalkOptions) -> EventList:
@@ -57,21 +54,6 @@ def walk_records(data: bytes, _charset: Charset, options: WalkOptions) -> Iterab
     return [_part(data, found, options) if isinstance(found, Record) else found]
 
 
-def bare(data: bytes, options: WalkOptions) -> int:
-    """Return the number of documents in a decompressed member that certainly has no links; -1 if that is uncertain.
-
-    It is certain for a single record that is no document (0), and for a single response that `is_bare` accepts (1).
-    """
-    extent = _alone(data, options)
-    if extent is None:
-        return -1
-    if not _is_walked(extent):
-        return -1 if _is_wat(data, extent) else 0
-    if has_field(data, 0, extent.block, _SEGMENT):
-        return -1
-    return 1 if is_bare(data, extent.block, extent.end) else -1
-
-
 def _alone(data: bytes, options: WalkOptions) -> Extent | None:
     """Return the extent of the only record in a member, as in most; None where the member has other content."""
     extent = extent_at(data, 0)
@@ -83,11 +65,6 @@ def _alone(data: bytes, options: WalkOptions) -> Extent | None:
 
 def _is_walked(extent: Extent) -> bool:
     return extent.kind in _WALKED and extent.block < extent.end
-
-
-def _is_wat(data: bytes, extent: Extent) -> bool:
-    """Return whether a metadata record has what a crawler extracted from a page: a WAT record."""
-    return extent.kind == _METADATA and _WAT.match(data, extent.block, extent.end) is not None
 
 
 def _events(data: bytes, options: WalkOptions, *, compressed: bool) -> EventList:
@@ -135,8 +112,7 @@ def _walked(data: bytes, start: int, extent: Extent, options: WalkOptions) -> Re
 
     For the table of documents every media type counts, else only those with a walker.
     """
-    is_wat = _is_wat(data, extent) and not options.captures  # it is no page
-    if not (is_wat or _is_walked(extent) or (options.documents and extent.kind in _WALKED)):
+    if not (_is_walked(extent) or (options.documents and extent.kind in _WALKED)):
         return None
     found = record_at(data, start)
     if found is None:
@@ -196,8 +172,6 @@ def _media_type(data: bytes, found: Record) -> str:
     """
     if registry.essence_of(found.media_type)[0] in _HTTP_TYPES or data.startswith(b"HTTP/", found.block):
         return registry.HTTP
-    if found.kind == _METADATA:
-        return registry.WAT
     if found.kind == "arc" or found.media_type:
         return found.media_type
     return registry.sniff_content(data[found.block : found.end]) or ""

@@ -1,10 +1,7 @@
-"""Formats that are made of a table: graphs of links (DOT, GraphML), and sitemaps."""
+"""Sitemaps, which are made of the table of documents."""
 
 import io
-import json
-import shutil
-import subprocess
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from lxml import etree
@@ -13,17 +10,6 @@ from absolve.tables import FORMATS, by_name
 from absolve.tables.inventory import typed_table
 
 A, B = "http://h.example/a", "http://h.example/b?x=1&y=<2>"
-ODD: Final = 'fol"der\\new\nline\x01&<é\ufffe/p.html'
-LINKS: Final = [
-    ("a.html", A, B),
-    ("a.html", A, f"{B}#top"),
-    ("a.html", A, "mailto:x@h.example"),
-    ("a.html", A, "data:text/html,http://x/"),
-    ("a.html", A, None),
-    ("b.html", B, A),
-    (ODD, None, A),
-]
-
 
 def made(format_: str, *chunks: list[tuple[Any, ...]]) -> bytes:
     form, sink, file = FORMATS[format_], by_name(format_), io.BytesIO()
@@ -32,57 +18,12 @@ def made(format_: str, *chunks: list[tuple[Any, ...]]) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("format_", ["dot", "graphml", "sitemap"])
-def test_no_rows_are_an_empty_but_valid_file(format_: str) -> None:
+def test_no_rows_are_an_empty_but_valid_file() -> None:
     nothing: list[list[list[tuple[Any, ...]]]] = [[], [[]]]
     for rows in nothing:
-        text = made(format_, *rows).decode()
+        text = made("sitemap", *rows).decode()
         assert "//h" not in text
-        assert text.endswith(("}\n", ">\n"))
-
-
-def test_dot_has_each_edge_once_and_no_text_ends_a_string() -> None:
-    assert made("dot", LINKS[:3], LINKS[3:]).decode().splitlines()[3:-1] == [
-        f'  "{A}" [shape=box]',
-        f'  "{B}" [shape=box]',
-        '  "fol\\"der\\\\new%0Aline%01&<é%EF%BF%BE/p.html" [shape=box]',
-        f'  "{A}" -> "{B}" [weight=2]',
-        f'  "{B}" -> "{A}"',
-        f'  "fol\\"der\\\\new%0Aline%01&<é%EF%BF%BE/p.html" -> "{A}"',
-    ]
-
-
-def test_graphviz_reads_dot() -> None:
-    program = shutil.which("dot")
-    if program is None:
-        pytest.skip("Graphviz is not installed")
-    done = subprocess.run([program, "-Tjson0"], input=made("dot", LINKS), capture_output=True, check=True)
-    graph = json.loads(done.stdout)
-    assert [node["name"].count("/p.html") for node in graph["objects"]] == [0, 0, 1]
-    assert len(graph["edges"]) == 3
-
-
-def test_graphml_has_the_nodes_before_the_edges_each_once() -> None:
-    root = etree.fromstring(made("graphml", LINKS))
-    space = "{http://graphml.graphdrawing.org/xmlns}"
-    graph = root.find(f"{space}graph")
-    assert graph is not None
-    odd = 'fol"der\\new%0Aline%01&<é%EF%BF%BE/p.html'
-    assert [(one.tag.removeprefix(space), *one.attrib.values(), *one.itertext()) for one in graph] == [
-        ("node", A, "a.html"),
-        ("node", B, "b.html"),
-        ("node", odd, odd),
-        ("edge", A, B, "2"),
-        ("edge", B, A, "1"),
-        ("edge", odd, A, "1"),
-    ]
-
-
-def test_networkx_reads_graphml() -> None:
-    networkx = pytest.importorskip("networkx")
-    graph = networkx.read_graphml(io.BytesIO(made("graphml", LINKS)))
-    assert type(graph) is networkx.DiGraph
-    assert (graph[A][B], graph.nodes[A]) == ({"links": 2}, {"document": "a.html"})
+        assert text.endswith(">\n")
 
 
 def page(url: str | None, status: int | None = 200, media_type: str = "text/html", canonical: str | None = None, robots: str | None = None) -> tuple[Any, ...]:
