@@ -46,7 +46,7 @@ def count(audit: duckdb.DuckDBPyConnection, table: str) -> int:
     ("name", "format_"),
     [
         ("a.SQLITE", "sqlite"), ("a.db", "sqlite"), ("a.duckdb", "duckdb"), ("a.parquet", "parquet"), ("a.csv", "csv"),
-        ("a.sarif", "sarif"), ("a.sarif.json", "sarif"), ("a.xml", "junit"), ("a.gitlab.json", "gitlab"), ("a.md", "markdown"),
+        ("a.sarif", "sarif"), ("a.sarif.json", "sarif"), ("a.xml", "junit"), ("a.md", "markdown"),
         ("a.github", "github"), ("a.xlsx", "xlsx"), ("a.jsonl", "jsonl"), ("a.json", "json"), ("a.tsv", "tsv"),
         ("report.html", "html"),
     ],
@@ -127,7 +127,7 @@ def test_a_workbook_opens_and_has_no_formula(tmp_path: Path, audit: duckdb.DuckD
     assert r"\x1b[2J\x1b[31mred\x1b]0;title\x07" in texts
 
 
-@pytest.mark.parametrize("name", ["a.sarif", "a.sqlite", "a.jsonl", "a.md", "a.xml", "a.github", "a.gitlab.json", "a.xlsx"])
+@pytest.mark.parametrize("name", ["a.sarif", "a.sqlite", "a.jsonl", "a.md", "a.xml", "a.github", "a.xlsx"])
 def test_user_information_is_masked(tmp_path: Path, audit: duckdb.DuckDBPyConnection, name: str) -> None:
     assert b"secret@" not in written(audit, tmp_path / name)
 
@@ -161,10 +161,9 @@ def test_a_sarif_log_without_results_is_valid(tmp_path: Path) -> None:
     with closing(duckdb.connect()) as empty:
         for table in tables.TABLES:
             empty.execute(tables.created(table))
-        for name in ("a.sarif", "a.xml", "a.gitlab.json", "a.md", "a.github", "a.xlsx"):
+        for name in ("a.sarif", "a.xml", "a.md", "a.github", "a.xlsx"):
             written(empty, tmp_path / name)
         assert sarif(tmp_path / "a.sarif")["results"] == []
-        assert json.loads((tmp_path / "a.gitlab.json").read_bytes()) == []
 
 
 def test_fingerprints_are_unique_and_do_not_depend_on_lines(tmp_path: Path) -> None:
@@ -240,13 +239,6 @@ def test_github_annotations_cannot_be_forged(tmp_path: Path, audit: duckdb.DuckD
     assert not any("\x1b" in line or "\r" in line for line in lines)
 
 
-def test_gitlab_has_an_issue_for_each_finding(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
-    issues = json.loads(written(audit, tmp_path / "a.gitlab.json"))
-    assert len({issue["fingerprint"] for issue in issues}) == len(issues) > 300
-    assert {issue["severity"] for issue in issues} <= {"info", "minor", "major", "critical", "blocker"}
-    assert all(issue["location"]["lines"]["begin"] >= 1 for issue in issues)
-
-
 def test_texts_of_pages_are_no_markup_in_markdown(tmp_path: Path, audit: duckdb.DuckDBPyConnection) -> None:
     text = written(audit, tmp_path / "a.md").decode()
     assert text.startswith("## ❌ This site cannot switch yet.")
@@ -257,7 +249,7 @@ def test_texts_of_pages_are_no_markup_in_markdown(tmp_path: Path, audit: duckdb.
     assert all(line.replace("\\|", "").count("|") == 6 for line in rows)
 
 
-@pytest.mark.parametrize("name", [f"a.{form}" for form in ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif", "gitlab")])
+@pytest.mark.parametrize("name", [f"a.{form}" for form in ("sqlite", "duckdb", "parquet", "csv", "jsonl", "xlsx", "sarif")])
 def test_a_run_against_itself_has_nothing_new(tmp_path: Path, audit: duckdb.DuckDBPyConnection, name: str) -> None:
     outputs.write(audit, tmp_path / name)
     assert baseline.compare(audit.cursor(), tmp_path / name) == (0, 0)
@@ -265,7 +257,7 @@ def test_a_run_against_itself_has_nothing_new(tmp_path: Path, audit: duckdb.Duck
     audit.execute("DROP TABLE baseline; DROP TABLE news")
 
 
-@pytest.mark.parametrize("form", ["sqlite", "csv", "jsonl", "xlsx", "sarif", "gitlab"])
+@pytest.mark.parametrize("form", ["sqlite", "csv", "jsonl", "xlsx", "sarif"])
 def test_a_finding_in_a_renamed_file_is_not_new(tmp_path: Path, form: str) -> None:
     with closing(made(50, ok=40)) as connection:
         outputs.write(connection, tmp_path / f"a.{form}")
@@ -285,7 +277,6 @@ def test_formats_list_what_is_new_first_and_apart(tmp_path: Path) -> None:
         results = json.loads(written(connection, tmp_path / "b.sarif"))["runs"][0]["results"]
         states = [result["baselineState"] for result in results]
         assert states == ["new", *["unchanged"] * (len(results) - 2), "absent"]
-        assert [issue["severity"] == "info" for issue in json.loads(written(connection, tmp_path / "b.gitlab.json"))] == [False, *[True] * (len(results) - 2)]
         root = etree.fromstring(written(connection, tmp_path / "b.xml"))
         assert [case.get("name") for case in root.iterfind(".//testcase[failure]")] == ["broken"]
         assert {line[:7] for line in written(connection, tmp_path / "b.github").decode().splitlines()} <= {"::error", "::notic"}

@@ -72,7 +72,7 @@ RUNS: Final[dict[str, list[list[str]]]] = {
     "help": [["links"], [NAME]],
 }
 VALUES: Final[dict[str, list[str]]] = {
-    "output": ["-", "x.csv"], "format": ["csv", "markdown", "github", "sarif", "junit", "gitlab", "jsonl"], "check": ["old"],
+    "output": ["-", "x.csv"], "format": ["csv", "markdown", "github", "sarif", "junit", "jsonl"], "check": ["old"],
     "columns": ["target,text,problems", "url,title,anchors"], "sql": ["SELECT chr(27) || text FROM links", "SELECT chr(155)"],
     "write-map": ["-"], "map": ["map.csv", "_redirects", ".htaccess", "nginx.conf"], "old": ["list.txt", "c.warc"],
     "from": ["list.txt"], "url-map": ["map.csv"], "remap-file": ["map.csv"], "config": ["absolve.toml"], "zip": ["-"],

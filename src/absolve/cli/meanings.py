@@ -125,7 +125,7 @@ _OPTIONS: Final = (
     ("wait delay rate-limit limit-rate throttle max-concurrency", "--concurrency 1,1 asks for one URL at a time"),
     ("no-parent np", "--include GLOB takes matching URLs and paths only"),
     ("warc warc-file save-warc", "--save FILE.warc.gz keeps requests and responses"),
-    ("github junit sarif gitlab codequality", "-o FILE.sarif, .junit, .github or .gitlab: the suffix is the format"),
+    ("github junit sarif gitlab codequality", "-o FILE.sarif, .junit or .github: the suffix is the format"),
     ("user-agent useragent", "--header 'User-Agent: NAME'"),
     ("proxy", "proxies are those of the environment: HTTPS_PROXY"),
     ("live online check-external http", "absolve check SITE --live external asks for links to other sites"),

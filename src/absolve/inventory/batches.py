@@ -23,7 +23,7 @@ KINDS: Final = {
     **dict.fromkeys(("line", "column", "start", "end", "status", "size", "links", "count"), NUMBER),
     **dict.fromkeys(("file_start", "file_end"), NUMBER),
     **dict.fromkeys(("text", "reference", "target", "url", "date", "digest", "title", "canonical"), TEXT),
-    **dict.fromkeys(("host", "path", "hreflang", "media"), TEXT),
+    **dict.fromkeys(("host", "hreflang"), TEXT),
     **dict.fromkeys(("problems", "anchors", "alternates"), LISTS),
 }
 NULLABLE: Final = frozenset(

@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 COLUMNS: Final = Row._fields
 # On demand: on_demand.py computes them.
-MORE: Final = ("host", "url", "path", "hreflang", "media", "file_start", "file_end")
+MORE: Final = ("host", "url", "hreflang", "file_start", "file_end")
 LAYERS: Final = {layer.label: layer for layer in Layer}
 NUMBERS: Final = frozenset({"line", "column", "start", "end"})
 

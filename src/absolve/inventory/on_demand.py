@@ -1,38 +1,34 @@
 """The columns of links that are computed only where they are asked for (`columns.MORE`).
 
-In: a link, its target, and the entities around it. Out: the host of the target; the document's own URL; a CSS selector
-of the element, its language and medium; and the place of the link in the outermost file.
+In: a link, its target, and the entities around it. Out: the host of the target; the document's own URL; the language
+of the target; and the place of the link in the outermost file.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from absolve.core.model import PACKAGE_ROOT, RETRIEVAL, Link
+from absolve.core.model import PACKAGE_ROOT, RETRIEVAL
 from absolve.document.resolved import shown
-from absolve.formats.html.start_tags import attributes, start_tags
-from absolve.formats.registry import HTML, XML
-from absolve.inventory import selectors
+from absolve.formats.html.start_tags import attributes
 from absolve.urls.identity import site
 from absolve.urls.predicates import split_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from absolve.core.model import Part
+    from absolve.core.model import Link
     from absolve.document.entity import Entity, Inner
     from absolve.formats.html.start_tags import Attribute
 
     Cell = str | int | None
 
-_MARKUP: Final = frozenset({HTML, XML})
 _PARAMETERS: Final = 4096  # bytes behind a URL of the field Link that are read
 # RFC 8288 3: the parameters behind a target, up to the comma of the next one
 _PARAMETER: Final = re.compile(
-    rb";[\t ]*+(hreflang|media)[\t ]*+=[\t ]*+(?:\"([^\"\r\n]*+)\"|([^\";, \t\r\n]++))|\"[^\"]*+\"", re.IGNORECASE
+    rb";[\t ]*+hreflang[\t ]*+=[\t ]*+(?:\"([^\"\r\n]*+)\"|([^\";, \t\r\n]++))|\"[^\"]*+\"", re.IGNORECASE
 )
 _OF_ONE: Final = re.compile(rb">((?>(?:[^\",\r\n]++|\"[^\"\r\n]*+\")*))")
 
@@ -60,10 +56,8 @@ class Place:
             return site(target) if target is not None else None
         if name == "url":
             return self._url
-        if name == "path":
-            return self._selector_at(link.tag_start) if link.tag_start >= 0 else self._selector_around()
-        if name in {"hreflang", "media"}:
-            return self._attribute(name, link)
+        if name == "hreflang":
+            return self._hreflang(link)
         start, end = self._span(link.start, link.end)
         return start if name == "file_start" else end
 
@@ -97,62 +91,21 @@ class Place:
 
     # --- in the markup ------------------------------------------------------------------------------------------------
 
-    def _attribute(self, name: str, link: Link) -> str | None:
+    def _hreflang(self, link: Link) -> str | None:
         if link.tag_start < 0:
-            return self._parameter(name, link)
+            return self._parameter(link)
         if self._tag != (link.tag_start, link.tag_end):
             self._tag = (link.tag_start, link.tag_end)
             self._attributes = attributes(self._entity.own_data, *self._tag)
-        found = self._attributes.get(name.encode())
+        found = self._attributes.get(b"hreflang")
         return shown(found.text(self._entity.charset)) if found is not None else None
 
-    def _parameter(self, name: str, link: Link) -> str | None:
-        """Return a parameter of a URL in the header field Link (RFC 8288 3.4.1)."""
+    def _parameter(self, link: Link) -> str | None:
+        """Return the language of a URL in the header field Link (RFC 8288 3.4.1)."""
         if link.place.element != "header" or link.place.attribute != "link":
             return None
         rest = _OF_ONE.match(self._entity.own_data, link.end, link.end + _PARAMETERS)
         for found in _PARAMETER.finditer(rest[1]) if rest is not None else ():
-            if found[1] is not None and found[1].lower() == name.encode():
-                return shown((found[2] or found[3] or b"").decode("utf-8", "replace"))
+            if value := found[1] or found[2]:
+                return shown(value.decode("utf-8", "replace"))
         return None
-
-    @cached_property
-    def _selectors(self) -> dict[int, str]:
-        """The selectors of the tags of links, and of parts without a step, by the byte offsets of the tags."""
-        entity = self._entity
-        if entity.media_type not in _MARKUP:
-            return {}
-        tags = {event.tag_start for event in entity.events if isinstance(event, Link) and event.tag_start >= 0}
-        tags.update(tag for tag in map(self._tag_of, self._parts) if tag is not None)
-        of = selectors.of_html if entity.media_type == HTML else selectors.of_xml
-        return of(entity.own_data, entity.charset, sorted(tags))
-
-    def _selector_at(self, tag: int) -> str | None:
-        return self._selectors.get(tag)
-
-    def _selector_around(self) -> str | None:
-        """Return the selector of the element that has this entity as its text, or in an attribute."""
-        if self._outer is None or self._part is None or self._part.part.name:
-            return None
-        tag = self._outer._tag_of(self._part.part)  # noqa: SLF001 - its class
-        return self._outer._selectors.get(tag) if tag is not None else None  # noqa: SLF001
-
-    @property
-    def _parts(self) -> list[Part]:
-        events = self._entity.events
-        return [events.at(index) for index in events.parts]  # type: ignore[misc]  # the indexes of parts
-
-    @cached_property
-    def _tags(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """The offsets of all start tags in HTML, with their end, and that of their text."""
-        found = list(start_tags(self._entity.own_data)) if self._entity.media_type == HTML else []
-        return [tag.start for tag in found], [(tag.end, tag.text_start) for tag in found]
-
-    def _tag_of(self, part: Part) -> int | None:
-        """Return the offset of the tag in which a part is, or behind which it is the text."""
-        starts, ends = self._tags
-        at = bisect_right(starts, part.start) - 1
-        if at < 0:
-            return None
-        end, text = ends[at]
-        return starts[at] if part.start < end or part.start == text else None
