@@ -22,7 +22,7 @@ VALUES: Final = {
     "output": "new/out", "from": "list.txt", "url-map": "map.csv", "remap-file": "rules.csv", "config": "absolve.toml",
     "backup": ".orig", "check": "old", "serve": "none", "default-url": "http://h/d/", "include": "*.html", "exclude": "*.css", "url": "http://h/d/",
     "media-type": "text/html", "charset": "utf-8", "remap": "//h=//g", "kind": "image", "scope": "external",
-    "problem": "malformed", "port": "0", "at": "2024", "same": "www", "undo": "old.jsonl", "base-path": "/p/", "unwrap": "google",
+    "problem": "malformed", "port": "0", "at": "2024", "same": "www", "base-path": "/p/", "unwrap": "google",
     "depth": "1", "header": "A: b", "cookies": "none.txt", "timeout": "1", "retries": "0", "concurrency": "1", "save": "new/s.warc", "cache": "new/cache", "ignore-base": "saver",
 }  # fmt: skip
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
@@ -55,7 +55,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolve: Runner) ->
     for name, text in {"list.txt": "site", "map.csv": "site/q.html,http://h/q", "rules.csv": "//h,//g"}.items():
         Path(name).write_text(f"{text}\n")
     Path("absolve.toml").write_text("jobs = 1\n")
-    Path("old.jsonl").write_text('{"document": "site/p.html", "before": "00", "after": "11", "undo": "0+1="}\n')
     assert absolve("mirror", "site/c.warc", "-o", "old", "-q").status == 0
 
 

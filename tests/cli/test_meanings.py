@@ -83,7 +83,7 @@ TYPED = {
     ("", "argparse-manpage"): "man",
     ("help", "argparse-manpage"): "man",
 }
-WRITING = {"--in-place", "--fix", "--prune", "--undo", "--backup", "--break-signatures"}
+WRITING = {"--in-place", "--fix", "--prune", "--backup", "--break-signatures"}
 
 
 def test_what_is_typed_first_is_answered_by_its_meaning_and_never_with_an_option_that_writes(
@@ -102,7 +102,7 @@ def test_what_is_typed_first_is_answered_by_its_meaning_and_never_with_an_option
             assert not WRITING & {*hint.replace(",", "").split()} or word in {"--force", "--yes"}, (word, hint)
 
 
-@pytest.mark.parametrize("word", ["--wait-a-bit", "--isolate", "--fixx", "--write-mapp", "--outputt", "--undoo", "--prunee"])
+@pytest.mark.parametrize("word", ["--wait-a-bit", "--isolate", "--fixx", "--write-mapp", "--outputt", "--prunee"])
 def test_no_guess_where_the_meaning_differs_or_something_is_written(absolve: Runner, word: str) -> None:
     hint = [line for line in absolve("audit", "site", word).err.splitlines() if "did you mean" in line]
     assert hint in ([], ["hint: did you mean --write-map?"])

@@ -194,13 +194,12 @@ def test_a_url_that_a_command_cannot_use_is_a_usage_error(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("audit", "--url", "http://h.example/"), ("mirror", "-o", "m"), ("rewrite", "--in-place"), ("rewrite", "--undo", "l.jsonl", "-o", "out")]
+    "arguments", [("audit", "--url", "http://h.example/"), ("mirror", "-o", "m"), ("rewrite", "--in-place")]
 )
 def test_a_url_in_a_list_that_a_command_cannot_use_fails_alone(
     arguments: tuple[str, ...], server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("a.html").write_bytes(b"<!-- saved from url=(0017)http://h.example/ --><a href=http://h.example/a.html>")
-    Path("l.jsonl").write_text('{"document": "a.html", "before": "00", "after": "11", "undo": "0+1="}\n')
     Path("urls.txt").write_text(f"{server.url}/s.css\na.html\n")
     assert main([*arguments, "--from", "urls.txt"]) == 3
     assert f"{server.url}/s.css: " in capsys.readouterr().err

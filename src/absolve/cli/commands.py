@@ -61,7 +61,6 @@ examples:
   absolve rewrite site/ --in-place --resume       # continue after a crash
   absolve rewrite saved/*.html --dry-run          # only count links
   absolve rewrite site/ -o absolute/ --log changes.csv
-  absolve rewrite absolute/ --in-place --undo changes.csv
   absolve rewrite site/ --url http://example.com/ --form relative -o moved/
   absolve rewrite page.html --diff | patch page.html
   absolve rewrite site/ --in-place --remap //old.example=https://new.example

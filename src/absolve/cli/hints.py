@@ -196,7 +196,7 @@ _MEANT: Final = {
 
 
 # No guess suggests them: they replace files, or change what is signed.
-_WRITES: Final = frozenset({"--in-place", "--fix", "--backup", "--undo", "--prune", "--break-signatures", "--output"})
+_WRITES: Final = frozenset({"--in-place", "--fix", "--backup", "--prune", "--break-signatures", "--output"})
 
 
 def option(name: str, parser: Parser) -> str:

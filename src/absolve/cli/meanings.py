@@ -146,7 +146,7 @@ _OPTIONS: Final = (
     ("mime mimetype mime-type", "--media-type TYPE is the media type of the inputs, as text/html"),
     ("encoding codepage utf8 utf-8", "--charset LABEL names the encoding of the inputs"),
     ("browser whatwg html5 rfc3986 rfc1808 mode standard", "--profile browser, whatwg, rfc3986 or rfc1808"),
-    ("revert restore rollback", "absolve rewrite --undo CHANGES puts back what --log recorded"),
+    ("revert restore rollback", "git checkout, or the copies that --backup keeps: --log lists what changed"),
     ("nofollow noindex robots", "absolve documents lists robots; absolve audit finds pages that may not be indexed"),
 )
 _COMMANDS: Final = (
@@ -172,7 +172,7 @@ _COMMANDS: Final = (
     ("diff compare test validate-rewrite", "absolve verify BEFORE AFTER proves that only links changed"),
     ("info pages titles metadata meta", "absolve documents INPUT lists pages with title, URL and charset"),
     ("join urljoin url absolutize-url", "absolve resolve BASE REFERENCE"),
-    ("undo revert restore rollback", "absolve rewrite --undo CHANGES"),
+    ("undo revert restore rollback", "git checkout, or the copies that --backup keeps"),
     ("redirects map migrate migration", "absolve audit NEW --old OLD --map MAP"),
     ("completions shell-completion", "absolve completion SHELL"),
     ("init settings options", "absolve config shows the options that are set"),

@@ -266,12 +266,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "rewrite",
             "also write each changed link to FILE (.csv, .tsv, .json, .jsonl): document, line, old, new, rule",
         ),
-        Option(
-            "--undo FILE",
-            "rewrite",
-            "instead of a rewrite, write each input as it was before the one whose --log is FILE, byte for byte; a file"
-            " that has changed since stays",
-        ),
         _harmless("--compare", "browser", "report where absolve differs, instead of listing", rivals="place"),
         _harmless("--all", "base", "also show the documents inside each input"),
         _harmless(

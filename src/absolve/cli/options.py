@@ -38,7 +38,7 @@ _HEAD = 65_536  # characters of a file by which its format is recognised
 
 
 _PATHS: Final = (  # options that name files
-    "inputs old before after from_ url_map remap_file undo map output zip missing errors log save write_map check serve"
+    "inputs old before after from_ url_map remap_file map output zip missing errors log save write_map check serve"
 ).split()
 _STORING: Final = ("links", "documents", "rewrite", "mirror")
 _IN_STORES: Final = {  # of these options by command
@@ -144,7 +144,7 @@ def opened(
 
 def tables(options: argparse.Namespace) -> list[str]:
     """Return the names of the files, other than inputs, that a run reads: lists of inputs, tables of URLs, cookies."""
-    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file", "undo", "cookies")]
+    given = [getattr(options, name, None) for name in ("from_", "url_map", "remap_file", "cookies")]
     return [name for name in given if name not in {None, "", sources.STDIN}]
 
 

@@ -10,12 +10,12 @@ import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from absolve.cli import failures, json_array, many, resuming
 from absolve.cli import options as shared
 from absolve.cli.terminal import colours, drawing, is_terminal
-from absolve.cli.totals import Table, of_changes, of_possible_changes, of_undone
+from absolve.cli.totals import of_changes, of_possible_changes
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, UsageError, in_short
 from absolve.rewriting import rewriter
@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from absolve.run.journal import Journal
     from absolve.run.results import Counts, TaskResult
     from absolve.run.safe_cells import Cells
-    from absolve.run.undo import Show
 
-    Task: TypeAlias = Callable[[RewriteOptions, Job], Iterable[TaskResult]]
+    Show: TypeAlias = Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]]
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
@@ -52,7 +51,8 @@ def run(options: argparse.Namespace, report: Report) -> None:
     _check(options)
     if options.dry_run or options.diff:
         options.errors = options.log = log = None  # checked as if the run were to write them
-    tasks = _tasks(options, report)
+    # Worker processes cannot see the terminal.
+    show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))
     policy = shared.policy(options, report.totals)
     for diagnostic in shared.rule_findings(policy):
         report.aside(diagnostic)
@@ -68,44 +68,22 @@ def run(options: argparse.Namespace, report: Report) -> None:
     jobs = failures.watched(_jobs(options, report), partial(_files, options.backup), options)
     jobs = failures.watched(jobs, partial(_files, options.backup), options, "log")
     if options.dry_run:
-        _run(how, partial(tasks.counted, how), jobs, options, report)
+        _run(how, partial(_counted, how), jobs, options, report)
     elif options.diff:
-        _run(how, partial(tasks.compared, how), jobs, options, report)
+        _run(how, partial(compared, show, how), jobs, options, report)
     elif _has_output(options) and buckets.is_bucket(options.output):
         with leftovers.temporary_folder() as folder:
             how = how._replace(inside=OutputFolder.of(folder), sends=True)
-            _run(how, partial(tasks.made, how), jobs, options, report)
+            _run(how, partial(rewritten, how), jobs, options, report)
     elif not _into_folder(options):
         if _has_output(options):
             plan.make_above(options.output)
-        _run(how, partial(tasks.made, how), jobs, options, report)
+        _run(how, partial(rewritten, how), jobs, options, report)
     else:
         plan.make_above(options.output)
         with created(options.output) as inside:
             how = how._replace(inside=inside)
-            _run(how, partial(tasks.made, how), jobs, options, report)
-
-
-class _Tasks(NamedTuple):
-    """The tasks of a run: to write an input, to count its changes (--dry-run), to show them (--diff)."""
-
-    made: Task
-    counted: Task
-    compared: Task
-
-
-def _tasks(options: argparse.Namespace, report: Report) -> _Tasks:
-    """Return the tasks of a rewrite, or of --undo. Raise UsageError if its log cannot be read."""
-    show = partial(diff_lines, is_terminal(sys.stdout), colours(sys.stdout))  # worker processes cannot see the terminal
-    if options.undo is None:
-        return _Tasks(rewritten, _counted, partial(compared, show))
-    from absolve.run import undo
-
-    recording = undo.read(options.undo)
-    lines = {file.number: file.number + 1 for file in recording.files}
-    report.totals.tables.append(Table(options.undo, "input", lines, report.totals.rules))
-    made, counts = partial(undo.undone, recording), partial(undo.counted_only, recording)
-    return _Tasks(made, counts, partial(undo.compared, recording, show))
+            _run(how, partial(rewritten, how), jobs, options, report)
 
 
 def _run(
@@ -116,9 +94,7 @@ def _run(
     report: Report,
 ) -> None:
     """Run the task `work` on all jobs, with a journal and a log."""
-    summed = of_undone if options.undo is not None else of_changes
-    if options.dry_run or options.diff:
-        summed = of_possible_changes
+    summed = of_possible_changes if options.dry_run or options.diff else of_changes
     report.totals.unread_are = "kept unchanged"
     if options.output is not None and _are_several(options):
         report.totals.failed_are = f" (not in {printable.printable(options.output)})"
@@ -222,12 +198,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--json needs --dry-run", "--log FILE.json lists each change of a rewrite")
     if options.backup is not None and (not options.backup or Path(options.backup).name != options.backup):
         raise UsageError(f"--backup needs a suffix for file names, such as .orig, not {options.backup!r}")
-    if options.undo is not None and (options.log is not None or options.resume):
-        raise UsageError(f"--undo excludes --{'log' if options.log is not None else 'resume'}")
     if options.csv_safe and options.log is None:
         raise UsageError("--csv-safe needs --log FILE")
-    if options.undo is not None and (url := next(filter(inputs.is_url, names), None)) is not None:
-        raise UsageError(f"--undo writes what a file was, and {in_short(url)} is no file")
     if options.in_place and (url := next(filter(inputs.is_url, names), None)) is not None:
         raise UsageError(f"--in-place cannot replace {in_short(url)}: leave --in-place out, or give -o OUT")
     if options.in_place and (url := next(filter(buckets.is_bucket, names), None)) is not None:

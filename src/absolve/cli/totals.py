@@ -152,15 +152,6 @@ def of_changes(totals: Totals) -> str:
     return _changes(totals, "changed", "stay")
 
 
-def of_undone(totals: Totals) -> str:
-    """Return the counts of an undo: `34 links in 1 document restored`; documents that no rewrite changed are none."""
-    stays = totals.links - totals.changed
-    if not totals.changed:
-        return f"no link restored: {number(stays, 'link')} had been restored before"
-    restored = f"{number(totals.changed, 'link')} in {number(totals.changed_documents, 'document')} restored"
-    return f"{restored}; {stays:,} had been restored before" if stays else restored
-
-
 def of_possible_changes(totals: Totals) -> str:
     """Return the counts of a rewrite that writes nothing: `34 links in 1 document would change; 5 would stay`."""
     return _changes(totals, "would change", "would stay")

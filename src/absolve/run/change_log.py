@@ -1,23 +1,19 @@
 """The log of a rewrite: a row for each link that changes, with its place, its old and new text, and the reason.
 
 Input: the entity of a document, and the policy of the rewrite. Output: rows with the columns COLUMNS, in the order of
-the links. The policy is asked once more: a rewrite without a log builds no URL for most links. The rows of a whole file
-also have its digests and the bytes that were replaced, with which `undo` writes it as it was.
+the links. The policy is asked once more: a rewrite without a log builds no URL for most links.
 """
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import quote
 
-from absolve.core import printable
 from absolve.core.model import Link, Part
 from absolve.document.resolved import Resolved, forget_contexts, shown
 from absolve.document.walk import inner_at
 from absolve.formats.grammars import WHITE_SPACE
 from absolve.inventory.link_rows import Span
-from absolve.rewriting import rewriter
 from absolve.rewriting.forms import form_of
 from absolve.rewriting.remap import remapping_of
 from absolve.urls.predicates import has_scheme
@@ -25,7 +21,6 @@ from absolve.urls.predicates import has_scheme
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from absolve.core.model import Edit
     from absolve.document.entity import Entity
     from absolve.rewriting.policy import Policy
     from absolve.rewriting.remap import Remapping
@@ -42,11 +37,6 @@ class Change(NamedTuple):
     `rule`: the remapping rules that changed the link, as FROM=TO, separated by commas; without one "absolute",
     "base-empty" for `--base empty`, or the word of `--form` for a reference that it made relative.
     `base` and `base_layer` are those of the row of the link in the inventory.
-
-    The first row of a file has the SHA-256 of its bytes `before` the rewrite and `after` it. `undo` has edits of the
-    rewritten file as START+LENGTH=OLD, separated by blanks: the offset and the number of the bytes that were written
-    (decimal), and the percent-encoded bytes that they replaced. Those of one link may be in the row of another one.
-    All three are empty for a document in an archive.
     """
 
     document: str
@@ -59,13 +49,9 @@ class Change(NamedTuple):
     rule: str
     base: str
     base_layer: str
-    before: str = ""
-    after: str = ""
-    undo: str = ""
 
 
 COLUMNS: Final = Change._fields
-MASKED: Final = "masked"  # in the column `undo` of the first row: the bytes of the file have user information
 
 
 def chunks(entity: Entity, policy: Policy, name: str) -> Iterator[list[Change]]:
@@ -73,54 +59,6 @@ def chunks(entity: Entity, policy: Policy, name: str) -> Iterator[list[Change]]:
     rows = _changes(entity, policy, shown(name), Span(entity), remapping_of(policy))
     while chunk := list(islice(rows, AT_ONCE)):
         yield chunk
-
-
-def undoable(
-    entity: Entity, policy: Policy, name: str, changed: int, *, is_masked: bool
-) -> Iterator[list[Change]]:
-    """Yield the same for a whole file with this number of changed links, with what undoes the rewrite.
-
-    `is_masked`: the log must have no user information. If replaced bytes have some, the rewrite cannot be undone.
-    """
-    edits = rewriter.edits(entity, policy)
-    before, after = _digests(entity.data, edits)
-    undo = _undo(entity.data, edits)
-    share = -(-len(edits) // max(changed, 1))
-    if is_masked and any(_has_user_information(entity.data[edit.start : edit.end]) for edit in edits):
-        undo = iter([MASKED])
-    for chunk in chunks(entity, policy, name):
-        rows = [row._replace(undo=" ".join(islice(undo, share))) for row in chunk]
-        rows[0] = rows[0]._replace(before=before, after=after)
-        before = after = ""
-        yield rows
-
-
-def _digests(data: bytes, edits: list[Edit]) -> tuple[str, str]:
-    """Return the SHA-256 of a file without and with these edits, in hexadecimal digits."""
-    from hashlib import sha256  # loads OpenSSL, which few runs need
-
-    after = sha256()
-    position = 0
-    whole = memoryview(data)
-    for edit in edits:
-        after.update(whole[position : edit.start])
-        after.update(edit.new)
-        position = edit.end
-    after.update(whole[position:])
-    return sha256(data).hexdigest(), after.hexdigest()
-
-
-def _undo(data: bytes, edits: list[Edit]) -> Iterator[str]:
-    """Yield the edits that undo the given ones."""
-    grown = 0
-    for edit in edits:
-        yield f"{edit.start + grown}+{len(edit.new)}={quote(data[edit.start : edit.end], safe='/')}"
-        grown += len(edit.new) - (edit.end - edit.start)
-
-
-def _has_user_information(replaced: bytes) -> bool:
-    text = replaced.decode("latin-1")
-    return "@" in text and printable.masked(text) != text
 
 
 def _changes(

@@ -80,7 +80,7 @@ def _rewritten(how: RewriteOptions, job: Job) -> Iterator[TaskResult]:
     yield from old_hosts.left(how.policy, found.entity, data)
     yield from elsewhere(found, how.policy, tally)
     yield from _late(how, found.entity, found.diagnostics)
-    yield from logged(how, found.entity, job.input.name, tally.changed)
+    yield from logged(how, found.entity, job.input.name)
     yield tally_of(how, tally)
     yield BytesRead(len(found.document.data), 1)
 
@@ -144,17 +144,13 @@ def _digits(date: str) -> str:
     return "".join(filter(str.isdecimal, date))[:14]
 
 
-def logged(how: RewriteOptions, entity: Entity, name: str, changed: int | None = None) -> Iterator[LogRows]:
-    """Yield the changes of a document, if they are wanted; of a whole file, with `changed` links, what undoes them."""
-    if how.log is None or changed == 0:
+def logged(how: RewriteOptions, entity: Entity, name: str) -> Iterator[LogRows]:
+    """Yield the changes of a document, if they are wanted."""
+    if how.log is None:
         return
     from absolve.run import change_log  # imports the inventory
 
-    if changed is None:
-        found = change_log.chunks(entity, how.policy, name)
-    else:
-        found = change_log.undoable(entity, how.policy, name, changed, is_masked=how.log.masked)
-    for rows in found:
+    for rows in change_log.chunks(entity, how.policy, name):
         yield LogRows(how.log.of(change_log.COLUMNS, rows))
 
 
