@@ -41,13 +41,6 @@ def test_an_answer_to_a_query_is_printed(tmp_path: Path, capsys: pytest.CaptureF
     assert "--sql" in printed(capsys, site, "--url", NEW, "--sql", "SELEC", status=2)[1]
 
 
-def test_queries_can_be_replaced(tmp_path: Path) -> None:
-    changed = judge.text_of("90_results.sql").replace("coalesce(f.verdict, quiet_verdict(l.scope))", "'mine'")
-    written(tmp_path / "queries", {"90_results.sql": changed})
-    done = audited(tmp_path, {"index.html": links("no.html")}, "--queries", tmp_path / "queries")
-    assert [row["verdict"] for row in done.tables["links"]] == ["mine"]
-
-
 FIXED = "<!DOCTYPE html><title>x</title><A HREF = 'about.html#Team'  class=x>t</A><img src=https://new.example/i.png>\r\n<a href=https://new.example/about.html>q</a><a href=gone.html>"
 BROKEN = FIXED.replace("about.html#Team", "About.html#Team").replace("src=https", "src=HTTP").replace("href=https://new", "href=http://old")
 SITE = {"index.html": BROKEN, "about.html": page("<p id=Team>"), "i.png": "x", "d/x.css": "p{background:url(../I.PNG)}"}
@@ -127,9 +120,6 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
     [
         (("--diff",), "--diff needs --fix"),
         (("--verify",), "--verify needs --fix"),
-        (("--queries", "nothing"), "--queries nothing is no folder"),
-        (("--queries", "{site}"), "no query is in it; queries are 00_macros.sql, "),
-        (("--queries", "{site}/misnamed"), "links.sql has no name of a query"),
         (("--fail-on", "bad"), "'bad' is no verdict"),
         (("--similar", "2"), "must be a number from 0 to 1"),
         (("--similar", "x"), "must be a number from 0 to 1"),
@@ -141,15 +131,14 @@ def test_an_output_on_the_standard_output(tmp_path: Path, capsys: pytest.Capture
         (("--server", "plain,case=upper"), "'case=upper' is not case=exact|ignore"),
         (("--server", "iis"), "unknown server 'iis'"),
         (("--case", "ignore"), "--server case=ignore"),
-        (("--queries", "{site}/queries"), "15_asked.sql: Parser Error"),
         (("--baseline", "{site}/b.sqlite"), "no such file"),
         (("--map", "{site}/none.csv"), "none.csv: not-found: "),
-        (("--map", "{site}/queries"), "queries: unreadable: "),
+        (("--map", "{site}/folder"), "folder: unreadable: "),
         (("-o", "{site}/m.md", "--map-format", "csv", "--map", "{site}/m.md"), "is also an input"),
     ],
 )
 def test_options_that_do_not_fit_are_usage_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str) -> None:
-    site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "queries/15_asked.sql": "SELEC", "misnamed/links.sql": ""})
+    site = written(tmp_path / "site", {"index.html": page(), "m.md": "/a,/b\n", "folder/x": ""})
     given = [option.replace("{site}", str(site)) for option in options]
     assert message in printed(capsys, site, "--url", NEW, *given, status=2)[1]
 

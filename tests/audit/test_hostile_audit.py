@@ -300,43 +300,6 @@ def test_a_map_is_read_up_to_a_limit(audit: Audit) -> None:
     assert time.process_time() - started < 20
 
 
-# --- queries of the user in files -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "COPY (SELECT 1) TO '{out}'", "EXPORT DATABASE '{out}'", "ATTACH '{out}'", "INSTALL httpfs", "LOAD httpfs",
-        "SET memory_limit = '1GB'", "PRAGMA threads = 1", "CALL pragma_version()", "EXPLAIN ANALYZE SELECT 1",
-        "CHECKPOINT", "USE memory", "DETACH x",
-    ],
-)  # fmt: skip
-def test_a_changed_query_only_makes_tables(audit: Audit, statement: str) -> None:
-    out = audit.folder / "out"
-    folder = audit.folder / "queries"
-    folder.mkdir()
-    (folder / "50_findings.sql").write_text(f"CREATE TABLE x AS SELECT 1; {statement.format(out=out)};")
-    status, _, err = audit(audit.new, "--url", URL, "--queries", folder)
-    assert status == 2
-    assert "50_findings.sql: a query may only create, fill and change tables, views and macros" in err
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    "query", ["read_text('{secret}')", "read_csv('{secret}')", "'{secret}'", "read_parquet('https://x.invalid/a.parquet')"]
-)
-def test_a_changed_query_reads_the_tables_and_nothing_else(audit: Audit, query: str) -> None:
-    secret = audit.folder / "secret.csv"
-    secret.write_text("secret,words\n1,2\n")
-    folder = audit.folder / "queries"
-    folder.mkdir()
-    (folder / "50_findings.sql").write_text(f"CREATE TABLE x AS FROM {query.format(secret=secret)};")
-    status, out, err = audit(audit.new, "--url", URL, "--queries", folder, "--sql", "FROM x")
-    assert status == 2
-    assert "50_findings.sql: Permission Error" in err
-    assert "words" not in out + err
-
-
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 
@@ -391,8 +354,6 @@ def test_a_reference_is_no_link_in_a_message_of_sarif(audit: Audit) -> None:
     ("arguments", "message"),
     [
         (("--entry", "::no::"), "is not an absolute URL"),
-        (("--queries", "."), "cannot be read as UTF-8"),
-        (("--sql", "FROM links", "--queries", "broken"), "50_findings.sql: Parser Error"),
     ],
 )
 def test_options_that_make_no_sense_are_usage_errors(audit: Audit, arguments: tuple[str, ...], message: str) -> None:

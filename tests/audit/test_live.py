@@ -330,34 +330,6 @@ def test_deep_json_takes_no_stack(tmp_path: Path) -> None:
     assert [one.status for one in answers.heard(str(tmp_path / "a.json"), Settings())] == [404]
 
 
-# --- what is to be asked ----------------------------------------------------------------------------------------------
-
-
-def test_curl_asks_for_what_is_written(tmp_path: Path) -> None:
-    with serving({"/ok": sent(b"x"), "/moved": moved("/ok", 301)}) as server:
-        site = {"index.html": links(f"{HOST}/ok", f"{HOST}/moved", f"{HOST}/g?a\\b'")}
-        audited(tmp_path, site, "--write-requests", tmp_path / "r.curl")
-        text = (tmp_path / "r.curl").read_text()
-        done = subprocess.run(["curl", "--resolve", "ext.example:80:127.0.0.1", "--connect-to", f"::127.0.0.1:{server.port}", "--config", "-"], input=text, capture_output=True, text=True, check=True)  # noqa: S607
-        assert {one.target for one in server.asked} == {"/ok", "/moved", "/g?a\\b%27"}
-    (tmp_path / "a.jsonl").write_text(done.stdout)
-    found = audited(tmp_path, site, "--answers", tmp_path / "a.jsonl")
-    rows = {row["url"]: (row["verdict"], row["final"]) for row in found.tables["answers"]}
-    assert rows[f"{HOST}/moved"] == ("redirected", f"{HOST}/ok")
-    assert len(rows) == 3
-
-
-@pytest.mark.parametrize(("suffix", "line"), [(".txt", f"{OLD}a\n"), (".hurl", f'GET {OLD}a\n[Options]\nlocation: true\nHTTP *\n[Asserts]\nstatus < 400\nurl == "{NEW}b.html"\n')])
-def test_requests_have_the_form_of_their_suffix(suffix: str, line: str, tmp_path: Path) -> None:
-    path = tmp_path / f"r{suffix}"
-    audited(tmp_path, {"b.html": page()}, "--write-requests", path, old={"a": page("<p>x")}, maps={"_redirects": "/a /b.html 301\n"})
-    assert line in path.read_text()
-
-
-def test_a_form_that_nothing_reads_is_an_error(tmp_path: Path) -> None:
-    assert main(["audit", str(written(tmp_path / "s", {"a.html": page()})), "--write-requests", str(tmp_path / "r.xyz")]) == 2
-
-
 def test_a_map_of_recorded_answers_and_a_moved_page(tmp_path: Path) -> None:
     """The rule to add is written as CSV, because answers have no text for rules."""
     text = f"{OLD}x\nHTTP/1.1 301 Moved\nLocation: {NEW}b.html\n\n"
@@ -410,32 +382,11 @@ def test_secrets_of_the_user_are_for_the_sites_that_the_user_named(tmp_path: Pat
 def test_a_user_in_a_url_is_neither_lost_nor_shown(tmp_path: Path) -> None:
     with serving({"/ok": moved("http://you:pw2@ext.example/there", 301), "/there": sent(b"x")}) as server:
         site = {"index.html": links("http://me:pw1@ext.example/ok", "http://me:pw1@ext.example/gone")}
-        done = live(tmp_path, server, site, "--live", "external", "--write-requests", tmp_path / "r.curl")
+        done = live(tmp_path, server, site, "--live", "external")
     assert [row["verdict"] for row in done.tables["links"]] == ["redirected", "broken"]
     assert done.tables["links"][0]["fix"] is None or "pw2" not in done.tables["links"][0]["fix"]
-    assert "pw" not in str(done.tables["answers"]) + (tmp_path / "r.curl").read_text()
+    assert "pw" not in str(done.tables["answers"])
 
-
-HOSTILE = {  # a link in a document -> what curl and Hurl ask for
-    "/x[1-3].png": "/x[1-3].png",
-    "/{a,b}": "/%7Ba,b%7D",
-    "/?{{token}}": "/?{{token}}",
-    "/%0Aoutput=x": "/%0Aoutput=x",
-    '/"&#10;output = "x': "/%22output%20=%20%22x",
-    "/[": "/[",
-}  # fmt: skip
-
-
-def test_a_url_of_a_document_is_one_url_for_curl(tmp_path: Path) -> None:
-    with serving({"/to-a-file": moved("file:///etc/passwd")}) as server:
-        site = {"index.html": "".join(f"<a href='{HOST}{link}'>x</a>" for link in [*HOSTILE, "/to-a-file"])}
-        site["other.html"] = links("http-x://ext.example/")  # nothing that is asked for over HTTP
-        audited(tmp_path, site, "--write-requests", tmp_path / "r.curl")
-        run = ["curl", "--connect-to", f"::127.0.0.1:{server.port}", "--config", str(tmp_path / "r.curl")]
-        done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
-        assert sorted(one.target for one in server.asked) == sorted([*HOSTILE.values(), "/to-a-file"])
-    assert "root:" not in done.stdout
-    assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize(

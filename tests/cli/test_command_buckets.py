@@ -245,7 +245,7 @@ def test_a_mirror_from_and_into_a_bucket_is_that_of_a_disk(absolve: Runner, buck
         found = {key.removeprefix(out): data for key, data in bucket.files(out).items()}
         assert found.pop("mirror.sqlite")
         assert found == expected
-        assert absolve("mirror", bucket.url(f"in/{name}"), "--zip", bucket.url(f"{name}.zip")).status == 0
+        assert absolve("mirror", bucket.url(f"in/{name}"), "-o", bucket.url(f"{name}.zip")).status == 0
         listed = [absolve("links", place, "--columns", "entity,start,target") for place in (str(tmp_path / name), bucket.url(f"in/{name}"))]
         assert listed[0].out
         assert listed[0].out == listed[1].out

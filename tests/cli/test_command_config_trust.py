@@ -17,10 +17,10 @@ ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
     *"output errors in-place backup from url-map remap-file browser engine".split(),
-    *"zip check serve port network by relative-only prune at keep-errors same absent for banner missing".split(),
-    *"old old-url map fail-on sql queries baseline changed-since fix write-map ignore ignore-file".split(),
+    *"check serve port network by relative-only prune at keep-errors same absent for missing".split(),
+    *"old old-url map fail-on sql baseline changed-since fix write-map ignore ignore-file".split(),
     *"remap only-mapped where resume log base-path unwrap break-signatures file-urls show-credentials".split(),
-    *"header cookies retries concurrency ignore-robots save live resolve answers write-requests depth cache".split(),
+    *"header cookies retries concurrency ignore-robots save live resolve answers depth cache".split(),
 }
 OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]
 

@@ -28,7 +28,7 @@ VALUES: Final = {
 # Runs that would write without --dry-run, and options that contradict one of their others: they end with status 2.
 RUNS: Final = {
     "rewrite": (["site", "-n", "--in-place"], ["site", "-n", "-o", "out/"], ["site/p.html", "-n"], ["site", "--diff"]),
-    "mirror": (["site/c.warc", "-n"], ["site", "-n"], ["site/c.warc", "-n", "-o", "old"], ["site", "-n", "--zip", "m.zip"]),
+    "mirror": (["site/c.warc", "-n"], ["site", "-n"], ["site/c.warc", "-n", "-o", "old"], ["site", "-n", "-o", "m.zip"]),
 }
 REFUSED: Final = {"rewrite": {"resume"}, "mirror": {"browser", "check", "depth", "diff", "serve"}}
 OPTIONS: Final = {

@@ -18,13 +18,13 @@ SMALL = 20  # bytes of the largest file that may be written
 # Outputs, and arguments with which they are written.
 OUTPUTS = (
     *((f"links.{suffix}", "links site") for suffix in "csv tsv json jsonl md html sqlite duckdb parquet".split()),
-    ("d.sqlite", "documents site"), ("o.html", "rewrite site/1.html"), ("m.zip", "mirror c.warc --zip"),
+    ("d.sqlite", "documents site"), ("o.html", "rewrite site/1.html"), ("m.zip", "mirror c.warc"),
     *((f"a.{suffix}", "audit site --url http://h/") for suffix in "jsonl html sqlite duckdb xlsx sarif xml".split()),
     ("list", "mirror c.warc -o m --missing"), ("l.csv", "rewrite site -o out --log"),
 )  # fmt: skip
 STDOUT = (
     "rewrite site/1.html", "rewrite site --diff", "rewrite site -n", "links site", "links site -f csv", "documents site", "base site/1.html",
-    "mirror c.warc -n", "mirror c.warc --zip -", "mirror c.warc -o m --missing -", "audit site --url http://h/ -f jsonl",
+    "mirror c.warc -n", "mirror c.warc -o -", "mirror c.warc -o m --missing -", "audit site --url http://h/ -f jsonl",
     "audit site --url http://h/ --fix --diff", "audit site --url http://h/ --write-map -", "resolve http://h/ x", "config", "completion bash",
     "help", "--version", "--help", *(f"{name} {option}" for name in parser().commands for option in ("-h", "--help")),
 )  # fmt: skip

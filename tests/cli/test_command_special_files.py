@@ -170,7 +170,6 @@ TO_DESCRIPTOR = [
     ("links", "site/a.html", "-o", "link", "--format", "jsonl"),
     ("documents", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl"),
     ("rewrite", "site/a.html", "-o", "/dev/stdout", "--url", "http://h/"),
-    ("mirror", "site/a.html", "--zip", "/dev/stdout", "--url", "http://h/"),
     ("mirror", "site/a.html", "-o", "m", "--missing", "/dev/stdout", "--url", "http://h/"),
     ("audit", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl", "--url", "http://h/"),
 ]
@@ -210,7 +209,7 @@ def test_a_run_whose_output_is_a_file_needs_no_standard_output(site: Path) -> No
         ("rewrite", "-o", "out", "--log", "site/to/log.csv"),
         ("links", "-o", "links.csv", "--errors", "site/to/e"),
         ("mirror", "-o", "site/to/m"),
-        ("mirror", "--zip", "site/to/m.zip"),
+        ("mirror", "-o", "site/to/m.zip"),
         ("mirror", "-o", "m", "--missing", "site/to/missing"),
         ("audit", "-o", "site/to/x.csv"),
         ("audit", "--write-map", "site/to/m.csv"),
@@ -269,7 +268,6 @@ def test_a_pipe_in_the_place_of_a_table_of_an_audit_is_written_and_not_replaced(
     "command",
     [
         ("mirror", "site", "-o", "m", "--missing", "/dev/full"),
-        ("mirror", "site", "--zip", "/dev/full"),
         ("links", "site", "-o", "/dev/full", "--format", "jsonl"),
         ("audit", "site", "-o", "/dev/full", "--format", "jsonl"),
     ],

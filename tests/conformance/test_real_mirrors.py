@@ -72,7 +72,7 @@ def test_a_real_capture_becomes_a_mirror_without_dead_links(
         assert ": dead: " not in "".join(capfd.readouterr())
     assert main(["mirror", str(path), "-o", str(mirror), "-q"]) == code
     assert tree(mirror) == first
-    assert main(["mirror", str(path), "--zip", str(archive), "-q"]) == code
+    assert main(["mirror", str(path), "-o", str(archive), "-q"]) == code
     if archive.exists():
         with zipfile.ZipFile(archive) as packed:
             assert {name: packed.read(name) for name in packed.namelist()} == {name: data for name, (data, _) in first.items()}

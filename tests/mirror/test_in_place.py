@@ -114,7 +114,7 @@ def test_what_the_folder_lacks_is_severed_where_asked(site: Path) -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [["-o", "site/out"], ["--zip", "out.zip"], ["another"], ["--from", "list"], ["--from", "http://h/"], ["--diff", "-n"]],
+    [["-o", "site/out"], ["-o", "out.zip"], ["another"], ["--from", "list"], ["--from", "http://h/"], ["--diff", "-n"]],
     ids=" ".join,
 )
 def test_it_takes_one_folder_and_another_one_for_a_copy(

@@ -90,19 +90,19 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-@pytest.mark.parametrize("output", ["-o", "--zip"])
+@pytest.mark.parametrize("output", ["m", "m.zip"])
 def test_a_run_without_a_document_leaves_the_mirror_as_it_is(
     tmp_path: Path, name: str, output: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "c.har").write_bytes(CAPTURE)
-    out = tmp_path / "m"
-    assert main(["mirror", str(tmp_path / "c.har"), output, str(out)]) == 0
+    out = tmp_path / output
+    assert main(["mirror", str(tmp_path / "c.har"), "-o", str(out)]) == 0
     before = state(tmp_path)
     if (data := EMPTY[name]) is not None:
         (tmp_path / name).write_bytes(data)
     capsys.readouterr()
-    assert main(["mirror", str(tmp_path / name), output, str(out), *(["--prune"] if output == "-o" else [])]) == 3
-    assert main(["mirror", str(tmp_path / name), output, str(tmp_path / "new")]) == 3
+    assert main(["mirror", str(tmp_path / name), "-o", str(out), *(["--prune"] if output == "m" else [])]) == 3
+    assert main(["mirror", str(tmp_path / name), "-o", str(tmp_path / f"new-{output}")]) == 3
     (tmp_path / name).unlink(missing_ok=True)
     assert state(tmp_path) == before
     assert "documents" not in capsys.readouterr().err

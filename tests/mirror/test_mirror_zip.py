@@ -1,4 +1,4 @@
-"""`absolve mirror --zip`: the bytes of the folder in one file, the same for the same capture."""
+"""`absolve mirror -o FILE.zip`: the bytes of the folder in one file, the same for the same capture."""
 
 import io
 import os
@@ -29,7 +29,7 @@ def capture(tmp_path: Path) -> Path:
 
 
 def zipped_at(path: Path, capture: Path, *more: str) -> int:
-    return main(["mirror", str(capture), "--zip", str(path), "-q", *more])
+    return main(["mirror", str(capture), "-o", str(path), "-q", *more])
 
 
 def test_the_zip_has_the_files_of_the_folder_and_its_map(capture: Path, tmp_path: Path) -> None:
@@ -103,17 +103,17 @@ def test_the_zip_and_the_missing_urls_go_to_the_standard_output(
         assert {name: package.read(name) for name in package.namelist()} == {name: other.read(name) for name in other.namelist()}
     assert zipped_at(tmp_path / "m.zip", capture, "--missing", "-") == 0
     assert capfdbinary.readouterr().out == Path("list").read_bytes()
-    assert main(["mirror", str(capture), "--zip", "-"]) == 0
+    assert main(["mirror", str(capture), "-o", "-"]) == 0
     assert b"absolve: standard output: 4 documents" in capfdbinary.readouterr().err
     assert zipped_at(Path("-"), capture, "--missing", "-") == 2
-    assert b"--zip and --missing both write to the standard output" in capfdbinary.readouterr().err
+    assert b"the ZIP and --missing both write to the standard output" in capfdbinary.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.har", "list", "m.zip"]
 
 
 def test_no_zip_is_written_to_a_terminal(capture: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("absolve.cli.mirror.is_terminal", lambda _: True)
     assert zipped_at(Path("-"), capture) == 2
-    assert "a ZIP cannot be written to a terminal: give --zip FILE" in capsys.readouterr().err
+    assert "a ZIP cannot be written to a terminal: give -o FILE.zip" in capsys.readouterr().err
 
 
 def test_an_output_named_zip_is_one_and_a_check_names_the_way_to_its_files(

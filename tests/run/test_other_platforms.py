@@ -52,7 +52,7 @@ COMMANDS = {
     "errors to a file": ["rewrite index.html none.html --url http://h/ --in-place --errors errors.jsonl"],
     "a mirror": ["mirror ../capture.har -o ../OUT", "mirror --check ../OUT"],
     "a mirror that exists": ["mirror ../capture.har -o ../OUT"] * 2,
-    "a mirror in a ZIP": ["mirror ../capture.har --zip ../OUT.zip"],
+    "a mirror in a ZIP": ["mirror ../capture.har -o ../OUT.zip"],
 }
 
 

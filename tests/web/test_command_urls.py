@@ -173,7 +173,7 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
     ("arguments", "message"),
     [
         (("rewrite", "http://h.example/", "--in-place"), "--in-place cannot replace http://h.example/"),
-        (("mirror", "http://h.example/"), "a mirror needs -o DIR or --zip FILE"),
+        (("mirror", "http://h.example/"), "a mirror needs -o DIR, or -o FILE.zip"),
         (("mirror", "http://h.example/", "-o", "m", "--relative-only"), "--relative-only takes one folder"),
         (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --from URL"),
         (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),

@@ -27,7 +27,7 @@ COMMANDS = (
     "mirror crawl.warc -o mirror",
     "mirror --check mirror",
     "check site -o check.html",
-    "audit site --old out --old-url http://192.0.2.7/ -o report.html --write-requests ask.txt",
+    "audit site --old out --old-url http://192.0.2.7/ -o report.html",
 )
 
 

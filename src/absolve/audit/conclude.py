@@ -89,7 +89,7 @@ def conclude(
     suggest(connection)
     connection.execute("CREATE OR REPLACE TABLE missing_folders (url VARCHAR, folder VARCHAR)")
     insert(connection, "missing_folders", _missing_folders(connection))
-    run(connection, "70_pages.sql", question)
+    run(connection, "70_pages.sql")
     connection.execute(tables.created("answers"))
     if len(answers):
         insert(connection, "answers", answered.table(connection, answers, question))
@@ -102,7 +102,7 @@ def conclude(
     connection.execute("CREATE OR REPLACE TABLE meanings (name VARCHAR, title VARCHAR)")
     insert(connection, "meanings", titles())
     for name in ("80_causes.sql", "90_results.sql", "95_changes.sql"):
-        run(connection, name, question)
+        run(connection, name)
     if len(answers):
         connection.execute(_ANSWERED)
     connection.execute(_COUNTS)

@@ -24,7 +24,6 @@ from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from absolve.audit.content import Match, Pair
     from absolve.audit.ignoring import Ignore
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     Headings = list[tuple[int, str | None]]  # of resources: the text of their h1 elements
     Compare = Callable[[Sequence[tuple[int, int]]], tuple[list[Match], list[Pair], Headings]]
 
-# Statements of files of queries: none that writes a file, loads an extension or changes a setting.
-_HARMLESS: Final = frozenset({"CREATE", "CREATE_FUNC", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "SELECT"})
 _NOT_UTF_8: Final = re.compile("%[89A-F]")  # in a decoded path
 _SLASHES: Final = re.compile("/{2,}")
 _LEGACY: Final = "windows-1252"  # what escapes mean that are not UTF-8, most often
@@ -48,8 +45,8 @@ class Question(NamedTuple):
     """What is asked of an audit.
 
     `new_url`, `old_url`: the URL of the root of each site. `server`: how URLs find files. `threshold`: the similarity
-    from which two contents are the same. `entries`: URLs of pages that need no link. `queries`: a folder with changed
-    copies of the queries. `ignores`: what is known and accepted. `other_old_urls`: roots of more hosts of the old site.
+    from which two contents are the same. `entries`: URLs of pages that need no link. `ignores`: what is known and
+    accepted. `other_old_urls`: roots of more hosts of the old site.
     """
 
     new_url: str
@@ -57,45 +54,17 @@ class Question(NamedTuple):
     server: Server = SERVERS["plain"]
     threshold: float = 0.8
     entries: tuple[str, ...] = ()
-    queries: Path | None = None
     ignores: tuple[Ignore, ...] = ()
     other_old_urls: tuple[str, ...] = ()
 
 
-def run(connection: Any, name: str, question: Question) -> None:
-    """Run one file of queries. Raise UsageError if the user's copy of it is wrong."""
-    import duckdb
-
-    text = text_of(name, question.queries)
-    theirs = question.queries / name if question.queries is not None and (question.queries / name).is_file() else None
-    try:
-        if theirs is not None and not {one.type.name for one in connection.extract_statements(text)} <= _HARMLESS:
-            words = "a query may only create, fill and change tables, views and macros"
-            raise UsageError(f"{theirs}: {words}")
-        connection.execute(text)
-    except duckdb.Error as error:
-        if theirs is None:
-            raise
-        raise UsageError(f"{theirs}: {str(error).partition(chr(10))[0]}") from error
+def run(connection: Any, name: str) -> None:
+    """Run one file of queries."""
+    connection.execute(text_of(name))
 
 
-def check_names(folder: Path) -> None:
-    """Raise UsageError unless the files of a folder are queries, by their names; any other would not be read."""
-    own = {path.name for path in (resources.files("absolve.audit") / "queries").iterdir()}
-    found = sorted(path.name for path in folder.glob("*.sql"))
-    other = next((name for name in found if name not in own), None)
-    if other is not None or not found:
-        what = f"{other} has no name of a query" if other else "no query is in it"
-        raise UsageError(f"--queries {folder}: {what}; queries are {', '.join(sorted(own))}")
-
-
-def text_of(name: str, folder: Path | None = None) -> str:
-    """Return the text of a file of queries: that of the user's folder, if it is there."""
-    if folder is not None and (folder / name).is_file():
-        try:
-            return (folder / name).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--queries: {folder / name} cannot be read as UTF-8") from error
+def text_of(name: str) -> str:
+    """Return the text of a file of queries."""
     return (resources.files("absolve.audit") / "queries" / name).read_text("utf-8")
 
 
@@ -128,9 +97,9 @@ def prepare(connection: Any, question: Question) -> None:
     connection.execute("CREATE OR REPLACE TABLE respelled (url VARCHAR, key VARCHAR)")
     _add_functions(connection)
     _add_scopes(connection, question)
-    run(connection, "00_macros.sql", question)
+    run(connection, "00_macros.sql")
     _add_spellings(connection)
-    run(connection, "10_resources.sql", question)
+    run(connection, "10_resources.sql")
 
 
 def _add_functions(connection: Any) -> None:
@@ -163,7 +132,7 @@ def _add_spellings(connection: Any) -> None:
 
 def locate(connection: Any, question: Question) -> None:
     """Find the URLs in the table `wanted`, and try odd spellings of those that are not there."""
-    run(connection, "20_located.sql", question)
+    run(connection, "20_located.sql")
     odd = (
         "SELECT DISTINCT l.url, l.path FROM located l SEMI JOIN wanted USING (side, url)"
         " SEMI JOIN (SELECT DISTINCT side, site FROM served) s ON s.side = l.side AND s.site = l.site"
@@ -179,7 +148,7 @@ def locate(connection: Any, question: Question) -> None:
         connection.execute(
             "DELETE FROM located WHERE resource IS NULL AND variant IS NULL AND url IN (SELECT url FROM respelled)"
         )
-        run(connection, "20_located.sql", question)
+        run(connection, "20_located.sql")
 
 
 def _respelled(path: str) -> Iterator[str]:
@@ -381,25 +350,25 @@ def judge(
 
     `answered` fills `answered` and `working` with what servers answered, and returns the rules that these answers are.
     """
-    run(connection, "15_asked.sql", question)
-    run(connection, "12_old_urls.sql", question)
+    run(connection, "15_asked.sql")
+    run(connection, "12_old_urls.sql")
     locate(connection, question)
-    run(connection, "25_counterparts.sql", question)
+    run(connection, "25_counterparts.sql")
     locate(connection, question)
     connection.execute(_ANSWERED)
     rules = all_rules(connection, question, [*sets, *(answered() if answered is not None else ())])
     follow(connection, rules)
     locate(connection, question)
-    run(connection, "30_led.sql", question)
+    run(connection, "30_led.sql")
     compare(connection, compared if question.old_url is not None else None)
-    run(connection, "60_urls.sql", question)
+    run(connection, "60_urls.sql")
     for name in ("40_ends.sql", "42_places.sql", "45_targets.sql"):
-        run(connection, name, question)
-    run(connection, "50_findings.sql", question)
-    run(connection, "52_old_targets.sql", question)
+        run(connection, name)
+    run(connection, "50_findings.sql")
+    run(connection, "52_old_targets.sql")
     locate(connection, question)
     for name in ("55_relocated.sql", "42_places.sql", "57_repaired.sql"):
-        run(connection, name, question)
+        run(connection, name)
     _add_fixes(connection)
     return rules
 

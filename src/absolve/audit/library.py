@@ -48,7 +48,6 @@ DEFAULTS: Final[dict[str, Any]] = {
     "ignore": (),
     "ignore_file": (),
     "answers": (),
-    "queries": None,
     "baseline": None,
     "changed_since": None,
     "fail_on": None,
@@ -59,8 +58,8 @@ DEFAULTS: Final[dict[str, Any]] = {
 }
 OPTIONS: Final = frozenset({*DEFAULTS, "jobs", "on_diagnostic"})
 _SEVERAL: Final = ("old_url", "entry", "ignore", "ignore_file", "answers", "include", "exclude")
-_TEXTS: Final = ("map_format", "server", "queries", "baseline", "changed_since")
-_OF_PATHS: Final = frozenset({"ignore_file", "answers", "queries", "baseline"})
+_TEXTS: Final = ("map_format", "server", "baseline", "changed_since")
+_OF_PATHS: Final = frozenset({"ignore_file", "answers", "baseline"})
 # What the command has, too, and the library leaves out.
 _REST: Final[dict[str, Any]] = {
     "from_": None, "url_map": None, "cookies": None, "file_urls": False, "places": "places", "resolve": (), "named": (),
@@ -156,7 +155,7 @@ def audit(
     format of its suffix.
 
     `options` are those of `absolve audit`, by the same names: url and old_url (of the roots of the sites), map_format,
-    server, similar, entry, ignore, ignore_file, answers, queries, baseline, changed_since, fail_on (verdicts that are
+    server, similar, entry, ignore, ignore_file, answers, baseline, changed_since, fail_on (verdicts that are
     errors in reports), include, exclude, default_url, mirror_layout, profile, jobs (processes; 1 by default), and
     on_diagnostic. Servers are asked by the command alone (`--live`), which leaves files for `answers`.
 

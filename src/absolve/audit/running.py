@@ -75,8 +75,6 @@ def _read(options: Any) -> list[str]:
     """Return the names of all files that the run reads, of a Parquet baseline those of its tables."""
     names = [*options.inputs, *options.old, *options.maps, *options.answers, *options.ignore_file]
     names += [name for name in (options.baseline, options.url_map, options.from_, options.cookies) if name is not None]
-    if options.queries is not None:
-        names += map(str, Path(options.queries).glob("*.sql"))
     return names
 
 
@@ -200,7 +198,7 @@ def _judged(
     parquet: Collection[str],
     answered: Callable[[], Sequence[RuleSet]],
 ) -> maps.Rules:
-    """Judge, and return all rules. Raise UsageError for a damaged Parquet file, or a changed query that fails."""
+    """Judge, and return all rules. Raise UsageError for a damaged Parquet file."""
     import duckdb
 
     try:
@@ -208,9 +206,7 @@ def _judged(
     except duckdb.Error as error:
         for wrong in load.unreadable_links(connection, parquet):
             raise UsageError(f"{wrong.name}: {wrong.text}: leave it out, or make it again") from error
-        if question.queries is None:
-            raise
-        raise UsageError(f"--queries: {str(error).partition(chr(10))[0]}") from error
+        raise
 
 
 def _check_repairs(options: Any, question: Question, course: Course) -> None:
@@ -325,7 +321,6 @@ def _question(connection: Any, options: Any) -> Question:
         servers.named(options.server),
         options.similar,
         tuple(map(_entry, options.entry)),
-        Path(options.queries) if options.queries is not None else None,
         tuple(_ignores(options)),
         tuple(map(judge.root, others)),
     )

@@ -156,7 +156,7 @@ def _contents(name: str, entities: Iterable[str], reading: ReadOptions) -> Itera
             return
         how = reading._replace(settings=reading.settings._replace(documents=True))
         walked = documents.Documents(name)
-        for segment in segments(Input(name, Path(name).name), how, every=True):
+        for segment in segments(Input(name, Path(name).name), how):
             if segment.entity is not None:
                 yield from _inside(walked, segment.entity, wanted)
     except (OSError, ValueError, DocumentError):  # it was reported when the rows were made, or is of another machine

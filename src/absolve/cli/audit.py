@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from absolve.audit import answered, judge, live, servers, tables
+from absolve.audit import answered, live, servers, tables
 from absolve.cli import crawling, failures
 from absolve.cli.hints import is_url
 from absolve.core.errors import UsageError, in_short
@@ -65,7 +65,3 @@ def _check(options: argparse.Namespace) -> None:
     if options.save is not None and not is_asked:
         raise UsageError("--save needs --live, or a URL: it keeps what servers answer")
     servers.named(options.server)
-    if options.queries is not None:
-        if not Path(options.queries).is_dir():
-            raise UsageError(f"--queries {options.queries} is no folder")
-        judge.check_names(Path(options.queries))

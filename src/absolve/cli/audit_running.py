@@ -17,7 +17,6 @@ from absolve.audit import (
     maps,
     outputs,
     repair,
-    requests,
     running,
     sites,
     why,
@@ -74,8 +73,6 @@ def run(
         wrote = _write(connection, options, failing, found.found)
         if options.write_map is not None:
             wrote += _write_map(options.write_map, connection, found.rules, report)
-        if options.write_requests is not None:
-            wrote.append(requests.write(Path(options.write_requests), connection))
         if options.sql is not None:
             _query(connection, options)
         fixed = _fix(connection, options, found.found, folder, report) if options.fix else False
@@ -98,12 +95,10 @@ def check_outputs(options: argparse.Namespace) -> None:
         if name == special_files.STDOUT and not outputs.is_stream(form):
             raise UsageError(f"{form} cannot be written to the standard output: give -o FILE")
     _check_stdout(options)
-    if options.write_requests is not None:
-        requests.form_of(Path(options.write_requests))
     if options.write_map not in {None, special_files.STDOUT}:
         maps.form_of(Path(options.write_map))
     files = [path for name in options.outputs for path in outputs.paths(name, options.format)]
-    others = (options.write_map, options.errors, options.write_requests, options.save)
+    others = (options.write_map, options.errors, options.save)
     files += [Path(name) for name in others if name not in {None, special_files.STDOUT}]
     running.check_outputs(options, files)
 

@@ -121,7 +121,7 @@ def _documents(input_: Input, how: ReadOptions, entity: Entity) -> Iterator[Enti
     if not load.is_archive(input_, how):
         yield from _outermost(entity)
         return
-    for segment in load.each(input_, how, every=True):
+    for segment in load.each(input_, how):
         if segment.entity is not None:
             yield from _outermost(segment.entity)
 
@@ -138,7 +138,7 @@ def _entities(input_: Input, how: ReadOptions, report: Report, *, inside: bool) 
     """Yield the document of an input and, if `inside`, the documents in it; an archive is one document."""
     is_first = True
     room = how.settings.max_rows_bytes
-    for segment in load.each(input_, how, every=inside):
+    for segment in load.each(input_, how):
         for diagnostic in segment.diagnostics:
             report.finding(diagnostic)
         if segment.entity is None:

@@ -162,7 +162,7 @@ _COMMANDS: Final = (
     ("export csv excel table", "absolve links INPUT -o links.csv, .xlsx, .sqlite and more"),
     ("sitemap", "absolve documents SITE --format sitemap"),
     ("inline single-file pack bundle embed", "absolve mirror INPUT -o page.html writes one file"),
-    ("zip", "absolve mirror INPUT --zip FILE"),
+    ("zip", "absolve mirror INPUT -o FILE.zip"),
     ("unpack unzip unwarc", "absolve mirror INPUT -o FOLDER makes a folder of an archive"),
     ("report html", "absolve audit SITE -o report.html"),
     ("list ls extract urls list-links find grep", "absolve links INPUT lists links"),

@@ -53,23 +53,20 @@ def run(options: argparse.Namespace, report: Report) -> None:
         raise UsageError("--browser needs --check DIR")
     if options.json and (options.relative_only or not options.dry_run):
         raise UsageError("--json needs --check DIR, or --dry-run of a new mirror")
+    options.zip, options.output = (options.output, None) if _is_zip(options.output) else (None, options.output)
     start = _start(options)
     failures.check(options)
     if options.relative_only:
         many.names(options)
         if start is not None:
             raise UsageError("--relative-only changes a whole folder: leave --from URL out")
-        if options.banner:
-            raise UsageError("--relative-only changes nothing but links: leave --banner out")
         with journal.unwritable("--relative-only"):
             mirror_in_place.in_place(options, report)
         return
     if options.diff:
         raise UsageError("--diff of a mirror needs --relative-only: --dry-run prints the paths of a new one")
-    if options.zip is None and _is_zip(options.output):
-        options.zip, options.output = options.output, None
     if options.output is None and options.zip is None and not options.dry_run:
-        raise UsageError("a mirror needs -o DIR or --zip FILE", hints.output_meant(options.inputs))
+        raise UsageError("a mirror needs -o DIR, or -o FILE.zip", hints.output_meant(options.inputs))
     packing.form_of(options.output or "")  # before anything is asked for
     with crawling.captured(options, report, needs=True) as urls:
         if urls is None:
@@ -80,8 +77,10 @@ def run(options: argparse.Namespace, report: Report) -> None:
 
 
 def _is_zip(output: str | None) -> bool:
-    """Return whether an output is the name of a ZIP, and no folder that is there."""
-    return output is not None and output.lower().endswith(".zip") and not is_folder(output)
+    """Return whether an output is a ZIP: a name with its suffix, and no folder that is there; the standard output."""
+    if output is None:
+        return False
+    return special_files.is_stdout(output) or (output.lower().endswith(".zip") and not is_folder(output))
 
 
 def _run(start: str | None, asked: list[str], options: argparse.Namespace, report: Report) -> None:
@@ -131,7 +130,6 @@ def _make(
         leftovers.token(),
         lazy=options.lazy,
         start=first,
-        banner=options.banner,
         named=((many.names(options)[0], ", ".join(asked)),) if asked else (),
     )
     order = making.Order(how, choice, start, options.depth, first, options.resume, options.prune)
@@ -175,9 +173,9 @@ def _check_stdout(options: argparse.Namespace) -> None:
     """Raise UsageError if two results would be mixed on the standard output, or a ZIP would be on a terminal."""
     zips = options.zip is not None and special_files.is_stdout(options.zip)
     if zips and options.missing is not None and special_files.is_stdout(options.missing):
-        raise UsageError("--zip and --missing both write to the standard output: give one of them a file")
+        raise UsageError("the ZIP and --missing both write to the standard output: give one of them a file")
     if zips and is_terminal(sys.stdout):
-        raise UsageError("a ZIP cannot be written to a terminal: give --zip FILE")
+        raise UsageError("a ZIP cannot be written to a terminal: give -o FILE.zip")
 
 
 def _finish_run(

@@ -44,7 +44,7 @@ def in_place(options: argparse.Namespace, report: Report) -> None:
     With -o the files are written there, and the folder stays.
     """
     if options.zip is not None:
-        raise UsageError("--relative-only writes the files of a folder: leave --zip out")
+        raise UsageError("--relative-only writes the files of a folder: give -o FOLDER")
     if len(options.inputs) != 1 or not inputs.is_folder(options.inputs[0]) or options.from_ is not None:
         raise UsageError("--relative-only takes one folder")
     if options.output is not None and buckets.is_bucket(options.output):

@@ -224,7 +224,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "write the mirror into DIR, or *.zip or *.zim; one page with all that it needs into *.html or *.mhtml",
             rivals="place",
         ),
-        Option("--zip FILE", "mirror", "write it into one ZIP file, or to -", rivals="place"),
         Option("--check DIR", "mirror", "check any mirror: dead links, changed files, names", rivals="place"),
         Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),
         Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=whole(0, 65535), default=0),
@@ -312,7 +311,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         _harmless("--json", "browser", "with --compare: print JSON; a list is JSON lines"),
         _harmless("--json", "resolve config", "print JSON"),
         Option("--sql QUERY", "audit", "print the result of a query over the tables of results"),
-        Option("--queries DIR", "audit", "a folder with changed copies of queries"),
         _harmless("--why URL", "audit", "print step by step how the verdict of this URL, old or new, came about"),
         Option("--baseline FILE", "audit", "an earlier output: report what is new, what is healed"),
         Option(
@@ -409,7 +407,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             default="keep",
         ),
         Option("--for", "mirror", "how it will be read", choices=("file", "server"), default="file"),
-        Option("--banner", "mirror", "add a line to each page: where and when it was captured"),
         Option(
             "--missing FILE", "mirror", "write the URLs that this copy lacks, one per line (not links to other sites)"
         ),
@@ -470,11 +467,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             "with --live: connect to this server for HOST, as in old.example=http://127.0.0.1:8080; may be repeated",
             type=resolved,
             repeats=True,
-        ),
-        Option(
-            "--write-requests FILE",
-            "audit",
-            "write the requests to make, in the format of the suffix: .curl, .hurl or .txt",
         ),
     ),
     "what is known and accepted": (

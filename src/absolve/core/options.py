@@ -133,7 +133,6 @@ class MirrorOptions(PlanOptions, total=False):
     start: str | URLObject | None
     depth: int | None
     lazy: bool
-    banner: bool
     prune: bool
     jobs: int
     on_diagnostic: OnDiagnostic | None

@@ -22,7 +22,6 @@ from absolve.document.walk import walk
 from absolve.formats import registry
 from absolve.mirror import absent, extensions
 from absolve.mirror import map as maps
-from absolve.mirror.banner import is_own
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.paths import MAP, refused
 from absolve.mirror.payloads import is_walked
@@ -217,7 +216,7 @@ AND typeof(media_type) IN ('text', 'null') AND typeof(digest) IN ('text', 'null'
         if target.startswith("file:"):
             self.links += 1
             self._local(path, resolved, target, found)
-        elif target.startswith(("http:", "https:")) and not is_identity(resolved) and not is_own(resolved):
+        elif target.startswith(("http:", "https:")) and not is_identity(resolved):
             url = target.partition("#")[0]
             if self._lookup is None:
                 self._web[url].append((path, *self._place(resolved)))

@@ -14,7 +14,7 @@ from absolve.document.walk import inners
 from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
 from absolve.formats.html.start_tags import attributes, every_attribute, start_tags
-from absolve.mirror import banner, browsers, security_policy
+from absolve.mirror import browsers, security_policy
 from absolve.mirror.browsers import lowered, may_need_server, needs_server
 from absolve.mirror.policy import Note
 from absolve.rewriting import rewriter
@@ -43,13 +43,10 @@ def relinked(entity: Entity, policy: Callable[[Resolved], str | None], tally: re
     return rewriter.rewrite(entity, policy, tally=tally)
 
 
-def rewritten(
-    entity: Entity, policy: MirrorPolicy, label: str | None, *, for_server: bool = False, date: str | None = None
-) -> bytes:
+def rewritten(entity: Entity, policy: MirrorPolicy, label: str | None, *, for_server: bool = False) -> bytes:
     """Return the new bytes of a document; the same object if nothing changes.
 
-    `label` is the charset that the container stated for it. `date` is that of the capture, "" if it is not known: with
-    one a page gets a banner. Raise DocumentError as `rewriter.rewrite` does.
+    `label` is the charset that the container stated for it. Raise DocumentError as `rewriter.rewrite` does.
     """
     own: dict[int, list[Edit]] = {}
     in_force = [(-1, security_policy.directives(text)) for text in security_policy.of_header(policy.fields)]
@@ -71,16 +68,7 @@ def rewritten(
         first.append(declared[0])
     if policy.fields and entity.media_type == registry.HTML:
         first += _guards(entity, policy, is_declared=declared is not None and declared[0].new.startswith(b"<meta"))
-    if date is not None and entity.media_type == registry.HTML:
-        first += _banner(entity, policy, date)
     return splice(entity.data, _disjoint([*first, *_lowered(entity, own), *found]))
-
-
-def _banner(entity: Entity, policy: MirrorPolicy, date: str) -> Iterator[Edit]:
-    found = banner.edit(entity.data, entity.charset, policy.url, date)
-    if found is not None:
-        policy.seen.notes.append(Note(entity, found.start, "banner", "states where and when it was captured"))
-        yield found
 
 
 def _guards(entity: Entity, policy: MirrorPolicy, *, is_declared: bool) -> list[Edit]:

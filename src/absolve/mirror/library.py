@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 CALL: Final = "absolve.mirror()"
 OF_PLAN: Final = frozenset({"at", "by", "keep_errors", "same", "absent", "profile"})
 OPTIONS: Final = OF_PLAN | frozenset(
-    "url default_url mirror_layout include exclude start depth prune lazy banner jobs on_diagnostic".split()
+    "url default_url mirror_layout include exclude start depth prune lazy jobs on_diagnostic".split()
 )
 
 
@@ -103,7 +103,7 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
     `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root), default_url,
     mirror_layout, include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
     single file begins with it), at (a date), by ("host", "site", "capture"), keep_errors, same, absent ("keep",
-    "sever"), profile, lazy, banner, prune, jobs (processes; 1 by default), and on_diagnostic.
+    "sever"), profile, lazy, prune, jobs (processes; 1 by default), and on_diagnostic.
 
     Raise MissingFileError for a path that is not there, UsageError for an invalid value, TypeError for an unknown
     option, DocumentError if the inputs hold no document with a URL. An input that cannot be read is in `failures`, and
@@ -187,7 +187,6 @@ def _order(files: given.Given, run: Course, options: dict[str, Any]) -> making.O
         lazy=arguments.flag_of(options.get("lazy", False), "lazy"),
         start=start or files.url,
         named=(*files.shown.items(), *([(files.made, "documents")] if files.made else [])),
-        banner=arguments.flag_of(options.get("banner", False), "banner"),
     )
     depth = options.get("depth")
     if depth is not None and (start is None or not isinstance(depth, int) or depth < 0):

@@ -86,7 +86,7 @@ def into(output: str, order: Order, course: Course, done: Done) -> None:
             _into_folder(folder, order, course, done, pack)
     else:
         write.check_folder(Path(output))
-        plan.check_new_folder(output, "a mirror is a folder, a ZIP (--zip FILE), .html, .mhtml or .zim")
+        plan.check_new_folder(output, "a mirror is a folder, a file .zip, .html, .mhtml or .zim")
         plan.make_above(output)
         with created(output) as folder, alone(folder.path):
             _into_folder(folder, order, course, done)
@@ -145,7 +145,7 @@ def _into_folder(
 ) -> None:
     """Make the mirror in a folder; `pack` makes one file of it, before the counts are printed."""
     how = order.how._replace(folder=folder, map=str(Path(folder.path) / maps.WORKING))
-    facts = (repr((how.severs, how.for_server)), repr((how.reading, how.lazy, how.banner)))
+    facts = (repr((how.severs, how.for_server)), repr((how.reading, how.lazy)))
     state = write.state_of(how.sources, order.choice, facts)
     has_failed = bool(course.reports.failures)
     was_killed = any((Path(folder.path) / f"{maps.WORKING}{suffix}").is_file() for suffix in ("", ".old"))

@@ -176,7 +176,8 @@ class _Inlined:
             self._made[held.path] = f"data:{held.media_type};base64,{b64encode(self.of(held)).decode()}"
         self._left -= len(self._made[held.path])
         if self._left < 0:
-            raise UsageError(f"{held.url}: the page would have more than {_MOST >> 20} MB: --zip keeps its files apart")
+            text = f"the page would have more than {_MOST >> 20} MB: -o FILE.zip keeps its files apart"
+            raise UsageError(f"{held.url}: {text}")
         return self._made[held.path]
 
 

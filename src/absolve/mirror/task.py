@@ -74,7 +74,7 @@ class MirrorOptions(NamedTuple):
     `map` is the working copy of the map. `folder` is None for a ZIP: then the bytes are returned. `links_only`: nothing
     but links changes. `counts_only`: nothing is written, the links that would change are counted. `lazy`: that of
     `MirrorPolicy`; links in attributes that scripts read lead to files in any case. `start` is the URL of the page that
-    the entry page names first. `banner`: each page states where and when it was captured. `named`: paths of temporary
+    the entry page names first. `named`: paths of temporary
     files among the sources, each with a name for people, the same in each run. `show` returns the lines that show the
     edits of a file: with `counts_only`, in place of its counts.
     """
@@ -91,7 +91,6 @@ class MirrorOptions(NamedTuple):
     counts_only: bool = False
     lazy: bool = False
     start: str | None = None
-    banner: bool = False
     named: tuple[tuple[str, str], ...] = ()
     show: Callable[[str, bytes, Sequence[Edit]], Iterable[bytes]] | None = None
 
@@ -317,8 +316,7 @@ def _new_bytes(
             if how.show is not None:
                 found.append(StdoutBytes(b"".join(how.show(name, entity.data, rewriter.edits(entity, in_place)))))
         return data, found
-    date = item.date if how.banner else None
-    data = edits.rewritten(entity, policy, label, for_server=how.for_server, date=date)
+    data = edits.rewritten(entity, policy, label, for_server=how.for_server)
     if entity.media_type == registry.XML and any(note.code == "charset" for note in policy.seen.notes):
         found += _no_longer_read(how, item, payload, data)
     return data, found

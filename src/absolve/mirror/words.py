@@ -109,11 +109,9 @@ _CHANGES: Final = {
         "A browser or a shell would run a file of this name, and it was no such file: its name has another ending.",
     ),
 }
-_ADDED: Final = {"banner": Words("banner added", "banners added")}
-NOTES: Final = _LIMITS | _CHANGES | _ADDED
+NOTES: Final = _LIMITS | _CHANGES
 LIMITS: Final = tuple(_LIMITS)
 CHANGES: Final = tuple(_CHANGES)
-ADDED: Final = tuple(_ADDED)
 
 _FAULTS: Final = {
     "dead": Words("link to a missing file", "links to missing files"),
@@ -161,4 +159,3 @@ def summary(working: Working, *, is_page: bool = False) -> Iterator[str]:
     yield from (of_note(code, noted[code]) for code in LIMITS if code in noted)
     if changed := sum(noted.get(code, 0) for code in CHANGES):
         yield CHANGED.counted(changed)
-    yield from (of_note(code, noted[code]) for code in ADDED if code in noted)

@@ -135,7 +135,7 @@ def _is_text(path: str) -> bool:
 def check_folder(folder: Path) -> None:
     """Raise UsageError for a DIR that is no folder."""
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"-o {folder}: this is a file, and a mirror is a folder (--zip FILE writes one file)")
+        raise UsageError(f"-o {folder}: this is a file, and a mirror is a folder (FILE.zip is one file)")
 
 
 def finish(
