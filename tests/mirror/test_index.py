@@ -13,7 +13,7 @@ from absolve.encodings.charsets import lookup
 from absolve.mirror import absent, index, texts, tree
 from absolve.mirror.index import MARK, page
 from absolve.mirror.map import Finished, Working
-from absolve.mirror.paths import Placed, folder_of
+from absolve.mirror.paths import folder_of
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def working() -> Iterator[Working]:
 
 
 def shown(working: Working, *every: Finished, start: str | None = None) -> str:
-    rows = [row(one.url, n)._replace(folder=folder_of(Placed(one.url, ""), "host")) for n, one in enumerate(every)]
+    rows = [row(one.url, n)._replace(folder=folder_of(one.url)) for n, one in enumerate(every)]
     rows.append(row("http://h/moved", 99, "http://h/b", is_held=False))
     working.plan(rows, [], ["far/c.warc"], "host", labels=["c.warc"])
     paths = dict(working.rows("SELECT url, path FROM plan"))

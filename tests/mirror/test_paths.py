@@ -34,7 +34,7 @@ TYPES = st.sampled_from(["text/html", "text/css", "image/png", "application/octe
 def paths(urls: list[Placed], layout: str = "host") -> dict[str, str]:
     folders: dict[str, list[Placed]] = defaultdict(list)
     for one in urls:
-        folders[folder_of(one, layout)].append(one)
+        folders[folder_of(one.url)].append(one)
     counts = {folder: len(files) for folder, files in folders.items()}
     return dict(named(counts, lambda folder: folders.get(folder, ()), layout))
 
@@ -134,14 +134,9 @@ def test_a_layout_has_the_folders_that_its_name_says(layout: str, urls: list[str
     assert list(map(paths(placed_, layout).get, urls)) == found
 
 
-def test_the_dates_of_captures_are_folders() -> None:
-    one = Placed("http://h/a.css", "text/css", "20240501000000")
-    assert paths([one], "capture") == {one.url: "20240501000000/h/a.css"}
-
-
 def test_an_unknown_layout_is_refused() -> None:
     assert check_layout("site") == "site"
-    with pytest.raises(UsageError, match="--by must be one of host, site, capture"):
+    with pytest.raises(UsageError, match="--by must be one of host, site"):
         check_layout("date")
 
 

@@ -54,7 +54,6 @@ def test_several_inputs_are_one_capture() -> None:
     [
         ({}, "h/b.html"),
         ({"by": "site"}, "b.html"),
-        ({"by": "capture"}, "20240501000000/h/b.html"),
     ],
 )
 def test_the_layout_decides_the_folder(options: dict[str, Any], path: str) -> None:

@@ -102,7 +102,7 @@ def mirror(inputs: One | Iterable[One], output: str | os.PathLike[str], **option
 
     `options` are those of `absolve mirror`, by the same names: url (of a folder that of its root), default_url,
     mirror_layout, include, exclude, start (the URL of a page: hold only what it leads to, in at most `depth` links; a
-    single file begins with it), at (a date), by ("host", "site", "capture"), keep_errors, same, absent ("keep",
+    single file begins with it), at (a date), by ("host", "site"), keep_errors, same, absent ("keep",
     "sever"), profile, lazy, prune, jobs (processes; 1 by default), and on_diagnostic.
 
     Raise MissingFileError for a path that is not there, UsageError for an invalid value, TypeError for an unknown

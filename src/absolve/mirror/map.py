@@ -182,9 +182,8 @@ class Working:
         self.commit()
 
     def _placed(self, folder: str) -> Iterator[paths.Placed]:
-        query = "SELECT url, shown, date, looks FROM plan WHERE folder = ?"
-        for url, shown_, date, looks in self._db.execute(query, (folder,)).fetchall():
-            yield paths.Placed(url, shown_, capture.digits_of(date or ""), looks)
+        query = "SELECT url, shown, looks FROM plan WHERE folder = ?"
+        yield from (paths.Placed(*row) for row in self._db.execute(query, (folder,)).fetchall())
 
     def mark_unread(self) -> None:
         """Note that something that was given could not be read: nothing is removed then."""

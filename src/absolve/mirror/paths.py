@@ -121,7 +121,7 @@ def clipped(text: str, most: int) -> str:
 # --- paths of URLs ----------------------------------------------------------------------------------------------------
 
 MAP: Final = "mirror.sqlite"
-LAYOUTS: Final = ("host", "site", "capture")
+LAYOUTS: Final = ("host", "site")
 MOST_CHARACTERS: Final = 240  # of a path
 _MOST_OF_FOLDER: Final = 208  # characters of a folder's path: what is deeper goes to a folder of its own below the host
 _MOST_OF_NAME: Final = 31  # characters that are left for a name then
@@ -135,14 +135,13 @@ _DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 
 
 class Placed(NamedTuple):
-    """A URL that needs a path: `url` is its key, `media_type` has no parameters, `date` has 14 digits or none.
+    """A URL that needs a path: `url` is its key, `media_type` has no parameters.
 
     `looks` is what `browsers.markup` returns of the content.
     """
 
     url: str
     media_type: str
-    date: str = ""
     looks: str = ""
 
 
@@ -169,12 +168,12 @@ def check_layout(layout: str) -> str:
     return layout
 
 
-def folder_of(one: Placed, layout: str) -> str:
+def folder_of(url: str) -> str:
     """Return the folder of a URL, as it is in the URL: its key for `named`."""
-    folder = split(one.url)[0]
+    folder = split(url)[0]
     if len(folder) > _LONGEST or folder.count("/") > _DEEPEST:  # else its parts take quadratic memory
         folder = f"{folder[:_LONGEST].partition('/')[0]}/~{letters(folder, 4)}"
-    return f"{one.date or 'undated'}/{folder}" if layout == "capture" else folder
+    return folder
 
 
 def named(

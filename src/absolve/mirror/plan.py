@@ -85,7 +85,7 @@ class MirrorPlan(Mapping[str, str]):
 def mirror_plan(inputs: Iterable[Document | bytes | Buffer], **options: Unpack[PlanOptions]) -> MirrorPlan:
     """Return the plan of a mirror of these documents, archives or pages whose URL is known: no file is written.
 
-    `options`: at (a date), by ("host", "site", "capture"), keep_errors, same (words of `--same`), absent ("keep",
+    `options`: at (a date), by ("host", "site"), keep_errors, same (words of `--same`), absent ("keep",
     "sever"), profile. Raise UsageError for an invalid value, TypeError for an unknown option or no document.
     """
     call = "absolve.mirror_plan()"

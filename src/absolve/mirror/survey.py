@@ -14,7 +14,7 @@ from absolve.core.errors import Diagnostic
 from absolve.document.holdings import INDEXES
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Capture, Captured, Part, Piece, Pieces, Where
 from absolve.mirror.map import Row
-from absolve.mirror.paths import Placed, folder_of
+from absolve.mirror.paths import folder_of
 from absolve.mirror.payloads import Broken, Posted
 from absolve.run.globs import Globs
 from absolve.urls.identity import percent_decoded
@@ -199,7 +199,7 @@ class Survey:
                 held = _with_payload(one, origin)
                 if one.lack == CUT:
                     self._notify(Diagnostic("truncated", "the capture has only the beginning of it", one.url))
-                yield Row(held, origin.where, None, folder_of(Placed(one.url, "", one.date), self._choice.layout))
+                yield Row(held, origin.where, None, folder_of(one.url))
             elif one.location is None:
                 if one.lack == PIECE:
                     text = _PIECES if one.status == PARTIAL else _NO_BODY
