@@ -122,7 +122,6 @@ def test_a_url_has_a_folder_a_last_segment_and_a_query(url: str, parts: tuple[st
     ("layout", "urls", "found"),
     [
         ("host", ["http://h/a.css"], ["h/a.css"]),
-        ("capture", ["http://h/a.css"], ["undated/h/a.css"]),
         ("site", ["http://h/a.css", "http://h/", "http://i/b.css"], ["a.css", "index.html", "i/b.css"]),
         ("site", ["http://h/d/a.css", "http://h/d/b.css", "http://i/b.css"], ["d/a.css", "d/b.css", "i/b.css"]),
         ("site", [], []),

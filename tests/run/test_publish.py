@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent import futures
 from contextlib import closing
 from pathlib import Path
@@ -17,18 +17,12 @@ from absolve.run.outputs import Made
 from absolve.run.plan import Job
 from absolve.run.publish import Publisher, flushed
 from absolve.run.results import BytesRead, Failure, FilesReady
-from absolve.run.syncfs import FileSystems
 
 
 def ready(folder: Path, number: int) -> FilesReady:
     temporary = folder / f"{number}.tmp"
     temporary.write_bytes(b"x")
     return FilesReady((Made(str(temporary), str(folder / f"{number}.html")),))
-
-
-@pytest.fixture(autouse=True)
-def by_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FileSystems, "sync", lambda *_: False)
 
 
 def test_results_without_an_earlier_pending_file_are_passed_on_at_once() -> None:
@@ -105,50 +99,6 @@ def test_a_file_that_cannot_be_synced_is_a_failure_and_is_removed(tmp_path: Path
     message = str(found[1].error)
     assert message == f"{tmp_path / '1.html'}: unwritable: No space left on device"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tmp", "2.tmp"]
-
-
-class Alone:
-    """A block that only one thread may be in."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        assert self._lock.acquire(blocking=False)
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
-@pytest.mark.parametrize(("few", "ahead", "most"), [(publish.FEW, publish.AHEAD, 10), (0, 20, 20)])
-def test_what_comes_during_a_call_is_put_on_the_disk_by_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, ahead: int, most: int
-) -> None:
-    monkeypatch.setattr(publish, "FEW", few)
-    monkeypatch.setattr(publish, "AHEAD", ahead)
-    one_at_a_time = Alone()
-    synced: list[list[str]] = []
-    flushed_alone: list[str] = []
-
-    def sync(_systems: FileSystems, files: Iterable[Made]) -> bool:
-        synced.append([Path(made.temporary).stem for made in files])
-        with one_at_a_time:
-            time.sleep(0.05)
-        return True
-
-    def flush(made: Made) -> None:
-        flushed_alone.append(Path(made.temporary).stem)
-        time.sleep(0.05)
-
-    monkeypatch.setattr(FileSystems, "sync", sync)
-    monkeypatch.setattr(outputs, "flush", flush)
-    found = list(flushed((number, ready(tmp_path, number)) for number in range(100)))
-    assert [number for number, _ in found] == list(range(100))
-    assert flushed_alone[:2] == (["0", "1"] if few else ["0"])  # a few are not worth a call
-    together = [name for group in synced for name in group]
-    assert len(together) >= 90
-    assert len(synced) < most
-    assert sorted(flushed_alone + together, key=int) == list(map(str, range(100)))
 
 
 def test_closing_does_not_wait_for_files_not_yet_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -228,7 +228,7 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         Option("--serve DIR", "mirror", "show a mirror on this machine, with its media types", rivals="place"),
         Option("--port N", "mirror", "with --serve: the port (default: a free one)", type=whole(0, 65535), default=0),
         Option("--network", "mirror", "with --serve: let pages reach the web"),
-        Option("--by", "mirror", "folders: host/path (host, default), or path (site)", choices=_layouts, default="host"),
+        Option("--by", "mirror", "folders: host/path (host, default) or path (site)", choices=_layouts, default="host"),
         Option("--relative-only", "mirror", "make the links of a folder of pages relative, in place or in a copy (-o)"),
         Option("--prune", "mirror", "remove files of an earlier run that no longer belong"),
         _harmless("-n --dry-run", "mirror", "write no file; print the path of each URL", rivals="shown"),

@@ -36,12 +36,11 @@ class LinkError(OSError):
 class OpenFolder:
     """A folder, by its descriptor (closed when this object is freed) or, without one, by its path."""
 
-    __slots__ = ("_device", "descriptor", "path")
+    __slots__ = ("descriptor", "path")
 
     def __init__(self, path: str, descriptor: int | None = None) -> None:
         self.path = path
         self.descriptor = descriptor
-        self._device: int | None = None
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
         if self.descriptor is not None:
@@ -57,12 +56,6 @@ class OpenFolder:
             return os.stat(self.at(name), dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
             return None
-
-    def device(self) -> int:
-        """Return the device of the folder's file system. Raise OSError for a path that does not exist."""
-        if self._device is None:
-            self._device = os.stat(self.path if self.descriptor is None else self.descriptor).st_dev  # noqa: PTH116
-        return self._device
 
     def names(self) -> list[str]:
         """Return the names of the entries of this folder."""

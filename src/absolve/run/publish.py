@@ -15,7 +15,6 @@ from absolve.run import interrupts, leftovers, outputs
 from absolve.run.output_folder import OpenFolder
 from absolve.run.results import Failure, FilesReady
 from absolve.run.rewritten_files import unwritable
-from absolve.run.syncfs import FileSystems
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 AT_ONCE: Final = 8  # threads that call fsync
-FEW: Final = 4  # results in a group whose files are put on the disk one by one
-AHEAD: Final = 256  # results that wait for the disk, at most: those of 64 files or more
+AHEAD: Final = 256  # results that wait for the disk, at most
 
 
 class Publisher:
@@ -108,75 +106,43 @@ class Publisher:
                 self._journal.forget(job)
 
 
-class _Group:
-    """Files that are put on the disk together, and the call that does it."""
-
-    def __init__(self) -> None:
-        self.files: list[FilesReady] = []
-        self.call: Future[list[FilesReady | Failure]] | None = None
-
-
 def flushed(results: Iterable[tuple[Item, Any]]) -> Generator[tuple[Item, Any]]:
     """Yield all results in order; `FilesReady` when its files are on the disk, or a `Failure` if that fails.
 
-    Meanwhile more results are requested: what comes while one group is put on the disk is the next one. The first file
-    of a run needs no thread.
+    Meanwhile more results are requested, and their files are flushed by other threads. The first file of a run needs
+    no thread.
     """
     threads: Executor | None = None
-    systems = FileSystems()
-    waiting: deque[tuple[Item, Any, _Group | None, int]] = deque()  # with the number of the files in their group
-    begun: _Group | None = None  # one at a time
-    group = _Group()
+    waiting: deque[tuple[Item, Any, Future[FilesReady | Failure] | None]] = deque()
     is_first = True
-    most = AHEAD
-    source = iter(results)
     try:
-        while most:
-            if (found := next(source, None)) is None:
-                most = 0
-            elif not (isinstance(found[1], FilesReady) and found[1].made):
-                waiting.append((*found, None, 0))
+        for item, piece in results:
+            if not (isinstance(piece, FilesReady) and piece.made):
+                waiting.append((item, piece, None))
             elif is_first:
                 is_first = False
-                waiting.append((found[0], _flushed(found[1]), None, 0))
+                waiting.append((item, _flushed(piece), None))
             else:
-                waiting.append((*found, group, len(group.files)))
-                group.files.append(found[1])
-            while waiting:
-                if group.files and _is_done(begun):
-                    threads = threads or _threads()
-                    group.call = threads.submit(_put_on_disk, group.files, systems, threads)
-                    begun, group = group, _Group()
-                if len(waiting) <= most and not _is_done(waiting[0][2]):
-                    break
+                threads = threads or _threads()
+                waiting.append((item, piece, threads.submit(_flushed, piece)))
+            while waiting and (len(waiting) > AHEAD or waiting[0][2] is None or waiting[0][2].done()):
                 yield _ended(*waiting.popleft())
+        while waiting:
+            yield _ended(*waiting.popleft())
     finally:
         if threads is not None:
             threads.shutdown(cancel_futures=True)
-        systems.close()
 
 
-def _is_done(group: _Group | None) -> bool:
-    return group is None or (group.call is not None and group.call.done())
-
-
-def _ended(item: Item, piece: Any, group: _Group | None, number: int) -> tuple[Item, Any]:
-    return item, piece if group is None or group.call is None else group.call.result()[number]
+def _ended(item: Item, piece: Any, call: Future[FilesReady | Failure] | None) -> tuple[Item, Any]:
+    return item, piece if call is None else call.result()
 
 
 def _threads() -> Executor:
     with interrupts.deferred():  # a signal in an import may be printed, and lost
         from concurrent.futures import ThreadPoolExecutor  # imports logging
 
-        return ThreadPoolExecutor(AT_ONCE + 1)  # and one that waits for them
-
-
-def _put_on_disk(files: list[FilesReady], systems: FileSystems, threads: Executor) -> list[FilesReady | Failure]:
-    """Put the files of a group on the disk: by one call for the file system, or else each by fsync."""
-    made = [made for ready in files for made in ready.made]
-    if len(files) > FEW and not any(one.is_sent for one in made) and systems.sync(made):
-        return [*files]
-    return list(threads.map(_flushed, files))
+        return ThreadPoolExecutor(AT_ONCE)
 
 
 def _flushed(ready: FilesReady) -> FilesReady | Failure:
