@@ -15,26 +15,26 @@ from absolve.document.settings import Settings
 from absolve.document.walk import inners, walk
 
 BOXES = r"""
-.------------------------------------------------------------------------.
-| .--------------------------------------------------------------------. |
-| | .----------------------------------------------------------------. | |
-| | | .------------------------------------------------------------. | | |
-| | | | (3.1) Base URL embedded in the document's content          | | | |
-| | | |       base element, line 6: /journal/                      | | | |
-| | | |       resolved: http://example.com/journal/                | | | |
-| | | |       => rules the links                                   | | | |
-| | | `------------------------------------------------------------' | | |
-| | | (3.2) Base URL of the encapsulating entity (message, document, | | |
-| | |       or none)                                                 | | |
-| | |       none                                                     | | |
-| | `----------------------------------------------------------------' | |
-| | (3.3) URL used to retrieve the entity                              | |
-| |       saved from url comment, line 2:                              | |
-| |         http://example.com/journal/2009/07.htm                     | |
-| |       -- an inner claim was resolved against it                    | |
-| `--------------------------------------------------------------------' |
-| (3.4) Base URL = "" (undefined)                                        |
-`------------------------------------------------------------------------'
+.------------------------------------------------------------------------------.
+| .--------------------------------------------------------------------------. |
+| | .----------------------------------------------------------------------. | |
+| | | .------------------------------------------------------------------. | | |
+| | | | (3.1) Base URL embedded in the document's content                | | | |
+| | | |       base element, line 6: /journal/                            | | | |
+| | | |       resolved: http://example.com/journal/                      | | | |
+| | | |       => rules the links                                         | | | |
+| | | `------------------------------------------------------------------' | | |
+| | | (3.2) Base URL of the encapsulating entity (message, document, or    | | |
+| | | none)                                                                | | |
+| | |       none                                                           | | |
+| | `----------------------------------------------------------------------' | |
+| | (3.3) URL used to retrieve the entity                                    | |
+| |       saved from url comment, line 2:                                    | |
+| |       http://example.com/journal/2009/07.htm                             | |
+| |       -- an inner claim was resolved against it                          | |
+| `--------------------------------------------------------------------------' |
+| (3.4) Base URL = "" (undefined)                                              |
+`------------------------------------------------------------------------------'
 """.strip().splitlines()
 
 

@@ -162,14 +162,6 @@ def test_directory_descriptors_are_few_and_closed_at_the_end(tmp_path: Path) -> 
     assert descriptors() == before
 
 
-def test_the_device_is_that_of_the_open_folder(root: OutputFolder) -> None:
-    folder = root.folder("a", create=True)
-    device = Path(root.path).stat().st_dev
-    if folder.descriptor is not None:
-        Path(root.path, "a").rename(Path(root.path, "b"))
-    assert folder.device() == folder.device() == device
-
-
 def test_threads_may_share_an_output_folder(root: OutputFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output_folder, "_CACHED", 2)
     faults: list[BaseException] = []

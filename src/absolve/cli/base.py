@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from absolve import urls
 from absolve.cli import json_array, many, terminal
@@ -28,6 +28,8 @@ from absolve.urls.base import PLACEHOLDER, TOO_LONG
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator
+
+    from rich.console import RenderableType
 
     from absolve.cli.reporting import Report
     from absolve.core.drawing import Screen
@@ -183,18 +185,10 @@ TITLES: Final = {
 }
 WIDTH: Final = 80  # columns of a drawing in a file
 WINS: Final = "=> "
-_INDENT: Final = " " * 6
+_INDENT: Final = 6
 _NARROW: Final = 60  # columns below which there are no boxes
-_EDGES: Final = len("|  |")  # columns that a box adds to its content
 _LEAST: Final = 12  # columns of a text, however narrow the screen is
-
-
-class Line(NamedTuple):
-    """A text with its indentation, and whether it is about the claim that wins."""
-
-    text: str
-    indent: str = ""
-    wins: bool = False
+_BOX: Final = ".--.\n| ||\n|-||\n| ||\n|-||\n|-||\n| ||\n`--'\n"  # as the RFC draws it, for rich
 
 
 def picture(entity: Entity, screen: Screen, show: Show) -> Iterator[str]:
@@ -217,66 +211,50 @@ def heading(entity: Entity, screen: Screen, show: Show) -> str:
 
 def layers(base: BaseURL, screen: Screen, show: Show) -> list[str]:
     """Return the lines of the four layers, innermost first, each with its claims: nested boxes if there is room."""
+    from rich.box import Box
+    from rich.console import Console, Group
+    from rich.panel import Panel
+
     claims: dict[Layer, list[ClaimOutcome]] = {layer: [] for layer in Layer}
     layer = Layer.EMBEDDED
     for claim in base.chain:  # a claim embedded in the document around this one belongs to the encapsulating layer
         layer = max(layer, claim.base.layer)
         claims[layer].append(claim)
     columns = screen.width or WIDTH
-    is_narrow = columns < _NARROW
-    content = []
-    for at, layer in enumerate(reversed(Layer)):
-        room = columns if is_narrow else columns - _EDGES * (at + 1)
-        lines = _content(layer, claims[layer], base, show)
-        content.append([part for line in lines for part in _folded(line, max(_LEAST, room), is_narrow=is_narrow)])
-    content.reverse()
-    if is_narrow:
-        return [_painted(line, screen) for lines in content for line in lines]
-    return _boxes(content, screen)
+    drawn = Group()
+    for layer in Layer:
+        drawn = Group(*drawn.renderables, *_content(layer, claims[layer], base, show))
+        if columns >= _NARROW:
+            drawn = Group(Panel(drawn, Box(_BOX, ascii=True)))
+    system: Literal["standard"] | None = "standard" if screen.styled else None
+    console = Console(width=columns, force_terminal=screen.styled, color_system=system, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(drawn, end="")
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
-def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[Line]:
-    yield Line(TITLES[layer])
+def _content(layer: Layer, claims: list[ClaimOutcome], base: BaseURL, show: Show) -> Iterator[RenderableType]:
+    """Yield the title of a layer and the lines of its claims, for rich; they are no markup."""
+    yield _text(TITLES[layer], 0)
     for claim in claims:
         wins = claim.verdict in {"won", TOO_LONG, PLACEHOLDER}
         where = claim.base.source if claim.line is None else f"{claim.base.source}, line {claim.line}"
-        yield Line(f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}", _INDENT)
+        yield _text(f"{show(where)}: {show(in_short(claim.base.reference)) or '(empty)'}")
         if claim.url and claim.url != claim.base.reference:
-            yield Line(f"resolved: {show(in_short(claim.url))}", _INDENT)
-        yield Line(f"{WINS if wins else '-- '}{VERDICTS[claim.verdict]}", _INDENT, wins)
+            yield _text(f"resolved: {show(in_short(claim.url))}")
+        yield _text(f"{WINS if wins else '-- '}{VERDICTS[claim.verdict]}", wins=wins)
     if layer is Layer.DEFAULT:
         if base.layer is layer:
-            yield Line(f"{WINS}{VERDICTS['won']}: relative links are left unchanged", _INDENT, wins=True)
+            yield _text(f"{WINS}{VERDICTS['won']}: relative links are left unchanged", wins=True)
     elif not claims:
-        yield Line("none", _INDENT)
+        yield _text("none")
 
 
-def _folded(line: Line, room: int, *, is_narrow: bool) -> Iterator[Line]:
-    """Yield the lines into which a text is folded; the second and later ones are indented like claims."""
-    indent = line.indent[:2] if is_narrow else line.indent
-    below = indent + "  " if line.indent else _INDENT
-    first = True
-    for part in folded(line.text, max(_LEAST, room - len(below))):
-        yield Line(part, indent if first else below, line.wins)
-        first = False
+def _text(text: str, indent: int = _INDENT, *, wins: bool = False) -> RenderableType:
+    from rich.padding import Padding
+    from rich.text import Text
 
-
-def _painted(line: Line, screen: Screen, columns: int = 0) -> str:
-    text = screen.paint(line.text, "green") if line.wins else line.text
-    return f"{line.indent}{text}{' ' * (columns - len(line.indent) - printable.width(line.text))}"
-
-
-def _boxes(content: list[list[Line]], screen: Screen) -> list[str]:
-    """Return nested boxes, the first one innermost, no wider than their content."""
-    sizes = [[len(line.indent) + printable.width(line.text) for line in lines] for lines in content]
-    width = max(size - _EDGES * at for at, lines in enumerate(sizes) for size in lines)
-    drawn: list[str] = []
-    for at, lines in enumerate(content):
-        columns = width + _EDGES * at
-        rule = "-" * (columns + 2)
-        inside = [*drawn, *(_painted(line, screen, columns) for line in lines)]
-        drawn = [f".{rule}.", *(f"| {line} |" for line in inside), f"`{rule}'"]
-    return drawn
+    return Padding(Text(text, "green" if wins else "", overflow="fold"), (0, 0, 0, indent), expand=False)
 
 
 def _summary(name: str, base: BaseURL, screen: Screen, show: Show) -> Iterator[str]:
