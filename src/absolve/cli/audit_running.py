@@ -21,7 +21,7 @@ from absolve.audit import (
     sites,
     why,
 )
-from absolve.cli import audit_live, audit_shown, json_array, many
+from absolve.cli import audit_live, audit_shown, many, queries
 from absolve.cli import options as shared
 from absolve.cli.rewrite import compared, diff_lines, published
 from absolve.cli.terminal import colours, is_terminal, say, screen
@@ -74,7 +74,7 @@ def run(
         if options.write_map is not None:
             wrote += _write_map(options.write_map, connection, found.rules, report)
         if options.sql is not None:
-            _query(connection, options)
+            queries.say(connection, options.sql, options)
         fixed = _fix(connection, options, found.found, folder, report) if options.fix else False
         if options.why is not None:
             _explain(why.Audit(connection, found.question, found.rules), options)
@@ -181,31 +181,6 @@ def _write_map(name: str, connection: Any, rules: maps.Rules, report: Report) ->
         return []
     run_outputs.write(Path(name), written.data)
     return [Path(name)]
-
-
-def _query(connection: Any, options: argparse.Namespace) -> None:
-    """Print the result of a query: cells separated by tabs, or JSON. It can only read the tables."""
-    import duckdb
-
-    cursor = connection.cursor()
-    try:
-        statements = cursor.extract_statements(options.sql)
-        reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
-        if len(statements) != 1 or statements[0].type not in reads:
-            raise UsageError("--sql takes one query: SELECT, FROM, DESCRIBE, SUMMARIZE or EXPLAIN")
-        cursor.execute(statements[0])
-        names = [column[0] for column in cursor.description or ()]
-        with json_array.array(options) as add:
-            if add is None:
-                print("\t".join(map(printable.message, names)))
-            while rows := cursor.fetchmany(_ROWS):
-                for row in rows:
-                    if add is not None:
-                        add(dict(zip(names, row, strict=True)))
-                    else:
-                        print("\t".join("" if cell is None else printable.message(str(cell)) for cell in row))
-    except duckdb.Error as error:
-        raise UsageError(f"--sql: {str(error).partition(chr(10))[0]}") from error
 
 
 def _finish(

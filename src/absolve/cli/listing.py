@@ -6,94 +6,100 @@ Input: the options. Output: the rows in the sink, in the order of the inputs; di
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from absolve import tables
-from absolve.cli import failures, many, progress, resuming, terminal
+from absolve.cli import failures, many, resuming, terminal
 from absolve.cli import options as shared
 from absolve.cli.terminal import is_terminal
-from absolve.cli.totals import number, of_links
-from absolve.core.errors import Diagnostic, UsageError, in_short
+from absolve.cli.totals import of_links
+from absolve.core.errors import UsageError
 from absolve.core.printable import visible_json
-from absolve.run import special_files
+from absolve.run import leftovers, special_files
 from absolve.run.filters import Selection
 from absolve.run.links_task import (
-    COUNT,
     DOCUMENTS,
     LINKS,
-    Counted,
     ListOptions,
-    Unique,
     columns_of,
     every_column,
     listed,
 )
 from absolve.run.load import spread
-from absolve.run.order import Cut, Order, parsed
 from absolve.run.results import RowChunk
 from absolve.run.safe_cells import Cells
-from absolve.run.sources import STDIN
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from absolve.cli.reporting import Report
     from absolve.cli.totals import Totals
     from absolve.run.inputs import Input
     from absolve.run.journal import Journal
-    from absolve.run.order import Key
     from absolve.tables import Sink
 
 
 def run(options: argparse.Namespace, report: Report) -> None:
     """List the table that the command is named after; a database of links gets the other one, too."""
-    table = options.command
     failures.check(options)
-    how = _how(options, table)
-    table = how.table
-    fatal = shared.fail_on(options) if table == LINKS else frozenset()
-    sink = tables.by_name(how.format)
-    found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
-    if _on_spark(options):
-        if fatal or how.counts:
-            raise UsageError("--fail-on and --count need --engine local: tasks of a cluster do not count links")
-        if how.sort or how.limit:
-            raise UsageError("--sort and --limit need --engine local: each task of a cluster writes a file of its own")
-        _run_on_spark(options, how._replace(beside=False), found, report)
-        return
-    keeps_bytes = tables.FORMATS[how.format].text and how.format != tables.TABLE and not how.is_plain
-    if table != LINKS:
-        _list(how, sink, found, options, report, None)
+    how = _how(options, options.command)
+    if options.sql is not None:
+        _ask(how, options, report)
+    elif how.table != LINKS:
+        _list(how, options, report)
     else:
+        keeps_bytes = tables.FORMATS[how.format].text and how.format != tables.TABLE
         with resuming.list_journal(options, keeps_bytes=keeps_bytes) as journal:
-            _list(how, sink, found, options, report, journal)
+            _list(how, options, report, journal)
             if journal is not None:
                 if journal.skipped and not options.quiet:
                     print(f"absolve: {journal.skipped:,} skipped: done by an earlier run", file=sys.stderr)
                 if not report.failures:
                     journal.remove()
-    if fatal and any(report.totals.problems[code] for code in fatal):
+    if how.table == LINKS and any(report.totals.problems[code] for code in shared.fail_on(options)):
         report.has_findings = True
+
+
+def _ask(how: ListOptions, options: argparse.Namespace, report: Report) -> None:
+    """Print the result of --sql over all rows and all columns, which are put into a database first."""
+    from absolve.cli import queries  # imports DuckDB
+
+    queries.check(options.sql)
+    columns = tuple(name for name in every_column(how.table) if name not in {"file_start", "file_end"})
+    cells = Cells(masked=how.cells.masked)
+    whole = how._replace(columns=columns, format="duckdb", cells=cells, beside=how.table == LINKS)
+    with leftovers.temporary_folder() as folder:
+        path = Path(folder, "rows.duckdb")
+        _list(whole, options, report, path=path)
+        with closing(queries.opened(path)) as database:
+            if options.format is None and options.output in {None, special_files.STDOUT}:
+                queries.say(database, options.sql, options)
+                return
+            stream = tables.FORMATS[how.format].stream
+            with shared.opened(options, many.names(options), stream=stream) as out:
+                queries.write(database, options.sql, how.format, how.cells, out)
 
 
 def _list(
     how: ListOptions,
-    sink: Sink,
-    found: Iterable[Input],
     options: argparse.Namespace,
     report: Report,
-    journal: Journal | None,
+    journal: Journal | None = None,
+    path: Path | None = None,
 ) -> None:
+    """Write the rows to the output of the options, or into a database at `path`."""
+
     def ended(input_: Input) -> None:
         if journal is not None:
             journal.ended(input_, failed=input_.name in report.failures)
 
+    found = failures.watched(many.found(options, report), lambda input_: (input_.name,), options)
     # With a journal an archive is one task.
     apart = spread(found, how.reading, many.processes(options)) if journal is None else journal.unlisted(found)
-    shown = Shown(how, stops=how.stops and not getattr(options, "fail_on", ()))
     run_ = many.run(
         partial(listed, how),
         apart,
@@ -101,80 +107,25 @@ def _list(
         options,
         report,
         ended,
-        summed=partial(_summed, options, shown) if how.table == LINKS else None,
+        summed=partial(_summed, options) if how.table == LINKS else None,
         counted=journal.count if journal is not None else None,
-        stops=shown.is_full if shown.stops else None,
     )
-    stream = tables.FORMATS[how.format].stream
-    with shared.opened(options, many.names(options), stream=stream) as out, closing(run_) as pieces, closing(shown):
-        _write(how, sink, shown.encoded(sink, _rows(pieces, journal, report)), out, options)
-    if not shown.found and (selecting := shared.selecting(options)):
+    sink, stream = tables.by_name(how.format), tables.FORMATS[how.format].stream
+    to = shared.opened(options, many.names(options), stream=stream) if path is None else nullcontext(path)
+    number = 0
+
+    def chunks(pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
+        nonlocal number
+        for piece in pieces:
+            number += piece.number if piece.table == how.table else 0
+            yield piece.table, piece.chunk
+
+    with to as out, closing(run_) as pieces:
+        _write(how, sink, chunks(_rows(pieces, journal, report)), out, options)
+    if not number and (selecting := shared.selecting(options)):
         report.note("empty-selection", f"no row is selected by {selecting}")
     if how.table != LINKS and not options.quiet:
-        lines = [shown.ended("document", shown.rows), *report.totals.left_out()]
-        report.summary("; ".join(filter(None, lines)), repeats=False)
-
-
-class Shown:
-    """The rows that are listed: without repetitions, in order, the first of them, as the options have it.
-
-    `found` is the number of rows that were found so far, `rows` of those that --limit is about. `stops`: nothing more
-    is read when there are more of them than --limit allows.
-    """
-
-    def __init__(self, how: ListOptions, *, stops: bool) -> None:
-        self._how = how
-        self.stops = stops
-        self._columns = (*how.columns, COUNT) if how.counts else how.columns
-        self._cut = Cut(how.limit)
-        self._order = Order(how.sort, self._columns, how.limit)
-        self.found = self.rows = 0
-
-    def close(self) -> None:
-        """Remove what is kept to be sorted."""
-        self._order.close()
-
-    def is_full(self) -> bool:
-        """Return whether there are more rows than --limit lets through."""
-        return self._cut.more
-
-    def encoded(self, sink: Sink, pieces: Iterable[RowChunk]) -> Iterator[tuple[str, Any]]:
-        """Yield the name of the table of each chunk, and its rows encoded."""
-        how, unique, counted = self._how, Unique(), Counted()
-        for piece in pieces:
-            if piece.table != how.table:
-                yield piece.table, piece.chunk
-                continue
-            self.found += piece.number
-            if how.counts:
-                counted.add(piece.chunk)
-            elif how.is_plain:
-                yield from self._listed(sink, unique.of(piece.chunk) if how.unique else piece.chunk)
-            else:
-                yield piece.table, piece.chunk
-        for rows in counted.in_chunks():
-            yield from self._listed(sink, rows)
-        for rows in self._order.sorted():
-            yield how.table, sink.encode(self._columns, self._cut.of(rows))
-
-    def _listed(self, sink: Sink, rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Any]]:
-        self.rows += len(rows)
-        if self._how.sort:
-            self._order.add(rows)
-        elif kept := self._cut.of(rows):
-            yield self._how.table, sink.encode(self._columns, kept)
-
-    def ended(self, noun: str, things: int, text: str = "") -> str:
-        """Return the line that ends a list of so many things, `text`, with the part of them that --limit left."""
-        if self.rows <= self._cut.number or self._cut.limit is None:
-            return text
-        if self._how.unique:
-            noun, things = "row", -1
-        if self.stops:
-            return f"the first {number(self._cut.number, noun)}; what follows was not read (--limit)"
-        if self.rows == things:
-            return f"{self._cut.number:,} of {text or number(things, noun)}"
-        return f"{self._cut.number:,} of {number(self.rows, 'row')}" + (f"; {text}" if text else "")
+        report.summary("; ".join(report.totals.left_out()), repeats=False)
 
 
 def _rows(
@@ -205,12 +156,11 @@ def _write(
     sink.write(how.tables, chunks, out)
 
 
-def _summed(options: argparse.Namespace, shown: Shown, totals: Totals) -> str:
+def _summed(options: argparse.Namespace, totals: Totals) -> str:
     """Return the line that ends a list of links, with the problems of --fail-on that it has."""
     fatal = {code: totals.problems[code] for code in sorted(shared.fail_on(options)) if totals.problems[code]}
     failing = ", ".join(f"{count:,} {code}" for code, count in fatal.items())
-    text = shown.ended("link", totals.links, of_links(totals))
-    return text + (f" (--fail-on: {failing})" if failing else "")
+    return of_links(totals) + (f" (--fail-on: {failing})" if failing else "")
 
 
 def _is_on_terminal(options: argparse.Namespace) -> bool:
@@ -229,20 +179,10 @@ def _made_of(options: argparse.Namespace, format_: str, table: str) -> str:
         raise UsageError(f"{format_} shows links: absolve links --format {format_}")
     if options.columns is not None:
         raise UsageError(f"{format_} has columns of its own: leave out --columns")
-    if options.sort is not None:
-        raise UsageError(f"{format_} has an order of its own: leave out --sort")
     for name in ("kind", "scope", "problem", "fail_on", "resume"):
         if of != LINKS and getattr(options, name, None):
             raise UsageError(f"{format_} lists documents: leave out --{name.replace('_', '-')}")
     return of
-
-
-def _order(options: argparse.Namespace, columns: tuple[str, ...], table: str) -> tuple[Key, ...]:
-    """Return the columns of --sort. Raise UsageError for unknown ones."""
-    if options.sort is None:
-        return ()
-    more = (COUNT,) if options.count else ()
-    return parsed(options.sort, (*columns, *more), (*every_column(table), *more))
 
 
 _FOR_PEOPLE: Final = ("document", "url", "status", "media_type", "links", "title")
@@ -262,18 +202,12 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
     if on_terminal and not form.text:
         raise UsageError(f"{format_} cannot be written to a terminal: give -o FILE")
     is_links = table == LINKS
-    usual_columns = form.needs or _usual(format_, table)
-    if options.sort is not None and not form.needs:  # what it is sorted by is shown, too
-        names = (word.strip().partition(":")[0] for word in options.sort.split(","))
-        usual_columns += tuple(name for name in names if name in every_column(table) and name not in usual_columns)
-    columns = shared.columns(options, usual_columns, every_column(table))
-    how = ListOptions(
+    columns = shared.columns(options, form.needs or _usual(format_, table), every_column(table))
+    return ListOptions(
         shared.reading(options),
         columns,
         format_,
         shared.selection(options) if is_links else Selection(),
-        options.where,
-        options.unique,
         Cells(
             masked=not options.show_credentials,
             printable=on_terminal and (form.spreadsheet or bool(form.of)),
@@ -281,61 +215,4 @@ def _how(options: argparse.Namespace, table: str) -> ListOptions:
         ),
         table,
         beside=is_links and not form.stream,
-        counts=options.count,
-        sort=_order(options, columns, table),
-        limit=options.limit,
     )
-    if how.where is not None:
-        from absolve.run import where  # imports DuckDB
-
-        if not how.where.isascii() and how.where.encode("utf-8", "ignore").decode() != how.where:
-            raise UsageError(f"--where: the condition is not UTF-8: {how.where!r}")
-        where.check(how.where, how.whole)
-    return how
-
-
-# --- `--engine spark` -------------------------------------------------------------------------------------------------
-
-_LOCAL: Final = "local"
-_CLUSTERS: Final = ("spark://", "k8s://", "local[", "local-cluster[")
-_CONFIGURED: Final = "spark"  # the cluster of Spark's own configuration
-_FORMATS: Final = tuple(name for name, form in tables.FORMATS.items() if form.cluster)  # that tasks write
-
-
-def _on_spark(options: argparse.Namespace) -> bool:
-    """Return whether to run on Spark. Raise UsageError if another option excludes the engine."""
-    if options.engine == _LOCAL:
-        return False
-    if options.engine not in {_CONFIGURED, "yarn"} and not options.engine.startswith(_CLUSTERS):
-        raise UsageError(f"--engine takes local, spark or the URL of a Spark cluster, not {in_short(options.engine)!r}")
-    if options.jobs is not None:
-        raise UsageError("--jobs needs --engine local: the cluster has its own number of tasks at once")
-    if STDIN in many.names(options):
-        raise UsageError("--engine spark cannot read the standard input (-): name files or folders")
-    return True
-
-
-def _run_on_spark(options: argparse.Namespace, how: ListOptions, found: Iterator[Input], report: Report) -> None:
-    """List the inputs on Spark. Diagnostics and failures are reported here, when all tasks are done."""
-    if options.output in {None, special_files.STDOUT} or how.format not in _FORMATS:
-        formats = " or ".join(_FORMATS)
-        raise UsageError(f"--engine spark writes {formats}: give -o FOLDER with such a suffix, or --format")
-    whole = list(found)
-    if any(input_.asked for input_ in whole):
-        raise UsageError("--engine spark reads files only: leave it out for URLs")
-    from absolve import spark as cluster  # imports pyspark
-
-    report.quiet, report.verbose = options.quiet, options.verbose
-    master = options.engine if options.engine != _CONFIGURED else None
-    resume = getattr(options, "resume", False)  # `documents` has none
-    with failures.written(options, report), cluster.session(f"absolve {how.table}", master) as spark:
-        for report.input, piece in cluster.written(spark, whole, how, options.output, resume=resume):
-            if isinstance(piece, Diagnostic):
-                report.finding(piece)
-            else:
-                report.failure(piece.error)
-        report.input = None
-    report.rest()
-    if not options.quiet:
-        failed = f"; {progress.inputs(len(report.failures))} failed" if report.failures else ""
-        report.summary(f"{progress.inputs(len(whole))} read, rows written to {options.output}{failed}", repeats=False)

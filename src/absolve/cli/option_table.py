@@ -91,17 +91,6 @@ def _failing() -> str:
     return f"verdicts that make the exit status 1, none for never (default: all but {', '.join(TOLERATED)})"
 
 
-def _engines() -> str:
-    from absolve.tables import FORMATS
-
-    files = " or ".join(f"*.{name}" for name, form in FORMATS.items() if form.cluster)
-    return (
-        "local (default): processes on this machine; else the URL of a Spark cluster (needs absolve[spark]), such as"
-        " spark://host:7077 or yarn, or spark for the one in its configuration. OUT is then the path or URL of a new"
-        f" folder, to which each task writes a file: {files}"
-    )
-
-
 # --- the table --------------------------------------------------------------------------------------------------------
 
 _READING: Final = "rewrite links documents base mirror audit verify browser"
@@ -132,17 +121,8 @@ def _choosing(command: str) -> Iterator[Option]:
     """Yield the options that select columns and rows."""
     columns = partial(_columns, command)
     yield _harmless("--columns NAME,...", command, "only these columns, in this order", words=columns)
-    yield Option(
-        "--where CONDITION", command, "only rows for which this SQL condition of DuckDB is true"
-    )
-    yield _harmless("--unique", command, "with --columns: drop rows that repeat an earlier one")
-    text = "with --unique: add a column with the number of equal rows, and list the most frequent ones first"
-    yield _harmless("--count", command, text)
-    yield _harmless(
-        "--sort COLUMN,...", command, "sort the rows by these columns; COLUMN:desc downwards", words=columns
-    )
-    text = "list only the first N rows; without --sort nothing more is read then"
-    yield _harmless("--limit N", command, text, type=whole(1, 10**15))
+    text = "print the result of a query over the rows, as in FROM links SELECT host, count(*) GROUP BY ALL"
+    yield Option("--sql QUERY", command, text)
 
 
 # Title of a group -> its options, both in the order of the help of every command.
@@ -629,7 +609,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
             " that was interrupted; OUT must be a text format",
         ),
         Option("--resume", "mirror", "continue a run that was killed"),
-        Option("--engine URL", _LISTS, _engines, words=("local", "spark"), default="local"),
         Option(
             "--config FILE",
             _ALL,

@@ -197,12 +197,8 @@ def fail_on(options: argparse.Namespace) -> frozenset[str]:
 
 
 def columns(options: argparse.Namespace, usual: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the columns. Raise UsageError for unknown ones, and for --unique without --columns."""
-    if options.count and not options.unique:
-        raise UsageError("--count needs --unique: it counts equal rows")
+    """Return the names of the columns. Raise UsageError for unknown ones."""
     if options.columns is None:
-        if options.unique:
-            raise UsageError("--unique needs --columns: with all columns (offsets too) no two rows are equal")
         return usual
     names = tuple(_words([options.columns]))
     for name in names:
@@ -342,6 +338,4 @@ def selecting(options: argparse.Namespace) -> str:
 
     given = vars(options)
     words = [f"--{name} {quote(','.join(given[name]))}" for name in ("kind", "scope", "problem") if given.get(name)]
-    if given.get("where") is not None:
-        words.append(f"--where {quote(given['where'])}")
     return " ".join(words)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from absolve.core.digest import fingerprint
 from absolve.core.errors import FAULTS, DocumentError
 from absolve.document.resolved import shown
 from absolve.formats import registry
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from absolve.inventory.documents import DocumentRow, Documents
     from absolve.run.inputs import Input
     from absolve.run.load import ReadOptions
-    from absolve.run.order import Key
     from absolve.run.results import TaskResult
 
     _Rows = inventory.Columns | list[DocumentRow]
@@ -42,46 +40,22 @@ if TYPE_CHECKING:
 AT_ONCE = 10_000  # rows in a RowChunk
 LINKS: Final = "links"  # the names of the tables
 DOCUMENTS: Final = "documents"
-COUNT: Final = "count"  # the column of --count
-_Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 class ListOptions(NamedTuple):
-    """How inputs are listed: selection of links, condition on rows (`where`), columns, format of the sink.
+    """How inputs are listed: selection of links, columns, format of the sink.
 
-    `unique`: drop rows equal in all columns to an earlier one of the same input; the parent process drops those equal
-    to rows of other inputs (`Unique`). `cells`: changes to the text of rows. `table`: the table that all these options
-    are about, "links" or "documents". `beside`: list the table of documents beside that of links, with all columns.
-    `sort` and `limit` are the business of the parent process.
+    `cells`: changes to the text of rows. `table`: the table that all these options are about, "links" or "documents".
+    `beside`: list the table of documents beside that of links, with all columns.
     """
 
     reading: ReadOptions
     columns: tuple[str, ...] = inventory.COLUMNS
     format: str = "jsonl"
     selection: Selection = Selection()
-    where: str | None = None
-    unique: bool = False
     cells: Cells = Cells()
     table: str = LINKS
     beside: bool = False
-    counts: bool = False
-    sort: tuple[Key, ...] = ()
-    limit: int | None = None
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the parent process needs the values of the rows, and encodes them itself."""
-        return self.unique or bool(self.sort) or self.limit is not None
-
-    @property
-    def stops(self) -> bool:
-        """Whether nothing more is read when there are more rows than the limit."""
-        return self.limit is not None and not (self.sort or self.counts or self.beside)
-
-    @property
-    def at_once(self) -> int:
-        """The rows in a chunk."""
-        return min(AT_ONCE, self.limit + 1) if self.stops and self.limit is not None else AT_ONCE
 
     @property
     def has_documents(self) -> bool:
@@ -90,9 +64,8 @@ class ListOptions(NamedTuple):
     @property
     def tables(self) -> list[Table]:
         """The tables that are listed, the one that the options are about first."""
-        columns = (*self.columns, COUNT) if self.counts else self.columns
         beside = [typed_table(DOCUMENTS, columns_of(DOCUMENTS))] if self.beside else []
-        return [typed_table(self.table, columns), *beside]
+        return [typed_table(self.table, self.columns), *beside]
 
     @property
     def whole(self) -> tuple[str, ...]:
@@ -144,12 +117,11 @@ def _listed(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
 
 
 def _counted(how: ListOptions, head: bytes | None, input_: Input, counts: LinkCounter) -> Iterator[TaskResult]:
-    unique = Unique()
     for found in _found(how, head, input_):
         if isinstance(found, inventory.Columns):
-            yield from _pieces(how, found, unique, input_.name, counts)
+            yield _piece(how, found, counts)
         elif isinstance(found, list):
-            yield from _document_pieces(how, found, unique, input_.name)
+            yield _document_piece(how, found)
         else:
             yield found
 
@@ -157,7 +129,7 @@ def _counted(how: ListOptions, head: bytes | None, input_: Input, counts: LinkCo
 def _other(how: ListOptions, input_: Input) -> Iterator[TaskResult]:
     """Yield the row of a file found in a folder that absolve does not read, such as an image."""
     entity = walked(input_, how.read()._replace(media_type=registry.OTHER)).entity
-    yield from _document_pieces(how, _row_of(entity, input_), Unique(), input_.name)
+    yield _document_piece(how, _row_of(entity, input_))
     yield BytesRead(len(entity.own_data))
 
 
@@ -173,9 +145,9 @@ def _found(how: ListOptions, head: bytes | None, input_: Input) -> Iterator[Task
 
     `head` are the first bytes of the input, if they are read already.
     """
-    asks = any(how.selection) or how.where is not None  # whether all columns are needed to select rows
+    asks = any(how.selection)  # whether all columns are needed to select rows
     # Filled across records: many records of an archive have only a few rows.
-    waiting = inventory.Columns(how.at_once, how.whole if asks else how.columns, link_rows.MOST_TEXT)
+    waiting = inventory.Columns(AT_ONCE, how.whole if asks else how.columns, link_rows.MOST_TEXT)
     documents: Documents | None = None
     if how.has_documents:
         documents = _documents_module().Documents(shown(input_.name))
@@ -255,54 +227,31 @@ def _faultless(
         faults.append(error)
 
 
-def _document_pieces(
-    how: ListOptions, rows: list[DocumentRow], unique: Unique, name: str
-) -> Iterator[RowChunk]:
-    """Yield rows of the table of documents, encoded."""
+def _document_piece(how: ListOptions, rows: list[DocumentRow]) -> RowChunk:
+    """Return rows of the table of documents, encoded."""
     columns = columns_of(DOCUMENTS)
-    if how.table != DOCUMENTS:
-        cells = how.cells.of(columns, rows)
-        if not FORMATS[how.format].columns:  # the writing process encodes the rows of many inputs at once
-            cells = by_name(how.format).encode(columns, cells)
-        yield RowChunk(cells, len(rows), DOCUMENTS)
-        return
-    for kept in (rows,) if how.where is None else _where(how.where, rows, name, columns):
-        yield _rows(how, _columns(kept, how.columns, columns), unique)
+    if how.table == DOCUMENTS:
+        return _rows(how, _columns(rows, how.columns, columns))
+    cells = how.cells.of(columns, rows)
+    if not FORMATS[how.format].columns:  # the writing process encodes the rows of many inputs at once
+        cells = by_name(how.format).encode(columns, cells)
+    return RowChunk(cells, len(rows), DOCUMENTS)
 
 
-def _pieces(
-    how: ListOptions, found: inventory.Columns, unique: Unique, name: str, counts: LinkCounter
-) -> Iterator[RowChunk]:
-    if not any(how.selection) and how.where is None:
+def _piece(how: ListOptions, found: inventory.Columns, counts: LinkCounter) -> RowChunk:
+    if not any(how.selection):
         counts.add(found)
-        yield _rows(how, found, unique)
-        return
+        return _rows(how, found)
     rows = [row for row in found if how.selection.wants(row)]
-    for kept in (rows,) if how.where is None else _where(how.where, rows, name, how.whole):
-        counts.add_rows(kept)
-        yield _rows(how, _columns(kept, how.columns, how.whole), unique)
+    counts.add_rows(rows)
+    return _rows(how, _columns(rows, how.columns, how.whole))
 
 
-def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]], unique: Unique) -> RowChunk:
+def _rows(how: ListOptions, cells: inventory.Columns | Sequence[Sequence[Any]]) -> RowChunk:
     cells = how.cells.of(how.columns, cells)
-    if how.counts:
-        counted = Counted()
-        counted.add([(*row, 1) for row in cells])
-        return RowChunk(counted.rows(), len(cells), how.table)
-    if how.unique:
-        cells = unique.of(cells)
-        return RowChunk(cells, len(cells), how.table)
-    if how.is_plain:
-        return RowChunk([[*row] for row in cells], len(cells), how.table)
     if isinstance(cells, inventory.Columns) and FORMATS[how.format].columns:
         return RowChunk(cells.taken(), len(cells))  # only the writing process imports the packages of the format
     return RowChunk(by_name(how.format).encode(how.columns, cells), len(cells), how.table)
-
-
-def _where(condition: str, rows: Sequence[_Row], name: str, columns: Sequence[str]) -> Iterator[list[_Row]]:
-    from absolve.run import where as conditions  # imports DuckDB
-
-    return conditions.kept(condition, rows, name, columns)
 
 
 def _columns(
@@ -365,46 +314,6 @@ def _numbers(column: DictColumn) -> Iterator[tuple[Any, int]]:
     else:
         for number, count in Counter(column.numbers.cells()).items():
             yield words[number], count
-
-
-class Unique:
-    """Drop repeated rows, by a digest of 16 bytes of each: once within an input, then over the whole run."""
-
-    def __init__(self) -> None:
-        self._seen: set[bytes] = set()
-
-    def of(self, rows: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
-        fresh = []
-        for row in rows:
-            key = fingerprint(repr(row))
-            if key not in self._seen:
-                self._seen.add(key)
-                fresh.append(row)
-        return fresh
-
-
-class Counted:
-    """Count equal rows, by the same digest: rows of the same cells, each with a number behind them, are one row."""
-
-    def __init__(self) -> None:
-        self._rows: dict[bytes, Sequence[Any]] = {}
-        self._counts: dict[bytes, int] = {}
-
-    def add(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows with their numbers."""
-        for *cells, number in rows:
-            key = fingerprint(repr(cells))
-            self._rows.setdefault(key, cells)
-            self._counts[key] = self._counts.get(key, 0) + number
-
-    def rows(self) -> list[Sequence[Any]]:
-        """Return each row once, with its number, in the order of the first ones."""
-        return [[*cells, self._counts[key]] for key, cells in self._rows.items()]
-
-    def in_chunks(self) -> Iterator[list[Sequence[Any]]]:
-        """Yield the same rows, the most frequent ones first."""
-        rows = sorted(self.rows(), key=lambda row: -int(row[-1]))
-        yield from (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))
 
 
 class Sided(NamedTuple):

@@ -59,7 +59,7 @@ def links(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[Clu
 def documents(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[ClusterOptions]) -> DataFrame:
     """Return the documents in files, folders and archives: the columns of `absolve.documents`, rows in no order.
 
-    The options are those of `tables`, but for kind, scope and problem; columns, where and unique are about documents.
+    The options are those of `tables`, but for kind, scope and problem; columns are about documents.
     """
     _configure(spark)
     found, how = _listing(paths, "parquet", {**options}, [], DOCUMENTS)
@@ -69,9 +69,9 @@ def documents(spark: SparkSession, paths: str | Sequence[str], **options: Unpack
 def tables(spark: SparkSession, paths: str | Sequence[str], **options: Unpack[ClusterOptions]) -> Tables:
     """Return the links of files, folders and archives, and the errors.
 
-    The options are those of `absolve links`, by the same names: columns, where, unique, url, url_map (a file),
+    The options are those of `absolve links`, by the same names: columns, url, url_map (a file),
     mirror_layout, include and exclude (globs), kind, scope and problem (words), media_type, charset, file_urls, and all
-    of `absolve.links`. `where` requires DuckDB on the executors. Raise UsageError or TypeError for an unknown option.
+    of `absolve.links`. Raise UsageError or TypeError for an unknown option.
     """
     reported: list[Diagnostic] = []
     _configure(spark)
@@ -114,16 +114,15 @@ def written(
     if not FORMATS[how.format].cluster:
         raise UsageError(f"{how.format} is no format for a folder of files")
     store = _store(spark, output)
-    first = how._replace(format="parquet", unique=False) if how.unique else how
     with parts.begun(store, resume=resume):
         groups = parts.planned(store, list(found), how, partial(_grouped, spark, how.reading))
-        planned = [parts.Part.of(number, first.format) for number in range(len(groups))]
+        planned = [parts.Part.of(number, how.format) for number in range(len(groups))]
         done = {part.name: part for part in parts.done(store, planned)}
         left = [(part, group) for part, group in zip(planned, groups, strict=True) if part.name not in done]
-        done |= {part.name: part for part in tasks.run(spark, left, partial(parts.write, first, store))}
+        done |= {part.name: part for part in tasks.run(spark, left, partial(parts.write, how, store))}
         made = [done[part.name] for part in planned]
         yield from parts.diagnostics(store, made)
-        parts.put(store, frames.unique(spark, how, store, made) if how.unique else made)
+        parts.put(store, made)
 
 
 def rewrite(
@@ -182,14 +181,9 @@ def _listing(
     for name in columns:
         if name not in known:
             raise UsageError(f"there is no column {name!r}: choose from {', '.join(known)}")
-    where, unique = options.pop("where", None), options.pop("unique", False)
-    if where is not None:
-        from absolve.run import where as conditions  # here, because it loads DuckDB, which few runs need
-
-        conditions.check(where, (*columns_of(table), *[name for name in columns if name not in columns_of(table)]))
     found = _found(paths, options, reported)
     selection = _selection(options) if table == LINKS else Selection()
-    return found, ListOptions(_reading(options), columns, format_, selection, where, unique, table=table)
+    return found, ListOptions(_reading(options), columns, format_, selection, table=table)
 
 
 def _names(paths: str | Sequence[str]) -> list[str]:

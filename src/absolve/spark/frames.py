@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
-from pyarrow import parquet
-from pyspark import StorageLevel, TaskContext
+from pyspark import StorageLevel
 from pyspark.sql import functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -19,15 +18,12 @@ from absolve.inventory import arrow_batches
 from absolve.run.links_task import AT_ONCE, listed
 from absolve.run.results import Failure
 from absolve.spark import tasks
-from absolve.spark.parts import Part, save
-from absolve.tables import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from absolve.run.buckets import Store
     from absolve.run.inputs import Input
     from absolve.run.links_task import ListOptions
     from absolve.spark.tasks import NamedDiagnostic
@@ -60,7 +56,7 @@ class Tables(NamedTuple):
 
 def tables(spark: SparkSession, inputs: Sequence[Input], how: ListOptions) -> Tables:
     """Return the links of inputs and the errors."""
-    work = partial(_listed, how._replace(unique=False))
+    work = partial(_listed, how)
     schema = pa.schema([*_plain(how.columns), _FAILURE])
     groups = tasks.numbered(tasks.grouped(spark, inputs))
     spread = spark.createDataFrame(tasks.spread(spark, groups), "tasks binary")
@@ -68,21 +64,13 @@ def tables(spark: SparkSession, inputs: Sequence[Input], how: ListOptions) -> Ta
     failed = functions.col(_FAILURE.name)
     rows = whole.where(failed.isNull()).drop(_FAILURE.name)
     errors = whole.where(failed.isNotNull()).select(f"{_FAILURE.name}.*")
-    return Tables(rows.distinct() if how.unique else rows, errors, whole)
+    return Tables(rows, errors, whole)
 
 
 def errors(spark: SparkSession, found: Iterable[NamedDiagnostic]) -> DataFrame:
     """Return a row for each failure among diagnostics."""
     rows = [tuple(row[name] for name in ERRORS.names) for row in _failed(found)]
     return spark.createDataFrame(rows, from_arrow_schema(ERRORS))
-
-
-def unique(spark: SparkSession, how: ListOptions, store: Store, parts: Sequence[Part]) -> list[Part]:
-    """Write the distinct rows of parts, which are Parquet, as new parts in the format wanted; return these."""
-    whole = spark.createDataFrame([(part.temporary,) for part in parts], "part string").repartition(len(parts))
-    rows = whole.mapInArrow(partial(_read, store, how), from_arrow_schema(_plain(how.columns))).distinct()
-    made = rows.mapInArrow(partial(_saved, how, store), "name string, temporary string").collect()
-    return [Part(*row) for row in made]
 
 
 # --- on the executors -------------------------------------------------------------------------------------------------
@@ -101,22 +89,6 @@ def _listed(how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
     if failed := list(_failed(reported)):
         empty = [pa.nulls(len(failed), field.type) for field in plain]
         yield pa.RecordBatch.from_arrays([*empty, pa.array(failed, _FAILURE.type)], schema=schema)
-
-
-def _read(store: Store, how: ListOptions, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for part in batch.column(0):
-            with store.files.open(store.path(part.as_py()), "rb") as file:
-                for rows in parquet.ParquetFile(file).iter_batches():
-                    yield from pa.Table.from_batches([rows]).cast(_plain(how.columns)).to_batches()
-
-
-def _saved(how: ListOptions, store: Store, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    encode = by_name(how.format).encode
-    rows = (zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches)
-    part = Part.new(TaskContext.get().partitionId(), how.format)
-    save(how, store, part, (encode(how.columns, list(of_batch)) for of_batch in rows))
-    yield pa.RecordBatch.from_arrays([pa.array([cell]) for cell in part], names=list(part._fields))
 
 
 def _failed(found: Iterable[NamedDiagnostic]) -> Iterator[dict[str, Any]]:
