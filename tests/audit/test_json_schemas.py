@@ -24,7 +24,7 @@ RUNS = {  # arguments -> the schema of what they write
     ("links", FIXTURES, "--url", "http://h/", "-o", "rows.jsonl"): "links",
     ("links", FIXTURES, "--url", "http://h/", "-o", "rows.json"): "links",
     ("links", FIXTURES, "--url", "http://h/", "--columns", ON_DEMAND, "-o", "rows.jsonl"): "links",
-    ("links", FIXTURES, "--columns", "kind,scope", "--unique", "--count", "-o", "rows.jsonl"): "links",
+    ("links", FIXTURES, "--columns", "kind,scope", "-o", "rows.jsonl"): "links",
     ("documents", FIXTURES, "-o", "rows.jsonl"): "documents",
     ("documents", NEW, "--url", "http://h/", "-o", "rows.json"): "documents",
     ("audit", NEW, "--url", "https://bay.example/", *OLD, "--map", str(ROOT / "examples/move/redirects.csv"), "-o", "rows.jsonl"): "audit",

@@ -245,7 +245,7 @@ def _both(absolve: Runner, path: Path) -> tuple[Any, ...]:
 
 
 @pytest.mark.usefixtures("cut")
-@pytest.mark.parametrize("options", [[], ["--unique", "--columns", "reference"], ["--where", "entity < 'record[5]'"]], ids=str)
+@pytest.mark.parametrize("options", [[], ["--sql", "FROM links"]], ids=str)
 def test_several_processes_list_the_same_rows_of_nested_archives_as_one(
     absolve: Runner, tmp_path: Path, options: list[str]
 ) -> None:

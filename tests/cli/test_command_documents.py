@@ -79,7 +79,7 @@ def test_every_sink_writes_the_table(absolve: Runner, site: Path, tmp_path: Path
         assert target.read_bytes().count(b"=1+1") == 1
 
 
-@pytest.mark.parametrize("options", [(), ("--kind", "image"), ("--columns", "target", "--unique"), ("--jobs", "2")])
+@pytest.mark.parametrize("options", [(), ("--kind", "image"), ("--columns", "target"), ("--jobs", "2")])
 def test_a_database_of_links_has_the_same_table_beside_it(
     absolve: Runner, site: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
@@ -98,12 +98,6 @@ def test_a_duckdb_database_has_both_tables(absolve: Runner, site: Path, tmp_path
     with closing(duckdb.connect(str(tmp_path / "l.duckdb"))) as database:
         assert database.execute("SELECT sum(links) FROM documents").fetchall() == [(1,)]
         assert database.execute("SELECT count(*) FROM links").fetchall() == [(1,)]
-
-
-def test_a_condition_selects_documents_by_their_columns(absolve: Runner, site: Path) -> None:
-    done = absolve("documents", site / "p.html", site / "i.png", "--where", "title = 't' AND len(anchors) = 2")
-    assert len(done.lines) == 1
-    assert absolve("documents", site / "p.html", "--where", "target = 'x'").status == 2
 
 
 def test_columns_of_the_other_table_are_unknown(absolve: Runner, site: Path) -> None:

@@ -1,12 +1,12 @@
-"""Filters of `absolve links` and `absolve rewrite` choose links, rows and columns; `--remap` replaces old URLs."""
+"""Filters of `absolve links` and `absolve rewrite` choose links and columns; `--remap` replaces old URLs."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from command_runner import Runner
-
-from absolve.cli import many
 
 URL = "--url=http://h/d/"
 LINKS = b"<a href=x>1</a><img src=i.png><a href=http://g/>2</a><a href=x>3</a>"
@@ -31,9 +31,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["--kind", "image,navigation", "--scope", "internal"], ["x", "i.png", "x"]),
         (["--kind=image", "--kind=script", "--scope=external"], []),
         (["--problem", "unresolved"], []),
-        (["--where", "kind = 'image' OR target LIKE '%g/' -- or so"], ["i.png", "http://g/"]),
-        (["--where", "list_contains(problems, 'divergent')"], []),
-        (["--where", 'line = 1 AND "start" > 20', "--kind", "navigation"], ["http://g/", "x"]),
     ],
 )
 def test_only_rows_that_pass_all_filters_are_listed(absolve: Runner, options: list[str], found: list[str]) -> None:
@@ -49,16 +46,6 @@ def test_columns_have_the_order_of_the_option(absolve: Runner) -> None:
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_unique_lists_equal_rows_once_in_the_whole_run(
-    absolve: Runner, monkeypatch: pytest.MonkeyPatch, jobs: str
-) -> None:
-    monkeypatch.setattr(many, "WORTH_A_POOL", 1)
-    done = absolve("links", "site", URL, "--columns=target,problems", "--unique", "--format=csv", "--jobs", jobs)
-    assert done.lines == ["target,problems", "http://h/d/x,", "http://h/d/i.png,", "http://g/,"]
-
-
-@pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(
     "options",
     [
@@ -68,7 +55,6 @@ def test_unique_lists_equal_rows_once_in_the_whole_run(
         ["links", "--columns", "uri"],
         ["links", "--columns", ","],
         ["links", "--columns", "kind,kind"],
-        ["links", "--unique"],
         ["rewrite", "--kind", "picture"],
         ["rewrite", "--kind", "image", "--base", "empty"],
         ["rewrite", "--remap", "http://h"],
@@ -82,69 +68,47 @@ def test_invalid_filters_are_refused_before_any_input_is_read(absolve: Runner, o
     assert (done.status, done.out) == (2, b"")
 
 
+COUNTED = "SELECT target, count(*) AS n FROM links GROUP BY target ORDER BY n DESC, target LIMIT 2"
+
+
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(
-    "condition",
+    ("more", "output"),
     [
-        *("colour = 'red'", "kind =", "target IN (SELECT * FROM read_text('site/a.html'))"),
-        "1=1) OR (1=1",
-        "1=1); DROP TABLE links; --",
-        "1=1); DROP TABLE links; SELECT (1",
-        "1=1) --",
-        "1=1] OR [1=1",
-        "1=1) UNION SELECT 1 WHERE (1=1",
-        "1=1) GROUP BY (1",
-        "1=1) QUALIFY (true",
-        "1=1) -- \n OR (1=1",
-        "1=1, 2=2",
-        "1=1; SELECT 1",
-        "1=1 ORDER BY 1",
-        "SELECT true",
-        "?",
-        "",
-        "--",
-        "/*",
-        "(",
-        ")",
-        pytest.param("text = '\udcff'", id="not UTF-8"),
-        pytest.param("NOT " * 5000 + "true", id="deep"),
-        pytest.param("(" * 5000 + "true" + ")" * 5000, id="parentheses"),
-        pytest.param("NOT " * 300 + "true AND x", id="less deep"),
+        ((), "target\tn\nhttp://h/d/x\t4\nhttp://g/\t2\n"),
+        (("-f", "csv"), "target,n\nhttp://h/d/x,4\nhttp://g/,2\n"),
+        (("-f", "jsonl", "-j2"), '{"target": "http://h/d/x", "n": 4}\n{"target": "http://g/", "n": 2}\n'),
+        (("--kind", "image"), "target\tn\nhttp://h/d/i.png\t2\n"),
     ],
 )
-def test_a_condition_is_one_and_reads_no_file_and_is_checked_before_any_input_is_read(absolve: Runner, condition: str) -> None:
-    done = absolve("links", "site/a.html", "--where", condition)
+def test_a_query_reads_the_rows_of_all_inputs(absolve: Runner, more: tuple[str, ...], output: str) -> None:
+    done = absolve("links", "site", URL, "--sql", COUNTED, *more)
+    assert (done.status, done.out.decode()) == (0, output)
+
+
+@pytest.mark.usefixtures("site")
+def test_a_query_is_written_to_the_output_in_its_format(absolve: Runner) -> None:
+    absolve("links", "site", URL, "--sql", "FROM documents SELECT document, links, size / 2.0 AS half", "-o", "d.sqlite")
+    with closing(sqlite3.connect("d.sqlite")) as database:
+        assert database.execute("SELECT document, links FROM result").fetchall() == [("site/a.html", 4), ("site/b.html", 4)]
+    absolve("documents", "site", "--sql", "SELECT sum(links) AS n FROM documents", "-o", "n.csv")
+    assert Path("n.csv").read_text() == "n\n8\n"
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("FROM nothing", "SELECT colour FROM links", "SELECT", "", "FROM links; FROM links", "DROP TABLE links"),
+        *("COPY links TO 'x.csv'", "ATTACH 'x.db'", "INSTALL httpfs", "SET threads = 9", "FROM read_text('site/a.html')"),
+        pytest.param("SELECT '\udcff'", id="not UTF-8"),
+    ],
+)
+def test_a_query_reads_the_tables_and_nothing_else(absolve: Runner, query: str) -> None:
+    done = absolve("links", "site/a.html", URL, "--sql", query)
     assert (done.status, done.out) == (2, b"")
-    assert "--where" in done.err
-
-
-@pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "text <> ')' AND text <> ']'",
-        "true /* ) */ AND true -- )",
-        "$$)$$ <> text",
-        "(line = 1) OR (line <> 1)",
-        "line IN (1, 2) OR [1, 2][1] = 1",
-        "EXISTS (SELECT 1)",
-        "CASE WHEN line = 1 THEN true ELSE true END",
-        "1=1 AND 2=2",
-    ],
-)
-def test_one_condition_may_be_any_expression(absolve: Runner, condition: str) -> None:
-    done = absolve("links", "site/a.html", "--where", condition)
-    assert done.status == 0
-    assert done.out == absolve("links", "site/a.html").out
-
-
-@pytest.mark.usefixtures("site")
-def test_a_condition_that_fails_on_a_row_fails_its_document_only(absolve: Runner) -> None:
-    Path("site/b.html").write_bytes(b"<a href=1>")
-    done = absolve("links", "site", "--where", "reference::INTEGER = 1", "--columns=reference", URL)
-    assert done.status == 3
-    assert done.lines == ['{"reference": "1"}']
-    assert "site/a.html: where: " in done.err
+    assert "error: usage: --sql" in done.err
+    assert sorted(path.name for path in Path().iterdir()) == ["site"]
 
 
 @pytest.mark.usefixtures("site")

@@ -222,7 +222,7 @@ def test_csv_cells_are_exact_unless_safe_csv_is_requested(absolve: Runner) -> No
 
 @pytest.mark.parametrize(
     "more",
-    [("--unique", "--columns", "text"), ("--kind", "navigation"), ("--where", "true"), ("--columns", "text,line")],
+    [("--kind", "navigation"), ("--columns", "text,line")],
 )
 def test_safe_csv_applies_with_filters(absolve: Runner, more: tuple[str, ...]) -> None:
     done = absolve("links", "-", "--format", "csv", "--csv-safe", *more, stdin=FORMULAS)
@@ -249,9 +249,8 @@ def test_rewriting_keeps_user_information(absolve: Runner) -> None:
         ("links", "p.html", "--url", SECRET),
         ("links", "p.html", "--url", SECRET, "--format", "csv"),
         ("links", "p.html", "--url", SECRET, "--columns", "target"),
-        ("links", "p.html", "--url", SECRET, "--columns", "base", "--unique"),
+        ("links", "p.html", "--url", SECRET, "--sql", "FROM links SELECT base"),
         ("links", "p.html", "--url", SECRET, "--kind", "navigation"),
-        ("links", "p.html", "--url", SECRET, "--where", "base LIKE '%:secret@%'"),
         ("links", "user.html", "--columns", "reference"),
         ("links", ".", "--url", f"{SECRET}?q"),
         ("rewrite", "p.html", "--remap", SECRET),

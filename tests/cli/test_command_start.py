@@ -44,7 +44,7 @@ def imported(*arguments: str) -> set[str]:
         (["rewrite", "-o", "OUT"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
         (["rewrite", "--in-place"], [PROCESSES, "hashlib sqlite3 csv json", ARCHIVES, OTHERS, ROWS, CHANGES]),
         (["links"], [PROCESSES, "hashlib sqlite3", ARCHIVES, OTHERS, CHANGES.replace("absolve.run.filters", "")]),
-        (["base"], [PROCESSES, ARCHIVES, OTHERS, CHANGES]),
+        (["base"], [ARCHIVES, OTHERS, CHANGES]),
     ],
     ids=lambda given: " ".join(given) if given[0] in {"rewrite", "links", "base"} else "",
 )
@@ -93,13 +93,13 @@ def test_main_restores_the_state_of_garbage_collection(arguments: list[str], sta
     assert done.stdout.endswith(f"{state == 'enable'}\n")
 
 
-@pytest.mark.parametrize("arguments", [["--where", "line = 1"], ["-o", "links.duckdb"]], ids="-".join)
+@pytest.mark.parametrize("arguments", [["--sql", "FROM links"], ["-o", "links.duckdb"]], ids="-".join)
 @pytest.mark.parametrize("condition", ["valid", "invalid"])
 def test_a_run_with_duckdb_prints_nothing_when_the_process_ends(
     arguments: list[str], condition: str, tmp_path: Path
 ) -> None:
     (tmp_path / "page.html").write_bytes(PAGE)
-    given = [*arguments, *(["--where", "no_column = 1"] if condition == "invalid" else [])]
+    given = [*arguments, *(["--sql", "SELECT no_column FROM links"] if condition == "invalid" else [])]
     argv = [sys.executable, "-m", "absolve", "links", "-q", "page.html", "--url", "http://h.example/", *given]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False, text=True)
     assert done.returncode == (0 if condition == "valid" else 2)

@@ -160,9 +160,9 @@ def test_the_counts_of_an_archive_are_those_of_its_documents(
 
 def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runner, shared: Path) -> None:
     pages = [shared / "pages" / name for name in ("monolith", "newspaper4k", "jsoup", "warc2zim")]
-    absolve("rewrite", *pages, URL, "--data-urls", "-o", "out", "--log", "log.jsonl", "-q")
+    absolve("rewrite", *pages, URL, "-o", "out", "--log", "log.jsonl", "-q")
     changes = [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
-    absolve("rewrite", *pages, URL, "--data-urls", "-o", "out2")
+    absolve("rewrite", *pages, URL, "-o", "out2")
     assert absolve.summary.startswith(f"{len(changes):,} link")
     stay = int(re.search(r"; ([\d,]+) stay", absolve.summary)[1].replace(",", ""))  # type: ignore[index]
     rows = [json.loads(line) for line in absolve("links", *pages, URL).lines]
@@ -174,7 +174,7 @@ def test_the_counts_agree_with_the_rows_and_the_log_on_real_pages(absolve: Runne
 
 
 def test_the_line_comes_after_all_output_on_a_terminal() -> None:
-    for options in ((), ("--format", "jsonl"), ("--columns", "target"), ("--columns", "kind", "--unique", "--count")):
+    for options in ((), ("--format", "jsonl"), ("--columns", "target")):
         *_, last = on_terminal("links", "p.html", URL, *options, environment=PLAIN).split("\nabsolve: ")
         assert last.startswith("3 links")
         assert all(line.startswith("  ") for line in last.splitlines()[1:])  # it is folded
@@ -194,7 +194,6 @@ def test_the_line_comes_after_all_output_on_a_terminal() -> None:
         (("malformed", "--kind", "image"), 0),
         (("malformed", "--columns", "target"), 1),
         (("malformed", "-q", "-o", "links.sqlite"), 1),
-        (("malformed", "--columns", "target", "--unique"), 1),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )
@@ -211,31 +210,6 @@ def test_an_unknown_problem_is_a_usage_error(absolve: Runner) -> None:
     done = absolve("links", "p.html", "--fail-on", "malformed,broken")
     assert done.status == 2
     assert "unknown problem 'broken'" in done.err
-
-
-@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-@pytest.mark.parametrize("format_", ["csv", "sqlite"])
-def test_unique_rows_are_counted_over_all_inputs(
-    absolve: Runner, jobs: str, format_: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("absolve.cli.many.WORTH_A_POOL", 1)
-    for name in "ab":
-        Path(f"{name}.html").write_bytes(b"<a href=y><a href=x><a href=x><a href=%s>" % name.encode())
-    command = ("links", "a.html", "b.html", URL, "--columns", "target", "--unique", "--count", jobs, "-o", f"l.{format_}")
-    assert absolve(*command).status == 0
-    rows = [("http://h/d/x", 4), ("http://h/d/y", 2), ("http://h/d/a", 1), ("http://h/d/b", 1)]
-    if format_ == "csv":
-        assert Path("l.csv").read_text() == "target,count\n" + "".join(f"{url},{count}\n" for url, count in rows)
-        return
-    import sqlite3
-    from contextlib import closing
-
-    with closing(sqlite3.connect("l.sqlite")) as database:
-        assert database.execute("SELECT * FROM links").fetchall() == rows
-
-
-def test_count_needs_unique(absolve: Runner) -> None:
-    assert "--count needs --unique" in absolve("links", "p.html", "--columns", "target", "--count").err
 
 
 # --- rewrite --log ----------------------------------------------------------------------------------------------------
@@ -370,7 +344,7 @@ def test_a_changed_file_or_option_is_not_resumed(absolve: Runner, site: Path, ch
 
 @pytest.mark.parametrize(
     "options",
-    [(), ("-o", "l.parquet"), ("-o", "l.sqlite"), ("-o", "l.csv", "--unique", "--columns", "target"), ("-o", "l.txt", "--format", "table")],
+    [(), ("-o", "l.parquet"), ("-o", "l.sqlite"), ("-o", "l.txt", "--format", "table")],
 )
 def test_resume_needs_a_file_in_a_text_format(absolve: Runner, options: tuple[str, ...]) -> None:
     done = absolve("links", "p.html", "--resume", *options)

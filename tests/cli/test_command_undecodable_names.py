@@ -88,12 +88,6 @@ def test_base_and_config_escape_on_their_output_names_that_are_not_utf8(*, stric
     assert rb"d\udcff/absolve.toml" in out
 
 
-def test_a_condition_that_is_not_utf8_is_a_usage_error() -> None:
-    status, out, err = ran("links", NAME, "--where", f"document = '{NAME}'")
-    assert (status, out) == (2, b"")
-    assert b"--where: the condition is not UTF-8" in err
-
-
 def test_a_mirror_is_made_of_files_whose_names_are_not_utf8() -> None:
     capture = os.fsdecode(b"j\xff.warc")
     response = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE

@@ -56,9 +56,9 @@ import sys
 for name in ("pyarrow", "numpy", "scipy", "pandas", "datasketch", "rich"):
     sys.modules[name] = None
 from absolve.cli import main
-commands = ("links x.html -o x.duckdb", "links x.html --where line=1", "audit x.html --url http://h/ -o a.html -o a.duckdb")
+commands = ("links x.html -o x.duckdb", "links x.html --sql FROM,links", "audit x.html --url http://h/ -o a.html -o a.duckdb")
 open("x.html", "w").write("<a href=x>")
-sys.exit(any(main([*words.split(), "-q"]) > 1 for words in commands))
+sys.exit(any(main([*(word.replace(",", " ") for word in words.split()), "-q"]) > 1 for words in commands))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -177,7 +177,6 @@ def test_documents_and_base_take_urls(server: Server, capsys: pytest.CaptureFixt
         (("mirror", "http://h.example/", "-o", "m", "--relative-only"), "--relative-only takes one folder"),
         (("mirror", "site", "-o", "m", "--depth", "1"), "--depth needs a URL as INPUT, or --from URL"),
         (("audit", "site", "--save", "a.warc"), "--save needs --live, or a URL"),
-        (("links", "http://h.example/", "--engine", "spark", "-o", "x.parquet"), "--engine spark reads files only"),
         (("audit", "ftp://h.example/"), "only URLs of http and https are asked for"),
         (("links", "ftp://h.example/"), "only URLs of http and https are asked for"),
         (("links", "http://h.example/", "--header", " x"), "a field of a request is 'Name: value' in ASCII"),

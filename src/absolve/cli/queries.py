@@ -90,7 +90,7 @@ def _rows(cursor: Any) -> Iterator[Sequence[Any]]:
 def _statement(connection: Any, query: str) -> Any:
     try:
         statements = connection.extract_statements(query)
-    except (duckdb.Error, UnicodeEncodeError) as error:
+    except (duckdb.Error, TypeError) as error:  # TypeError: text that is not UTF-8
         raise _wrong(error) from error
     if len(statements) != 1 or statements[0].type not in _READS:
         raise UsageError("--sql takes one query: SELECT, FROM, DESCRIBE, SUMMARIZE or EXPLAIN")

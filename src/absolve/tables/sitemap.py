@@ -39,7 +39,7 @@ def _write(_: Sequence[Table], chunks: Iterable[tuple[str, bytes]], file: IO[byt
                 found.setdefault(url)
     lines = [f"<url><loc>{escape(url)}</loc></url>\n".encode("ascii", "xmlcharrefreplace") for url in found]
     if len(lines) > _MOST or sum(map(len, lines)) > _LARGEST - len(_HEAD) - len(_END):
-        text = f"a sitemap has at most {_MOST:,} URLs and 50 MB: write several (--include, --exclude, --where)"
+        text = f"a sitemap has at most {_MOST:,} URLs and 50 MB: write several (--include, --exclude)"
         raise OSError(errno.EFBIG, f"{text}; these are {len(lines):,}")
     file.writelines([_HEAD, *lines, _END])
 
