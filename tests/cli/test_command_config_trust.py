@@ -16,10 +16,10 @@ PAGE = b"<a href=';x'>x</a>"
 ABSOLUTE = b"<a href='http://h/;x'>x</a>"
 # Options that write, run or connect, change the targets of absolute links, lift a protection or name files.
 UNTRUSTED = {
-    *"output errors in-place backup from url-map remap-file browser engine".split(),
+    *"output errors in-place backup from url-map remap-file browser".split(),
     *"check serve port network by relative-only prune at keep-errors same absent for missing".split(),
     *"old old-url map fail-on sql baseline changed-since fix write-map ignore ignore-file".split(),
-    *"remap only-mapped where resume log base-path unwrap break-signatures file-urls show-credentials".split(),
+    *"remap only-mapped resume log base-path unwrap break-signatures file-urls show-credentials".split(),
     *"header cookies retries concurrency ignore-robots save live resolve answers depth cache".split(),
 }
 OPTIONS = [row for one in parser().commands.values() for row, _ in one.options().values()]
@@ -59,8 +59,7 @@ def test_no_option_that_writes_runs_or_connects_is_harmless() -> None:
         ("rewrite", "from = 'victim.html'"),
         ("rewrite", "output = 12"),  # an ignored option is not even validated
         ("links", "output = 'victim.html'"),
-        ("links", "where = 'true'"),
-        ("links", "engine = 'spark://evil.example:7077'"),
+        ("links", "sql = 'FROM links'"),
         ("browser", "browser = './evil'"),
     ],
 )

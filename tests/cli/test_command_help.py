@@ -70,7 +70,7 @@ def test_an_option_is_in_one_group_everywhere() -> None:
                         found.setdefault(option, set()).add(group.title or "")
     several = {option for option, titles in found.items() if len(titles) > 1}
     # Selections are of links, of documents, and of links to change; fragments stay in a rewrite, and are places in an audit.
-    assert several <= {"--columns", "--where", "--unique", "--kind", "--scope", "--problem", "--diff", "--fail-on", "--count", "--sort", "--limit", "--fragments"}
+    assert several <= {"--columns", "--sql", "--kind", "--scope", "--problem", "--diff", "--fail-on", "--fragments"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

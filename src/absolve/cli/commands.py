@@ -81,14 +81,11 @@ examples:
   absolve links page.html                  # a table; JSON lines in a pipe
   absolve links *.html -o links.csv        # the suffix selects the format
   absolve links site/ --url http://example.com/ -o links.sqlite
-  absolve links site/ --scope external --columns target --unique --format csv
-  absolve links site/ --columns target --unique --count --format table
-  absolve links site/ --sort target,line --limit 100 -o links.csv
+  absolve links site/ --scope external --columns document,target --format csv
+  absolve links site/ --sql "FROM links SELECT host, count(*) GROUP BY host"
   absolve links site/ --fail-on unresolved,malformed -q -o links.jsonl
-  absolve links site/ --where "kind = 'image' AND base_layer <> 'embedded'"
   absolve links site/ -o links.csv --resume     # continue after an interruption
   absolve links page.html | jq -r 'select(.scope == "external").target'
-  absolve links site/ --engine spark://host:7077 -o links.parquet
   curl -s http://example.com/ | absolve links --url http://example.com/
 
 columns: document, entity, line, column, start, end, element, attribute, kind,
@@ -104,9 +101,9 @@ absolve documents.""",
 examples:
   absolve documents crawl.warc.gz             # JSON lines, to standard output
   absolve documents site/ --url http://example.com/ -o documents.csv
-  absolve documents crawl.warc.gz --where "status >= 400" --columns url,status
+  absolve documents crawl.warc.gz --sql "FROM documents WHERE status >= 400"
   absolve documents book.epub --columns entity,title,anchors
-  absolve documents site/ --sort size:desc --limit 10      # the largest ones
+  absolve documents site/ --sql "FROM documents ORDER BY size DESC LIMIT 10"
   absolve links crawl.warc.gz -o crawl.sqlite    # both tables in one database
 
 columns: document, entity, url, url_source, status, date, media_type, charset,

@@ -19,11 +19,10 @@ _BY_URL: Final = "a URL is an input: absolve links URL; mirror URL and audit URL
 _FOLDERS: Final = "leave it out: folders are read with their subfolders"
 _DEPTH: Final = "--depth N fetches pages up to N links from a URL; folders are read with their subfolders"
 _NO_QUESTION: Final = "leave it out: nothing is asked; --in-place, --fix and -o say what is written"
-_SORT: Final = (
-    "absolve links --sort COLUMN or COLUMN:desc; --columns NAME,... --unique --count lists frequent values first"
-)
-_LIMIT: Final = "absolve links --limit N lists the first N rows"
-_SELECT: Final = "--kind, --scope and --problem select links; --where takes SQL, such as \"element = 'img'\""
+_SORT: Final = 'absolve links --sql "FROM links SELECT host, count(*) AS n GROUP BY host ORDER BY n DESC"'
+_LIMIT: Final = 'absolve links --sql "FROM links LIMIT N" lists N rows'
+_SELECT: Final = "--kind, --scope and --problem select links; --sql \"FROM links WHERE element = 'img'\""
+_UNIQUE: Final = 'absolve links --sql "FROM links SELECT DISTINCT target" lists each URL once'
 
 # Where a word means something else for one command.
 _OF_COMMANDS: Final = {
@@ -92,12 +91,12 @@ _OPTIONS: Final = (
         "scripts styles stylesheets css js media fonts frames forms",
         "--kind takes navigation, image, media, script, stylesheet, frame, form, font",
     ),
-    ("emails email mailto tel phone", "absolve links --where \"target LIKE 'mailto:%'\""),
+    ("emails email mailto tel phone", "absolve links --sql \"FROM links WHERE target LIKE 'mailto:%'\""),
     ("text anchor-text title titles", "absolve links has a column text, absolve documents a column title"),
     ("status status-code http-status", "absolve documents lists status; absolve audit --live asks servers"),
     ("fields column field cols", "--columns NAME,... selects columns"),
-    ("uniq dedupe dedup distinct no-duplicates unique-only", "--columns NAME,... --unique drops repeated rows"),
-    ("count-only number", "the last line counts the links; --columns NAME,... --unique --count counts equal rows"),
+    ("uniq dedupe dedup distinct no-duplicates unique-only", _UNIQUE),
+    ("count count-only number", "the last line counts the links; --sql counts by any column"),
     ("excel spreadsheet xls", "-o links.xlsx writes a workbook"),
     ("xml yaml txt", "--format takes json, jsonl, csv, tsv, md, html, table and more"),
     ("delimiter separator sep header-row no-header", "--format csv or tsv; both have a header"),

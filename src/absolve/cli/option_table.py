@@ -638,17 +638,27 @@ DEFAULTS: Final[dict[str, dict[str, str | None]]] = {
 
 # Options of earlier versions -> what to do instead.
 REMOVED: Final = {
+    "--banner": "leave it out: mirror.sqlite has the URL and the date of each page",
     "--bare-folder": "--server bare-folder=nothing",
     "--case": "--server case=ignore",
+    "--engine": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--extensions": "--server extension=html",
     "--index": "--server index=home.html",
+    "--limit": '--sql "FROM links LIMIT 10"',
     "--man": "argparse-manpage --module absolve.cli.parsing --function parser writes the manual page",
-    "--master": "--engine spark://host:7077 names the cluster",
+    "--master": "absolve.spark.links(spark, paths) in Python lists on a Spark cluster",
     "--memory": "leave it out: the queries use 1 GB of memory, and then the disk",
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
+    "--queries": "--sql asks the tables of results",
     "--queries-of-files": "--server query=exact",
+    "--sort": '--sql "FROM links ORDER BY target"',
+    "--undo": "git checkout, or the copies that --backup keeps",
+    "--unique": '--sql "FROM links SELECT DISTINCT target"',
+    "--where": "--sql \"FROM links WHERE element = 'img'\"",
+    "--write-requests": "--live asks the servers",
+    "--zip": "-o FILE.zip",
 }
 
 
