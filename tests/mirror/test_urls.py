@@ -14,7 +14,7 @@ PARTS = st.text("aA%7e2Ff~/&=?", max_size=20)
 @pytest.mark.parametrize(
     ("url", "line"),
     [
-        ("http://h/a b/\u00e9\u202e?\u00fc='#f", "http://h/a%20b/%C3%A9%E2%80%AE?%C3%BC=%27"),
+        ("http://h.example/a b/\u00e9\u202e?\u00fc='#f", "http://h.example/a%20b/%C3%A9%E2%80%AE?%C3%BC=%27"),
         ("https://u:p%40@B\u00fccher.example:8080\\x\r\ny\x1bz", "https://xn--bcher-kva.example:8080/xy%1Bz"),
         ("http://user@8.8.8.8/@", "http://8.8.8.8/@"),
         ("http://[2606:4700::1111]:81/", "http://[2606:4700::1111]:81/"),

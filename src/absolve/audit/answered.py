@@ -227,7 +227,7 @@ def _is_doubtful(url: str, final: str) -> bool:
 def _is_local(url: str) -> bool:
     """Return whether a URL is one of this machine or network."""
     host = urlsplit(url).hostname or ""
-    return not is_public_host(host) or not {".", ":"} & set(host)
+    return not is_public_host(host)
 
 
 def _is_root(url: str) -> bool:

@@ -107,7 +107,7 @@ def _noted(found_: Iterator[Input], options: argparse.Namespace, report: Report)
     yield from found_
 
 
-def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Iterator[Item]:
+def asked(items: Iterable[Item], input_of: Callable[[Item], Input], options: argparse.Namespace) -> Generator[Item]:
     """Yield the items; inputs that are URLs with what came for them. Nothing else in a run uses the network."""
     rest = iter(items)
     for item in rest:
@@ -121,8 +121,11 @@ def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: ar
     from absolve.run.web import fetching
 
     asking = asking_of(options)
-    with _saved(options, writes=_writes(options)) as save:
-        for item, answer in fetching.answered(items, lambda item: input_of(item).asked or None, asking):
+    with (
+        _saved(options, writes=_writes(options)) as save,
+        closing(fetching.answered(items, lambda item: input_of(item).asked or None, asking)) as answers,
+    ):
+        for item, answer in answers:
             if save is not None and answer is not None:
                 save(answer)
             yield item if answer is None else _with_answer(item, answer)
@@ -209,9 +212,11 @@ def run(
         progress.shown(quiet=options.quiet, streams=streams, count=partial(_total, options)) as clock,
     ):
         jobs, items = _processes(items, input_of, options)
-        items = asked(items, input_of, options)
         size = 0
-        with closing(course.results(work, items, input_of, jobs, report)) as results:
+        with (
+            closing(asked(items, input_of, options)) as items,  # after an error, too: URLs are asked in a thread
+            closing(course.results(work, items, input_of, jobs, report)) as results,
+        ):
             for item, piece in results:
                 if isinstance(piece, Counts):
                     size += piece.read if isinstance(piece, BytesRead) else 0

@@ -69,7 +69,7 @@ def raising(*, ends: bool = False) -> Iterator[None]:
                 with suppress(ValueError):  # not the main thread, which alone may set handlers
                     old[number] = signal.signal(number, _raise)
         yield
-    except Exception:
+    except BaseException:  # a group of exceptions has that of the signal in it
         check()
         raise
     finally:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
+import ada_url
 import anyio
 
 from absolve.core.errors import FAULTS, DocumentError
@@ -19,7 +19,6 @@ from absolve.document.walk import walk
 from absolve.inventory.link_rows import rows
 from absolve.run.web.client import Client
 from absolve.urls import identity
-from absolve.urls.public import is_public
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -61,37 +60,20 @@ async def _crawl(
     keep: Callable[[Answer], None],
     needs: bool,
 ) -> Crawled:
-    if asking.private and not asking.resolved and await are_public(starts):
-        asking = asking._replace(private=False)
     asking = asking.with_origins(starts)
     async with Client(asking) as client:
-        run = _Run(client, {urlsplit(url).hostname for url in starts}, keep, asking, needs=needs)
+        run = _Run(client, set(map(_host, starts)), keep, asking, needs=needs)
         level = [Target(url, depth) for url in starts]
         while level:
             level = await run.level(level)
         return Crawled(run.pages, len(run.seen), run.left_out, len(run.others_left_out))
 
 
-async def are_public(urls: Iterable[str]) -> bool:
-    """Return whether all hosts are reachable in the whole Internet, without a proxy."""
-    from absolve.run.web.environment import has_proxy
-
-    for url in urls:
-        parts = urlsplit(url)
-        try:
-            found = await anyio.getaddrinfo(parts.hostname or "", parts.port or 80)
-        except OSError:
-            return False
-        if has_proxy(url) or not all(is_public(str(one[4][0])) for one in found):
-            return False
-    return True
-
-
 class _Run:
     """One crawl: the URLs that were asked for, and what came."""
 
     def __init__(
-        self, client: Client, hosts: set[str | None], keep: Callable[[Answer], None], asking: Asking, *, needs: bool
+        self, client: Client, hosts: set[str], keep: Callable[[Answer], None], asking: Asking, *, needs: bool
     ) -> None:
         self._client = client
         self._hosts = hosts
@@ -153,5 +135,12 @@ class _Run:
                 continue
             if row.kind in _NEEDED and self._needs and one.nested < _NESTED:
                 yield Target(row.target, -1, one.nested + 1)
-            elif row.kind == "navigation" and one.depth > 0 and urlsplit(row.target).hostname in self._hosts:
+            elif row.kind == "navigation" and one.depth > 0 and _host(row.target) in self._hosts:
                 yield Target(row.target, one.depth - 1)
+
+
+def _host(url: str) -> str:
+    """Return the host of a URL, with its port if that is not the one of its scheme; "" for what is no URL."""
+    with suppress(ValueError):
+        return ada_url.URL(url).host
+    return ""

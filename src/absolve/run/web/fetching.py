@@ -15,7 +15,7 @@ from absolve.core.errors import DocumentError, UsageError
 from absolve.core.model import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     from absolve.run.web.client import Answer, Asking
 
@@ -26,7 +26,7 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 def answered(
     items: Iterable[Item], url_of: Callable[[Item], str | None], asking: Asking
-) -> Iterator[tuple[Item, Answer | None]]:
+) -> Generator[tuple[Item, Answer | None]]:
     """Yield items in order, each with the answer for its URL, or with None if it has no URL.
 
     As many URLs are asked for ahead as may be asked for at once. Without one no thread is started.
