@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import answered
 from absolve.audit.judge import each
+from absolve.run import interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -60,7 +61,8 @@ def ask(requests: list[Request], asking: Asking, keep: Callable[[Answer], None],
     """Ask for all; `keep` is called with each answer, `done` with the number of URLs that are answered."""
     import anyio
 
-    anyio.run(_ask, requests, asking, keep, done)
+    with interrupts.ungrouped():
+        anyio.run(_ask, requests, asking, keep, done)
 
 
 async def _ask(

@@ -1,12 +1,15 @@
 """Turn SIGINT, SIGTERM and SIGHUP into one exception, so that every `with` and `finally` removes its temporary files.
 
-A signal that is ignored when the run starts stays ignored: SIGHUP under nohup, SIGINT in the background of a shell.
+A signal that is ignored when the run starts stays ignored: SIGHUP under nohup, SIGINT in the background of a shell. If
+a library does not return, or a thread does not end, the process ends without them.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import time
+from _thread import start_new_thread  # the import of threading takes 1 % of a run over one page
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
+_LONGEST_END: Final = 1.5  # seconds that a process may take to end after a signal
+_LONGEST_CLEANUP: Final = 10.0  # and while it removes its files
 REPEATED: Final = 5.0  # seconds in which further signals belong to the first: timeout(1) and shells send several
 
 
@@ -68,14 +73,39 @@ def raising(*, ends: bool = False) -> Iterator[None]:
             if number is not None and signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}:
                 with suppress(ValueError):  # not the main thread, which alone may set handlers
                     old[number] = signal.signal(number, _raise)
+        if ends:
+            _watch(old)
         yield
-    except BaseException:  # a group of exceptions has that of the signal in it
+    except Exception:
         check()
         raise
     finally:
         _state.is_active = False
         for number, handler in old.items():
             signal.signal(number, signal.SIG_IGN if ends and received() is not None else handler)
+
+
+def _watch(numbers: Collection[int]) -> None:
+    """Start a thread that ends the process after a signal, if it does not end by itself."""
+    with suppress(OSError, ValueError):
+        signals, end = os.pipe()
+        os.set_blocking(end, False)
+        signal.set_wakeup_fd(end, warn_on_full_buffer=False)  # the main thread may be in a library
+        start_new_thread(_end, (signals, numbers))
+
+
+def _end(signals: int, numbers: Collection[int]) -> None:
+    while (number := os.read(signals, 1)[0]) not in numbers:
+        pass
+    time.sleep(_LONGEST_END)
+    latest = time.monotonic() + _LONGEST_CLEANUP
+    while _state.deferrals and time.monotonic() < latest:
+        time.sleep(0.05)
+    from absolve.run import leftovers, outputs
+
+    outputs.discard_unfinished()
+    leftovers.discard_folders()
+    os._exit(128 + number)
 
 
 def _raise(number: int, _frame: object) -> None:
@@ -88,6 +118,16 @@ def _raise(number: int, _frame: object) -> None:
         _state.is_pending = True
         return
     raise Interrupted(number)
+
+
+@contextmanager
+def ungrouped() -> Iterator[None]:
+    """Raise Interrupted alone where tasks of a loop have made it one of a group of exceptions."""
+    try:
+        yield
+    except BaseExceptionGroup:
+        check()
+        raise
 
 
 @contextmanager

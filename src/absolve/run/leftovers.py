@@ -110,8 +110,21 @@ def temporary_folder() -> Iterator[str]:
             rmtree(os.path.join(above, name), ignore_errors=True)  # noqa: PTH118
     folder = os.path.join(above, name_of(token()))  # noqa: PTH118
     try:
+        _folders.add(folder)
         os.mkdir(folder, 0o700)  # noqa: PTH102
         yield folder
     finally:
         with interrupts.deferred():
             rmtree(folder, ignore_errors=True)
+            _folders.discard(folder)
+
+
+_folders: set[str] = set()  # of this process
+
+
+def discard_folders() -> None:
+    """Remove the temporary folders of a process that ends without unwinding."""
+    from shutil import rmtree
+
+    for folder in tuple(_folders):
+        rmtree(folder, ignore_errors=True)

@@ -1,8 +1,8 @@
 """Keep responses on the disk by the rules of HTTP (RFC 9111), which hishel knows: a fresh one is not asked for again.
 
 In: a request, and what sends it. Out: its response, from the disk or from the server. It is a private cache, as that of
-a browser: its folder and file are for its user alone. What is kept is the response as it came, with its header in bytes,
-and of the request no field that may be secret.
+a browser: its folder and file are for its user alone. What is kept is the response as it came, with its header in
+bytes, and of the request no field that may be secret.
 """
 
 from __future__ import annotations

@@ -79,8 +79,8 @@ class Asking(NamedTuple):
     "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
     `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
     `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
-    URLs, too: only these get secrets of the user (fields, cookies, netrc). If none of these is in a private network, only
-    they and hosts of `resolved` may have such addresses. Raise UsageError in `Client` for what cannot be used.
+    URLs, too: only these get secrets of the user (fields, cookies, netrc). If none of them is in a private network,
+    only they and hosts of `resolved` may be. Raise UsageError in `Client` for what cannot be used.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
