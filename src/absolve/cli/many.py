@@ -76,7 +76,7 @@ def found(
     by_path, lines = shared.url_map(options)
     if lines:
         report.totals.tables.append(Table(options.url_map, "input", lines, met))
-    asks_plainly = options.command in ON_LINE.split() and not _asks_otherwise(options)
+    asks_plainly = options.command in ON_LINE.split() and not asks_otherwise(options)
     if asks_plainly:
         buckets.settings[buckets.RANGES] = {"timeout": options.timeout, "retries": options.retries}
     origins = inputs.Origins(options.url, by_path, options.mirror_layout, options.default_url, met, asks_plainly)
@@ -86,7 +86,7 @@ def found(
     return _noted(on_line, options, report)
 
 
-def _asks_otherwise(options: argparse.Namespace) -> bool:
+def asks_otherwise(options: argparse.Namespace) -> bool:
     """Return whether an option is about requests: archives of the web are then asked for as pages are, as a whole."""
     given = (options.header, options.cookies, options.deny_private, options.save, options.cache)
     return any(given) or getattr(options, "engine", "local") != "local"
@@ -122,7 +122,7 @@ def _asked(items: Iterator[Item], input_of: Callable[[Item], Input], options: ar
 
     asking = asking_of(options)
     with (
-        _saved(options, writes=_writes(options)) as save,
+        saved(options) as save,
         closing(fetching.answered(items, lambda item: input_of(item).asked or None, asking)) as answers,
     ):
         for item, answer in answers:
@@ -162,7 +162,7 @@ def _with_answer(item: Item, answer: Answer) -> Item:
 
 
 @contextmanager
-def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[Answer], None] | None]:
+def saved(options: argparse.Namespace) -> Iterator[Callable[[Answer], None] | None]:
     """Yield the function that keeps an answer in the file of --save, which is complete or unchanged; None without."""
     name = options.save
     if name is None:
@@ -171,7 +171,7 @@ def _saved(options: argparse.Namespace, *, writes: bool) -> Iterator[Callable[[A
     plan.check_not_read([Path(name)], [*names(options), *shared.tables(options)])
     others = [getattr(options, one, None) for one in ("output", "log", "errors")]
     plan.check_different([Path(name), *(Path(one) for one in others if one not in {None, special_files.STDOUT})])
-    if not writes:
+    if not _writes(options):
         yield None
         return
     from absolve.run.web import saving
