@@ -344,5 +344,5 @@ _FIELDS: Final = ("name", "line", "column", "code", "text")
 _OF_RECORD: Final = re.compile(r"(.*?)(?:, at byte \d+)? \((https?://[^\s()]*)\)(?:, at byte \d+)?", re.DOTALL)
 _LONGEST: Final = 8000  # characters of a message: names of files may have 4,096
 _REMEMBERED: Final = 1000  # diagnostics of one input of which repetitions are suppressed
-_FULL: Final = frozenset(map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))))
+_FULL: Final = frozenset(map(os.strerror, (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE)))
 _NAMED: Final = 20  # inputs for which one code is printed; failures that the summary repeats

@@ -91,7 +91,7 @@ SELECT cause, verdict, CASE
         WHEN 'local' THEN 'Leads to the machine that the site was made on: ' || coalesce(origin, example_reference)
         WHEN 'mixed' THEN 'Browsers block http in an https page: ' || coalesce(origin, example_reference)
         WHEN 'insecure' THEN 'Leads to this site by http: ' || coalesce(origin, example_reference)
-        WHEN 'loop' THEN 'Redirected in a circle: ' || coalesce(origin, example_reference)
+        WHEN 'loop' THEN 'Redirected in a circle, or more than 20 redirects: ' || coalesce(origin, example_reference)
         WHEN 'unsure' THEN 'It is not sure whether this works: ' || coalesce(origin, example_reference)
         WHEN 'chain' THEN 'Redirected more than once: ' || coalesce(origin, example_reference)
         WHEN 'redirected' THEN 'Redirected: ' || coalesce(origin, example_reference)
