@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from absolve.audit import answered
 from absolve.audit.judge import each
-from absolve.run import interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -59,10 +58,9 @@ def _in_turn(found: Iterable[Request]) -> Iterator[Request]:
 
 def ask(requests: list[Request], asking: Asking, keep: Callable[[Answer], None], done: Callable[[int], None]) -> None:
     """Ask for all; `keep` is called with each answer, `done` with the number of URLs that are answered."""
-    import anyio
+    from absolve.run.web import fetching
 
-    with interrupts.ungrouped():
-        anyio.run(_ask, requests, asking, keep, done)
+    fetching.run(_ask, requests, asking, keep, done)
 
 
 async def _ask(

@@ -59,6 +59,7 @@ def run(
     course = many.course_of(options, report, str)  # the run over the files ends later
 
     def ask(connection: Any, heard: Answers) -> None:
+        report.names[str(Path(folder) / audit_live.ANSWERS)] = "answers of servers"
         heard.add(list(audit_live.asked(connection, heard, options, course, folder)))
 
     live = ask if options.live is not None else None

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
 _LONGEST_END: Final = 1.5  # seconds that a process may take to end after a signal
@@ -41,6 +41,7 @@ class _State:
     received = 0.0
     is_pending = False
     deferrals = 0
+    cancel: Callable[[], object] | None = None
 
 
 _state = _State()
@@ -114,6 +115,9 @@ def _raise(number: int, _frame: object) -> None:
     if not is_first and now - _state.received < REPEATED:
         return  # clean-up after the first one is under way
     _state.number, _state.received = number, now
+    if is_first and _state.cancel is not None:
+        _state.cancel()
+        return
     if is_first and _state.deferrals:
         _state.is_pending = True
         return
@@ -121,13 +125,13 @@ def _raise(number: int, _frame: object) -> None:
 
 
 @contextmanager
-def ungrouped() -> Iterator[None]:
-    """Raise Interrupted alone where tasks of a loop have made it one of a group of exceptions."""
+def cancelling(cancel: Callable[[], object]) -> Iterator[None]:
+    """Call a function on the first signal of this block: in a loop of tasks no exception may be raised."""
+    _state.cancel = cancel
     try:
         yield
-    except BaseExceptionGroup:
-        check()
-        raise
+    finally:
+        _state.cancel = None
 
 
 @contextmanager

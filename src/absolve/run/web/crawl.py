@@ -17,7 +17,7 @@ from absolve.core.model import Document
 from absolve.document.response_header import applied
 from absolve.document.walk import walk
 from absolve.inventory.link_rows import rows
-from absolve.run import interrupts
+from absolve.run.web import fetching
 from absolve.run.web.client import Client
 from absolve.urls import identity
 
@@ -51,8 +51,7 @@ class Crawled(NamedTuple):
 
 def crawl(starts: list[str], depth: int, asking: Asking, keep: Callable[[Answer], None], *, needs: bool) -> Crawled:
     """Ask for pages, those of the same host that they link to, and what they need (`needs`); keep each answer."""
-    with interrupts.ungrouped():
-        return anyio.run(_crawl, starts, depth, asking, keep, needs)
+    return fetching.run(_crawl, starts, depth, asking, keep, needs)
 
 
 async def _crawl(
