@@ -326,7 +326,7 @@ def test_a_signal_while_urls_are_asked_ends_the_run_soon_and_leaves_nothing(tmp_
             run = started(work, *command.format(url=server.url).split(), "-q", "--retries", "0")
             while not server.asked and run.poll() is None:
                 time.sleep(0.005)
-            time.sleep(chance.uniform(0, 2))
+            time.sleep(chance.uniform(0, 1))
             begun = time.monotonic()
             late += run.poll() is not None
             run.send_signal(number)

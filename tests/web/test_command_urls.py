@@ -4,9 +4,12 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -429,6 +432,18 @@ def test_messages_name_the_url_and_no_file_of_ours(site: Server, capsys: pytest.
         assert not re.search(r"tmp|asked\.warc|at byte", shown), shown
     main(["mirror", f"{site.url}/", "-o", "m2", "--retries", "0", "--ignore-robots"])
     assert f"{site.url}/c.png: partial: " in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such limit here")
+@pytest.mark.parametrize("most", [9, 12, 20])
+def test_too_few_file_descriptors_are_no_hang_and_no_traceback(site: Server, most: int) -> None:
+    Path("urls").write_text("".join(f"{site.url}/a/?{number}\n" for number in range(40)), "utf-8")
+    limited = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); sys.argv[0] = 'absolve'; runpy.run_module('absolve', run_name='__main__')"
+    argv = [sys.executable, "-c", limited.format(most), "links", "--from", "urls", "--retries", "0", "--ignore-robots"]
+    run = subprocess.run(argv, capture_output=True, check=False, timeout=60)
+    assert run.returncode in {0, 3}
+    assert b"Traceback" not in run.stderr, run.stderr
+    assert run.stdout or run.stderr.count(b"\n") < 45
 
 
 def test_redirects_without_an_end_are_one_finding(site: Server, capsys: pytest.CaptureFixture[str]) -> None:
