@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from absolve.cli.reporting import Report
     from absolve.run.web.client import Answer
 
+    Save = Callable[[Answer], None] | None
+
 _OTHERS: Final = "wget --recursive --page-requisites --warc-file=crawl URL, or a crawler such as Browsertrix"
 
 
@@ -57,9 +59,7 @@ def captured(options: argparse.Namespace, report: Report, *, needs: bool) -> Ite
         yield urls
 
 
-def _whole(
-    url: str, folder: str, options: argparse.Namespace, report: Report, save: Callable[[Answer], None] | None
-) -> Path | None:
+def _whole(url: str, folder: str, options: argparse.Namespace, report: Report, save: Save) -> Path | None:
     """Return the file with a whole archive of the web; None if it does not come."""
     from absolve.run.web import fetching
 
@@ -77,13 +77,7 @@ def _whole(
 
 
 def _ask(
-    urls: list[str],
-    path: Path,
-    options: argparse.Namespace,
-    report: Report,
-    save: Callable[[Answer], None] | None,
-    *,
-    needs: bool,
+    urls: list[str], path: Path, options: argparse.Namespace, report: Report, save: Save, *, needs: bool
 ) -> bool:
     """Write the answers to a path, and return whether there is one."""
     asking = many.asking_of(options)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from _thread import start_new_thread  # the import of threading takes 1 % of a run over one page
 from contextlib import contextmanager, suppress
@@ -33,10 +34,10 @@ class Interrupted(KeyboardInterrupt):
 class _State:
     """The signal received last, its time (monotonic), whether it is pending, and the number of deferring blocks.
 
-    `is_active`: the block of `raising` runs.
+    `is_active`: the block of `raising` runs; `ends`: and the process ends with it.
     """
 
-    is_active = False
+    is_active = ends = False
     number: int | None = None
     received = 0.0
     is_pending = False
@@ -74,6 +75,7 @@ def raising(*, ends: bool = False) -> Iterator[None]:
             if number is not None and signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}:
                 with suppress(ValueError):  # not the main thread, which alone may set handlers
                     old[number] = signal.signal(number, _raise)
+        _state.ends = ends
         if ends:
             _watch(old)
         yield
@@ -102,10 +104,13 @@ def _end(signals: int, numbers: Collection[int]) -> None:
     latest = time.monotonic() + _LONGEST_CLEANUP
     while _state.deferrals and time.monotonic() < latest:
         time.sleep(0.05)
+    from shutil import rmtree
+
     from absolve.run import leftovers, outputs
 
     outputs.discard_unfinished()
-    leftovers.discard_folders()
+    for folder in tuple(leftovers.folders):
+        rmtree(folder, ignore_errors=True)
     os._exit(128 + number)
 
 
@@ -121,7 +126,13 @@ def _raise(number: int, _frame: object) -> None:
     if is_first and _state.deferrals:
         _state.is_pending = True
         return
+    if _state.ends:
+        sys.unraisablehook = _forget  # it may be raised while an object is freed, and lost: the thread ends the process
     raise Interrupted(number)
+
+
+def _forget(_: object) -> None:
+    """Print nothing."""
 
 
 @contextmanager

@@ -38,6 +38,7 @@ class Rules:
                 known = kind.setdefault(pattern, rule)
                 if rule.is_allowed and not known.is_allowed:
                     kind[pattern] = rule
+        self.number = len(self._prefixes) + len(self._patterns)
         self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
 
     def __call__(self, path: str) -> Rule | None:

@@ -56,7 +56,10 @@ class Cache:
 
         `place`: the server that is asked for this URL, if another one than its own.
         """
+        from absolve.run.web.client import OPEN_FIELDS
+
         request = hishel.Request(method, url, hishel.Headers(dict(fields)))
+        kept = hishel.Request(method, url, hishel.Headers({name: fields[name] for name in fields.keys() & OPEN_FIELDS}))
         key = " ".join(filter(None, (method, url, place)))
         got: Response | None = None
         state: Any = hishel.IdleClient(options=_PRIVATE)
@@ -67,7 +70,6 @@ class Cache:
                 got = await send(dict(state.request.headers.items()))
                 state = state.next(_to_keep(got))
             elif isinstance(state, hishel.StoreAndUse):
-                kept = hishel.Request(method, url, hishel.Headers(_open(fields)))
                 entry = await self._storage.create_entry(kept, state.response, key)
                 return await _kept(entry.response.stream, url)
             elif isinstance(state, hishel.FromCache):
@@ -92,12 +94,6 @@ def _check(path: Path) -> None:
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:  # another run writes
             raise UsageError(f"--cache: {path}: {error}") from error
-
-
-def _open(fields: Mapping[str, str]) -> dict[str, str]:
-    from absolve.run.web.client import OPEN_FIELDS
-
-    return {name: value for name, value in fields.items() if name in OPEN_FIELDS}
 
 
 def _to_keep(got: Response) -> hishel.Response:

@@ -45,7 +45,7 @@ except ImportError as error:
     raise MissingPackageError("an input URL needs absolve[web]: pip install 'absolve[web]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping
     from typing import Self
 
 AGENT: Final = f"absolve/{__version__}"
@@ -58,6 +58,7 @@ _MOST_KEPT: Final = 16 << 20  # bytes of responses to which more than one URL ma
 _MOST_OF_A_PAGE: Final = 256 << 20  # bytes of a body that is no archive, unless the user gives a bound
 _SNIFFED: Final = 1 << 16  # bytes by which an archive is known
 _OVERHEAD: Final = 2048  # bytes of memory for what is kept, beside its text
+_PER_RULE: Final = 512
 _IDLE: Final = 5.0  # seconds for which a connection is kept
 _LONGEST_WAIT: Final = 60.0  # seconds
 OPEN_FIELDS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})  # no secrets
@@ -79,7 +80,7 @@ class Asking(NamedTuple):
     "later". `concurrency`: requests at once, in all and per host. `private`: addresses that are not public, too.
     `robots`: ask for robots.txt and follow it (RFC 9309). `resolved`: where to connect to for a host, as
     `http://127.0.0.1:8080`. `cache`: a folder of responses. `origins`: those that the user named, if documents name
-    URLs, too: only these get secrets of the user (fields, cookies, netrc). If none of them is in a private network,
+    URLs, too: only these get secrets of the user (fields, cookies, netrc). Unless all of them are in private networks,
     only they and hosts of `resolved` may be. Raise UsageError in `Client` for what cannot be used.
     """
 
@@ -199,8 +200,8 @@ class _Kept:
         return None
 
     def keep(self, key: Any, value: Any, size: int) -> None:
+        self._size += size - self._found.pop(key, (None, 0))[1]
         self._found[key] = value, size
-        self._size += size
         while self._size > self._most:
             self._size -= self._found.pop(next(iter(self._found)))[1]
 
@@ -237,8 +238,9 @@ class Client:
         self._known = _Kept(_MOST_KEPT)  # responses, by their requests
 
     async def __aenter__(self) -> Self:
-        named = [ada_url.URL(origin) for origin in self._asking.origins or ()]
-        self._guards = self._asking.origins is not None and not any([await self._is_inside(url) for url in named])
+        named = {url.hostname: url for url in map(ada_url.URL, self._asking.origins or ())}
+        self._inside = {host for host, url in named.items() if await self._is_inside(url)}
+        self._guards = self._asking.origins is not None and (not named or self._inside != named.keys())
         return self
 
     async def _is_inside(self, url: ada_url.URL) -> bool:
@@ -336,22 +338,13 @@ class Client:
         if rules is None:
             async with self._locks.setdefault(url.origin, anyio.Lock()):
                 rules = self._robots.get(url.origin) or await self._rules(url, course)
+                self._robots.keep(url.origin, rules, _OVERHEAD + _PER_RULE * getattr(rules, "number", 0))
         if isinstance(rules, _NoAnswer):
             raise _NoAnswer(rules.code, f"{rules.text}{course.moved()}")
         return rules(url.pathname + url.search) is None
 
     async def _rules(self, url: ada_url.URL, course: _Course) -> robots.Rules | _NoAnswer:
-        """Return the rules of an origin, which are kept: none without a file; or why it cannot be had (2.3.1)."""
-        found = await self._robots_txt(url, course)
-        if isinstance(found, _NoAnswer):
-            self._robots.keep(url.origin, found, _OVERHEAD)
-            return found
-        rules = robots.Rules(found)
-        self._robots.keep(url.origin, rules, _OVERHEAD // 4 * (4 + len(found)))
-        return rules
-
-    async def _robots_txt(self, url: ada_url.URL, course: _Course) -> Sequence[tuple[str, robots.Rule]] | _NoAnswer:
-        """Return what robots.txt of an origin has for absolve."""
+        """Return the rules of an origin: none if there is no file, and why not if it cannot be had (2.3.1)."""
         own = course._replace(found=[], method="GET")
         file = ada_url.URL("/robots.txt", url.origin)
         try:
@@ -366,8 +359,8 @@ class Client:
             return _NoAnswer("robots", f"{text} (--ignore-robots)")
         if last is not None and last.status < 300:
             with suppress(CodingError, WalkError):
-                return robots.of_robots(self._body(last), "absolve")
-        return ()
+                return robots.Rules(robots.of_robots(self._body(last), "absolve"))
+        return robots.Rules(())
 
     # --- one request --------------------------------------------------------------------------------------------------
 
@@ -491,7 +484,7 @@ class Client:
         proxy = environment.proxy_of(url)
         if proxy is not None and not proxy.lower().startswith(("http://", "https://")):
             raise _NoAnswer("unreachable", f"a proxy of the environment is none of http: {in_short(proxy)}")
-        is_guarded = self._guards and url.hostname not in self._named
+        is_guarded = self._guards and url.hostname not in self._inside | self._resolved.keys()
         if proxy is not None and not self._asking.private:
             text = f"--deny-private cannot see what the proxy {in_short(proxy)} connects to"
             raise _NoAnswer("refused-address", text)

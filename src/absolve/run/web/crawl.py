@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import ada_url
 import anyio
 
 from absolve.core.errors import FAULTS, DocumentError
@@ -63,7 +62,7 @@ async def _crawl(
 ) -> Crawled:
     asking = asking.with_origins(starts)
     async with Client(asking) as client:
-        run = _Run(client, set(map(_host, starts)), keep, asking, needs=needs)
+        run = _Run(client, set(map(identity.named, starts)), keep, asking, needs=needs)
         level = [Target(url, depth) for url in starts]
         while level:
             level = await run.level(level)
@@ -136,12 +135,5 @@ class _Run:
                 continue
             if row.kind in _NEEDED and self._needs and one.nested < _NESTED:
                 yield Target(row.target, -1, one.nested + 1)
-            elif row.kind == "navigation" and one.depth > 0 and _host(row.target) in self._hosts:
+            elif row.kind == "navigation" and one.depth > 0 and identity.named(row.target) in self._hosts:
                 yield Target(row.target, one.depth - 1)
-
-
-def _host(url: str) -> str:
-    """Return the host of a URL, with its port if that is not the one of its scheme; "" for what is no URL."""
-    with suppress(ValueError):
-        return ada_url.URL(url).host
-    return ""
