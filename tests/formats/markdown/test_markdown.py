@@ -52,6 +52,9 @@ LINKS = {
     "HTML": "<div>\n[a](b)\n\n[c](§d)\n</div>\n\n<!--\n[a](b)\n-->\n\nx <!-- [a](b) --> <i title='[a](b)'>[c](§d)</i>",
     "HTML with Markdown": '<Note>\n  [a](§b)\n</Note>\n\n<div markdown="1">\n[c](§d)\n</div>\n\n<SPAN>\n[e](f)',
     "an autolink": "<https://h/x> <a@b.c> https://h/y, `https://h/z`",
+    "a URL as the text of a link": "[https://h/x](§guide.md) [see https://h/x](§y) [**https://h/x**][d] ![https://h/x](§z)\n\n[d]: §w",
+    "formulas": "$F[x](t)$ $$\nF[x](t)\n$$ $`F[x](t)`$ \\(F[x](t)\\) \\\\(F[x](t)\\\\) [a](§b)\n\n| $F[x](t)$ | [a](§b) |\n|-|-|",
+    "no formulas": "$5 [a](§b) or $10, $A/[b](§c) $D, [$5](§d) [$](§e) \\$x [c](§f) y$, \\([d](§g)\\) \\[e](h), `$` [f](§i) `$`",
     "shortcodes": '[a]({{< ref "b c.md" >}}) [d]({% link e.md %}) [f]({{ g }}/h) {{<img src="x">}} {{< figure src="x" >}} [a](§b)',
     "front matter": "---\ntext: '[a](b)'\n---\n[a](§b)",
     "wiki links": "[[Page|a]] ![[image.png]] - [ ] [a](§b)",
@@ -97,6 +100,26 @@ def test_what_is_written_stays_a_link(page: str, new: str, wanted: str | None) -
     assert done == (wanted or page)
     assert not absolve.verify(page, done, policy=lambda _: new, media_type="text/markdown", url="http://h/d/")
     assert len(list(absolve.links(done, media_type="text/markdown"))) == 1
+
+
+BARE = [
+    ("https://h/a, (https://h/b) *https://h/c* _https://h/d_ ~https://h/e~ \u89c1https://h/f", "abcdef"),
+    ("xhttps://h/a \"https://h/b\" 'https://h/c' k=https://h/d x/https://h/e {https://h/f} [https://h/g", ""),
+    ("<br>https://h/a <a href='x'>https://h/b</a> [see https://h/c] [ ] https://h/d/[e]f", "acd"),
+    ("|https://h/a|b|\n|-|-|\n|https://h/b|ftp://h/c|", "abc"),
+]
+
+
+@pytest.mark.parametrize(("page", "ends"), BARE)
+def test_a_url_in_text_begins_where_gfm_has_it(page: str, ends: str) -> None:
+    found = [row.reference.partition("//h/")[2][:1] for row in absolve.links(page, media_type="text/markdown") if row.element == "markdown"]
+    assert "".join(found) == ends
+
+
+def test_verify_sees_that_the_brackets_around_a_url_in_text_are_lost() -> None:
+    before, after = "see https://h/a](b", "see https://n/a%5D(b"
+    options: dict[str, Any] = {"media_type": "text/markdown", "policy": lambda _: "https://n/a%5D(b"}
+    assert [one.code for one in absolve.verify(before, after, **options)] == ["target"]
 
 
 STARTS = ["", "", "", "", " ", "    ", "  ", "   ", "> ", ">", "- ", "1. ", "2. ", "      ", "> - ", "- > ", "\t", "- - "]
@@ -152,6 +175,7 @@ def test_links_are_where_markdown_it_finds_them() -> None:
 
 LINKS_OF_MARKDOWN = [
     *("[", "![", "]", "[a](", "x](", "[[[[x](", "[a](b", "[a](<", '[a](b "', "[a](b '", "[a](b (", "[a]({{", "[a]((((", "[a][b]", "[a]: b 'x\n\n", "[ab\n"),
+    *("$", "$$", "$a", "$$a ", "\\(", "\\(a[", "a$ ", "$`", "[http://a", "[http://a](", "http://a](", "$a\\$", "\\\\(", "$[", "$]("),
     *("|a|b|\n", "a|b\n-|-\n", "http://a)", "http://a;", "http://a&b;", "<http:", "<a@b", "* > ", "[^a]: ", "!!! a\n    ", "{{<"),
 ]  # fmt: skip
 
