@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import absolve
+from absolve.core.model import Document
+from absolve.document.walk import Settings, walk
 from absolve.formats.markdown.walker import masked
 
 # What CommonMark has: each has two references, the first one in code or text, the second one in raw HTML.
@@ -122,6 +124,22 @@ def test_verify_sees_that_the_brackets_around_a_url_in_text_are_lost() -> None:
     assert [one.code for one in absolve.verify(before, after, **options)] == ["target"]
 
 
+HEADINGS = [
+    ("# foo 1\n# foo\n# foo\n# foo\n# foo 1", "foo-1 foo foo-2 foo-3 foo-1-1"),
+    ("# a *b* c\n# a `#` c\n# a <!-- b --> c\n# a <!-- b -->\n# an &mdash; emdash", "a-b-c a--c a--c-1 a- an--emdash"),
+    ("# e [![S](https://s/b.svg)](https://s) [![C](https://c/t.svg?s=s)](https://c/)\n# h ![S](s.svg)", "e-- h-"),
+    ("# \u2614\ufe0f c\n# \U0001f170\ufe0f d\n# \u00c0, \u00c1 or \u00e0\n# \u03a3\u03ba\u03bf", "\ufe0f-c \U0001f170\ufe0f-d \u00e0-\u00e1-or-\u00e0 \u03c3\u03ba\u03bf"),
+    ("# foo _it_ bar_baz `__init__` \\_x\\_\n# [r][] and [x][y] [z](u(1) 't')\n# 1) no <kbd>l</kbd> <https://a.b>", "foo-it-bar_baz-__init__-_x_ r-and-x-z 1-no-l-httpsab"),
+]
+
+
+@pytest.mark.parametrize(("page", "names"), HEADINGS)
+def test_headings_have_the_names_that_github_gives_them(page: str, names: str) -> None:
+    facts = walk(Document(page, media_type="text/markdown"), Settings(documents=True)).facts
+    assert facts is not None
+    assert facts.anchors == names.split(" ")
+
+
 STARTS = ["", "", "", "", " ", "    ", "  ", "   ", "> ", ">", "- ", "1. ", "2. ", "      ", "> - ", "- > ", "\t", "- - "]
 TEXTS = [
     *("[t](N)", "[t](<N N>)", "![i](N)", "[![i](N)](N)", "[a [t](N)](N)", "`[t](N)`", "\\[t](N)", '[t](N "x")', "[t](N 'x", "y')", "<http://N>"),
@@ -184,4 +202,5 @@ LINKS_OF_MARKDOWN = [
 def test_hostile_markdown_takes_linear_time(unit: str) -> None:
     began = time.process_time()
     masked((unit * 30_000).encode())
+    walk(Document(f"# {unit}\n" * 3_000 + f"# {unit * 10_000}", media_type="text/markdown"), Settings(documents=True))
     assert time.process_time() - began < 20  # a quadratic search takes hours

@@ -502,7 +502,7 @@ RECOVERED = {
 def test_xml_that_is_not_well_formed_is_recovered_as_xml_with_a_warning(name: str, encoding: str) -> None:
     head = f"<?xml version='1.0' encoding='{encoding}'?>"
     data, expected = (f"{head}{RECOVERED[name]}".replace("\u00a7", base).encode(encoding) for base in ("", "http://doc.example/dir/"))
-    options: dict[str, str] = {"media_type": "application/xml", "url": URL}
+    options: dict[str, Any] = {"media_type": "application/xml", "url": URL}
     done = absolve.rewrite(data, **options)
     assert done == expected
     assert not absolve.verify(data, done, **options)

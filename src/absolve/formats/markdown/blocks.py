@@ -83,7 +83,7 @@ class _Open(NamedTuple):
 
 
 class Blocks:
-    """The blocks of one document. `out` is the document with blanks; `texts` are spans of texts, in order.
+    """The blocks of one document. `out` is the document with blanks; `texts` and `headings` are spans, in order.
 
     `paragraphs` has an element for each of `texts`: whether it is a paragraph, which may begin with definitions.
     """
@@ -93,6 +93,7 @@ class Blocks:
         self.out = bytearray(data)
         self.texts: list[Span] = []
         self.paragraphs: list[bool] = []
+        self.headings: list[Span] = []
         self._containers: list[int] = []  # open ones: columns of indentation, or _QUOTE
         self._is_new_item = False  # the innermost one is a list item without content
         self._open: _Open | None = None
@@ -220,12 +221,14 @@ class Blocks:
             self._open = _Open(fence[1] or fence[2])
             self.mask(first, end)
         elif self._paragraph >= 0 and whole and _UNDERLINE.match(data, first, end):
+            self.headings.append((self._paragraph, self._paragraph_end))
             self._end_paragraph()
         elif _BREAK.match(data, first, end):
             self._close(matched)
         elif _HEADING.match(data, first, end):
             self._close(matched)
             self._add(first, end, is_paragraph=False)
+            self.headings.append((first, end))
         else:
             return self._begin_html(line, matched)
         return True

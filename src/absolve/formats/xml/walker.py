@@ -65,8 +65,8 @@ def walk(data: bytes, charset: Charset, options: WalkOptions) -> EventList:
     except WalkError as error:
         if error.code != NOT_WELL_FORMED:
             raise
-        words, _, _ = str(error).partition(" (")
-        found = Finding(NOT_WELL_FORMED, f"{words}: what is wrong is skipped, the rest is read as XML", error.position)
+        words = f"{str(error).rpartition(' (')[0]}: skipped, and the rest is read as XML"
+        found = Finding(NOT_WELL_FORMED, words, error.position)
     mended, prolog = recovered(data)
     walk_of = _Walk(mended, charset, options, prolog)
     walk_of.events.append(found)
