@@ -56,6 +56,7 @@ LINKS = {
     "an autolink": "<https://h/x> <a@b.c> https://h/y, `https://h/z`",
     "a URL as the text of a link": "[https://h/x](§guide.md) [see https://h/x](§y) [**https://h/x**][d] ![https://h/x](§z)\n\n[d]: §w",
     "formulas": "$F[x](t)$ $$\nF[x](t)\n$$ $`F[x](t)`$ \\(F[x](t)\\) \\\\(F[x](t)\\\\) [a](§b)\n\n| $F[x](t)$ | [a](§b) |\n|-|-|",
+    "formulas in lines": "x\n\n$$\n- F[x](t)\n\n> G[x](t)\n$$ {#eq-a}\n\n[a](§b)\n\n$$\nF[x](t)\n$$\n[a](§b)\n\n$$a\nb\n$$\n\n[e](§f)\n\n$$[g*h](n)$$\n\n$$\n\n[c](§d)",
     "no formulas": "$5 [a](§b) or $10, $A/[b](§c) $D, [$5](§d) [$](§e) \\$x [c](§f) y$, \\([d](§g)\\) \\[e](h), `$` [f](§i) `$`",
     "shortcodes": '[a]({{< ref "b c.md" >}}) [d]({% link e.md %}) [f]({{ g }}/h) {{<img src="x">}} {{< figure src="x" >}} [a](§b)',
     "front matter": "---\ntext: '[a](b)'\n---\n[a](§b)",

@@ -1,12 +1,12 @@
 -- missing_places: the fragments in `wanted_places` that lead to no place of their page (HTML 7.4.6.4).
 
--- What is equal for two names of a place: in Markdown any case and prefix, as GitHub and Bitbucket have it; Jupyter keeps punctuation and case,
+-- What is equal for two names of a place: in Markdown any case, and what GitHub and Bitbucket add or leave out; Jupyter keeps punctuation and case,
 -- Quarto and R Markdown (pandoc) begin with a letter, and have one hyphen for several.
 CREATE OR REPLACE MACRO name_key(place, media_type, path) AS CASE
     WHEN media_type = 'application/x-ipynb+json' THEN regexp_replace(lower(place), '[^\p{L}\p{M}\p{N}_-]', '', 'g')
     WHEN media_type = 'text/markdown' AND regexp_matches(lower(path), '\.(qmd|rmd)$')
         THEN regexp_replace(regexp_replace(regexp_replace(lower(place), '[.]', '', 'g'), '-+', '-', 'g'), '^[^\p{L}]+', '')
-    WHEN media_type = 'text/markdown' THEN regexp_replace(lower(place), '^(user-content-|markdown-header-)', '')
+    WHEN media_type = 'text/markdown' THEN regexp_replace(lower(place), '^(user-content-|markdown-header-)|\x{FE0F}', '', 'g')
     ELSE place END;
 
 CREATE OR REPLACE TABLE anchors AS
@@ -39,6 +39,7 @@ SELECT w.resource, w.fragment, min(p.place) AS other_case
 FROM decoded_places w ANTI JOIN found f ON f.resource = w.resource AND f.fragment = w.fragment
 LEFT JOIN anchors p ON p.resource = w.resource AND lower(p.place) = lower(w.decoded)
 WHERE lower(w.decoded) <> 'top'
-    -- no names: views of SVG, places in EPUB and XML, parts of media
+    -- no names: views of SVG, places in EPUB and XML, parts of media; lines of a source (GitHub), tabs (DocFX)
     AND NOT regexp_matches(w.decoded, '^((svgView|epubcfi|xpointer|element)\(|(xywh|t|track)=)')
+    AND NOT (w.media_type = 'text/markdown' AND regexp_matches(w.decoded, '^(L\d+(C\d+)?(-L\d+(C\d+)?)?$|tab/)'))
 GROUP BY w.resource, w.fragment;

@@ -8,6 +8,7 @@ Where facts about pages are wanted, the anchors are those of the HTML and the na
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +20,6 @@ from absolve.formats.markdown.blocks import Blocks
 from absolve.formats.markdown.inlines import Inlines
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
     from absolve.core.model import Link
@@ -56,8 +56,11 @@ def _read(data: bytes) -> tuple[Blocks, list[Link]]:
 _LONGEST: Final = 500  # characters of a heading
 _HTML_HEADING: Final = pattern(rb"<[Hh]([1-6])(?:[\t\n\r ][^<>]{0,500}+)?>(.{0,500}?)</[Hh]\1>", 0x10)  # DOTALL
 _AROUND: Final = pattern(r"\A#{1,6}(?=\s|\Z)|(?<=\s)#+\s*\Z")
-# {#name}, {: #name .class}, ::: {.class #name} of kramdown, Python-Markdown, pandoc; (name)= of MyST
-_ATTRIBUTES: Final = pattern(rb"\{:?[^{}#\r\n]{0,200}#([^\s{}#]++)[^{}\r\n]{0,200}+\}|^\(([^\s()]++)\)=[\t ]*+$", 0x8)  # MULTILINE
+# Attributes of kramdown, Python-Markdown and pandoc, `{#name}` or `{: #name .class}`; targets of MyST, `(name)=`
+_ATTRIBUTES: Final = pattern(
+    rb"\{:?[^{}#\r\n]{0,200}#([^\s{}#]++)[^{}\r\n]{0,200}+\}|^\(([^\s()]++)\)=[\t ]*+$",
+    0x8,  # MULTILINE
+)
 _ATTRIBUTES_AT_END: Final = pattern(r"\s*+\{[^{}]*+\}\s*+\Z")
 # Inlines whose text is not what is written: code, escapes, images, destinations, tags, references, emphasis by `_`
 _INLINE: Final = pattern(
@@ -66,7 +69,7 @@ _INLINE: Final = pattern(
     r"|(?P<reference>&\#?\w++;)|(?<!\w)_++(?=\S)|(?<=\S)_++(?!\w)",
     0x10,  # DOTALL
 )
-_CIRCLED: Final = frozenset(map(chr, (*range(0x24B6, 0x24EA), *range(0x1F130, 0x1F14A), *range(0x1F150, 0x1F16A), *range(0x1F170, 0x1F18A))))
+_CIRCLED: Final = re.compile("[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]")
 
 
 def _names(data: bytes, blocks: Blocks) -> Iterator[str]:
@@ -96,7 +99,7 @@ def _text(found: re.Match[str]) -> str:
 def _is_of_word(char: str) -> bool:
     """Return whether a character is a letter, a mark, a digit or a connector (UTS 18, C)."""
     category = unicodedata.category(char)
-    return category[0] in "LM" or category in {"Nd", "Nl", "Pc"} or char in _CIRCLED
+    return category[0] in "LM" or category in {"Nd", "Nl", "Pc"} or _CIRCLED.match(char) is not None
 
 
 def _numbered(slug: str, counts: dict[str, int]) -> str:
