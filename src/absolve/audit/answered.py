@@ -181,7 +181,8 @@ class Answers:
         if not fragment or page is None or _ROUTE.match(fragment) or unquote(fragment).lower() == "top":
             return None
         names = {fragment, unquote(fragment)}
-        if not page.places.isdisjoint(names | {f"user-content-{name}" for name in names}):
+        wanted = names | {f"user-content-{name}" for name in names}
+        if not page.places.isdisjoint(wanted) or not identity.is_name(unquote(fragment)):
             return None
         return UNSURE if page.has_scripts else "fragment"
 

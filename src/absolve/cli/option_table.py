@@ -577,7 +577,6 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless("--lazy", _FINDING, "also find links in data-src, data-href and the like"),
         _harmless("--conditional-comments", _FINDING, "also find links in <!--[if IE]> comments"),
-        _harmless("--recover", _FINDING, "read XML that is not well-formed, or nested too deep, as HTML"),
     ),
     "limits": (
         _harmless(
@@ -683,6 +682,7 @@ REMOVED: Final = {
     "--missing-kind": "sqlite3 mirror.sqlite \"SELECT url FROM missing WHERE kind = 'image'\" in the mirror",
     "--mkdirs": "leave it out: folders above OUT are made",
     "--no-progress": "--quiet prints failures only",
+    "--recover": "leave it out: XML is recovered as XML; --media-type text/html reads it as HTML",
     "--queries-of-files": "--server query=exact",
 }
 

@@ -98,16 +98,6 @@ _FOLDERS = frozenset(OPEN_DOCUMENT)  # documents whose own references see them a
 _TEXTS = frozenset({HTML, XML})
 _COMPANIONABLE = frozenset({HTML, XML, CSS})  # documents that savers put files beside
 _NONE_LEFT = NestingBudget(0)  # for the documents inside one that is not kept itself
-_RECOVERED = frozenset(  # codes of errors after which `recover` parses XML as HTML
-    {
-        "elements-too-deep",
-        "entities-too-long",
-        "not-well-formed",
-        "too-many-attributes",
-        "too-many-declarations",
-        "too-many-names",
-    }
-)
 
 
 def walk(document: Document, settings: Settings, *, for_rewrite: bool = False, is_proof: bool = False) -> Entity:
@@ -167,10 +157,6 @@ def _begin(entity: Entity, around: Bases, mark: cython.Py_ssize_t, depth: cython
     if found is None:  # JSON-LD that is not rewritten
         return
     entity.bases = found.entity.bases
-    if found.entity.media_type != entity.media_type:  # XML that was read as HTML
-        entity.media_type = part.media_type = found.entity.media_type
-        entity.events = EventList()
-        entity.events.append(part)
 
 
 _AS_IT_IS = frozenset({HTML, registry.RECORDS})  # the most frequent values, without parameters to be parsed
@@ -200,21 +186,11 @@ def _charset(data: bytes, media_type: str, given: str | None, header: str | None
 
 
 def _fold(entity: Entity, around: Bases, depth: cython.Py_ssize_t) -> None:
-    """Walk one entity; with `recover`, parse XML as HTML after an error of _RECOVERED."""
+    """Walk one entity."""
     walk_it = walker(entity.media_type)
     if walk_it is None:
         return
-    try:
-        events = walk_it(entity.data, entity.charset, entity.settings)
-    except WalkError as error:
-        if not (entity.settings.recover and error.code in _RECOVERED):
-            raise
-        text = f"{str(error).partition(' (')[0]}: read as HTML"
-        entity.findings.append(Finding(error.code, text, error.position))
-        entity.media_type = HTML
-        _fold(entity, around, depth)
-        return
-    _take(entity, events, around, depth)
+    _take(entity, walk_it(entity.data, entity.charset, entity.settings), around, depth)
 
 
 def fold(entity: Entity, events: Iterable[Event], around: Bases) -> None:

@@ -42,7 +42,7 @@ _MOST_ALIKE: Final = 64  # names in a folder that differ only by case
 _MOST_NAMES: Final = 1_000_000  # in the folders that are kept
 _AGE: Final = 10**10  # nanoseconds for which the names in a folder hold: rewriting in place changes its time each time
 _WEB: Final = ("http://", "https://", "ftp://")
-_READING: Final = Settings(recover=True)
+_READING: Final = Settings()
 
 
 class Companions:

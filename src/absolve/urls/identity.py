@@ -49,6 +49,7 @@ _PLAIN: Final = re.compile(rf"{_NAME}(?::[1-9][0-9]{{0,3}})?")
 _WITH_USER: Final = re.compile(r"^(https?://)[^/\\?#]*@", re.IGNORECASE)
 _NORMAL: Final = re.compile(rf"https?://{_NAME}(?!.*(?:/\.\.?(?:[/?]|$)|%2[Ee]))/[!$-&(-;=?-\[\]_a-z~]*+")
 _WEB_PORT: Final = re.compile(r":(?:80|443)$")
+_NO_NAME: Final = re.compile(r"(?:svgView|epubcfi|xpointer|element)\(|(?:xywh|t|track)=")  # SVG 2, media
 _ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPES: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _BYTES: Final = re.compile("[\udc80-\udcff]")
@@ -129,6 +130,11 @@ def plain(url: str) -> str:
 def _unescaped(found: re.Match[str]) -> str:
     character = chr(int(found[0][1:], 16))
     return character if character in _UNRESERVED else found[0].upper()
+
+
+def is_name(fragment: str) -> bool:
+    """Return whether a decoded fragment names an element: no view of SVG, place in EPUB or XML, or part of media."""
+    return _NO_NAME.match(fragment) is None
 
 
 def percent_decoded(text: str) -> str:

@@ -5,6 +5,7 @@ In: the text of a document. Out: `Xml`, its tokens, with the `xml:base` attribut
 
 from __future__ import annotations
 
+import html
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -28,6 +29,14 @@ _BASE, _TEMPLATE = (f"{{{link_tables.XHTML}}}{name}" for name in ("base", "templ
 _PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
+_NO_CHARACTER: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ENTITY_NAME: Final = re.compile(r"<!ENTITY\s+([^\s%]+)")
+# Sections, comments and instructions, in which these are text; then what is none or an unknown reference.
+_ALONE: Final = re.compile(
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|(?P<number>&#(?:[0-9]+|x[0-9A-Fa-f]+);)"
+    r"|(?P<alone><(?![A-Za-z_:\x80-\U0010ffff/!?])|&(?:(?P<name>[^\s&;<>\"'#]+);)?)",
+    re.DOTALL,
+)
 _LONGEST: Final = 8  # digits of a character reference, without leading zeros: any longer number is no character
 
 
@@ -42,15 +51,21 @@ class _Level(NamedTuple):
 class Xml(Markup):
     """The tokens of an XML document. Raise SyntaxError or ValueError where it is not well-formed.
 
-    No external entity, DTD or network resource is loaded.
+    `recover`: what makes it not well-formed is skipped, or text. No external entity, DTD or network resource is loaded.
     """
 
-    def __init__(self, text: str, settings: Settings) -> None:
+    def __init__(self, text: str, settings: Settings, *, recover: bool = False) -> None:
         super().__init__("lxml", "surrogatepass")
         parser = etree.XMLParser(
-            encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, strip_cdata=False
+            encoding="utf-8",
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=True,
+            strip_cdata=False,
+            recover=recover,
         )
-        root = etree.fromstring(text.lstrip("\t\n\r ").encode(), parser)
+        root = etree.fromstring((_mended(text) if recover else text).lstrip("\t\n\r ").encode(), parser)
         document: Any = root.getroottree().docinfo
         declared = document.internalDTD
         self._entities = {entity.name: entity.content for entity in declared.iterentities()} if declared else {}
@@ -128,6 +143,22 @@ class Xml(Markup):
             plain = content is not None and not any(mark in content for mark in "<&")
             pieces += [content if plain else child.text, child.tail or ""]
         return "".join(pieces)
+
+
+def _mended(text: str) -> str:
+    """Return a text without what is no character (2.2), and with references for `<` and `&` that begin nothing.
+
+    lxml would leave out the name behind such a `&`: `a&b=c` becomes `a&amp;b=c`.
+    """
+    known = {"lt", "gt", "amp", "apos", "quot", *_ENTITY_NAME.findall(text)}
+
+    def as_text(found: re.Match[str]) -> str:
+        number, alone, name = found.group("number", "alone", "name")
+        if number is not None:
+            return number if html.unescape(number).strip("\N{REPLACEMENT CHARACTER}") else ""
+        return found[0] if alone is None or name in known else f"&{'lt' if alone == '<' else 'amp'};{alone[1:]}"
+
+    return _ALONE.sub(as_text, _NO_CHARACTER.sub("", text))
 
 
 def _text_from(text: str | None, node: Any) -> str:

@@ -27,7 +27,8 @@ SELECT row_number() OVER () AS resource, side, document, entity, url,
     canonical, is_file, is_cut,
     coalesce(media_type IN ('text/html', 'application/xhtml+xml'), regexp_matches(path_of(url), '(/|/[^./]*|\.x?html?)$'))
         AS is_page,
-    coalesce(media_type IN ('text/html', 'application/xml', 'text/xml') OR media_type LIKE '%+xml', false)
+    coalesce(media_type IN ('text/html', 'application/xml', 'text/xml', 'text/markdown', 'application/x-ipynb+json')
+            OR media_type LIKE '%+xml', false)
         AND digest IS NOT NULL AS has_places
 FROM one;
 
