@@ -103,11 +103,11 @@ has_browser() {
     [ -n "$(type -P chromium chromium-browser google-chrome)" ]
 }
 
-browser() { # ensure a browser for the tests of `absolve browser`, which are skipped without one
-    if has_browser; then
+browser() { # ensure a browser for the tests of `absolve browser`, and another one for bases; skipped without
+    if has_browser && [ -n "$(type -P firefox-esr firefox)" ]; then
         return
     fi
-    ! debian "no browser" chromium kiwix-tools || chromium --version 2>/dev/null # the second package opens ZIM
+    ! debian "no browser" chromium firefox-esr kiwix-tools || chromium --version 2>/dev/null # the last package opens ZIM
 }
 
 servers() { # ensure nginx, Apache and strace for tests of network calls, and cmark-gfm: tests skip what is missing

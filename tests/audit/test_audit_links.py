@@ -425,3 +425,11 @@ def test_two_files_that_no_name_tells_apart_are_judged_once(tmp_path: Path) -> N
 def test_a_text_file_with_the_header_of_a_message_is_a_file_of_the_site(tmp_path: Path, text: str) -> None:
     done = audited(tmp_path, {"index.html": links("how.txt"), "how.txt": text})
     assert done.link("how.txt")["verdict"] == "ok"
+
+
+@pytest.mark.parametrize(("profile", "broken"), [("rfc1808", {"c.css"}), ("whatwg", {"b.css", "c.css"})])
+def test_a_style_sheet_before_the_base_element_is_there_where_browsers_ask_for_it(tmp_path: Path, profile: str, broken: set[str]) -> None:
+    head = "".join(f'<link rel=stylesheet href="{name}.css">' for name in "abc") + "<base href=/d/>"
+    files = {"index.html": page("<a href=a.html>x</a>", head), "a.css": "p{color:red}", "d/b.css": "p{color:red}", "d/a.html": page()}
+    done = audited(tmp_path, files, "--profile", profile)
+    assert set(done.found) == broken

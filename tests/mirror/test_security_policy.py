@@ -3,7 +3,8 @@
 import pytest
 
 from absolve.mirror import security_policy
-from absolve.mirror.security_policy import allows, as_meta, directives, for_copy, matches, of_header
+from absolve.mirror.security_policy import allows, as_meta, for_copy, of_header
+from absolve.urls.source_lists import directives, matches
 
 PAGE = "http://h/a/b"
 

@@ -19,7 +19,7 @@ from absolve.core.arrow_stream import BOOL, DOUBLE, NUMBER, TEXT, Field
 from absolve.core.errors import UsageError, in_short
 from absolve.inventory import batches
 from absolve.tables.duckdb import add_function, put
-from absolve.urls import identity
+from absolve.urls import identity, whatwg
 from absolve.urls.relative_path import in_form
 
 if TYPE_CHECKING:
@@ -384,6 +384,7 @@ def judge(
 
     `answered` fills `answered` and `working` with what servers answered, and returns the rules that these answers are.
     """
+    _take_what_is_there(connection)
     run(connection, "15_asked.sql", question)
     run(connection, "12_old_urls.sql", question)
     locate(connection, question)
@@ -433,6 +434,23 @@ def one(connection: Any, query: str, values: Sequence[Any] = ()) -> tuple[Any, .
     """Return the only row of a query."""
     (row,) = connection.execute(query, list(values)).fetchall()  # all, because an open result blocks the connection
     return tuple(row)
+
+
+_BEFORE: Final = """
+SELECT l.rowid, d.url, l.reference FROM new_links l
+JOIN new_documents d ON d.document = l.document AND d.entity = regexp_replace(l.entity, '/?srcdoc\\[.*', '')
+WHERE list_contains(l.problems, 'before-base') AND d.url IS NOT NULL
+AND bare(l.target) NOT IN (SELECT url FROM resources WHERE side = 'new')"""
+_INSTEAD: Final = """
+UPDATE new_links SET target = $url
+WHERE rowid = $row AND bare($url) IN (SELECT url FROM resources WHERE side = 'new')"""
+
+
+def _take_what_is_there(connection: Any) -> None:
+    """Set the target of each link that browsers resolve without the base element, where only that URL is there."""
+    for row, own, reference in connection.execute(_BEFORE).fetchall():
+        if (url := whatwg.parse(reference, own)) is not None:
+            connection.execute(_INSTEAD, {"url": url, "row": row})
 
 
 def each(connection: Any, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:

@@ -332,6 +332,17 @@ class Resolved:
         return self.context.target(self.reference, self.link.claim is not None)
 
     @property
+    def otherwise(self) -> str | None:
+        """The URL by the base that does not apply because of its order (`Bases.before`); None if that is the same."""
+        other = self.context.base_context.other
+        if other is None or not self.reference or self.names_file:
+            return None
+        if self.reference[0] == "#" and (self.context.is_local or self.context.stays_as_fragment):
+            return None
+        found: str | None = other.resolver(self.reference)
+        return found if found != self.context.resolver(self.reference) else None
+
+    @property
     def is_companion(self) -> bool:
         """Whether the link leads to a file that was saved with the document, and is kept."""
         return self.link.claim is None and self.context.file_url(self.reference) == ""

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 from absolve.core.errors import CodingError, Diagnostic, DocumentError, WalkError, in_short
 from absolve.core.model import (
+    BEFORE_BASE,
     BY_DEFAULT,
     DATA,
     DEFAULT,
+    EMBEDDED,
     ENCAPSULATING,
     BaseClaim,
     Document,
@@ -44,7 +46,7 @@ from absolve.document.diagnostics import (
     with_url,
 )
 from absolve.document.entity import Entity, Inner, InnerDocuments, NestingBudget
-from absolve.document.resolved import ROOM, LinkContext, text
+from absolve.document.resolved import ROOM, LinkContext, Resolved, text
 from absolve.document.settings import Settings
 from absolve.encodings.charsets import DETECT, UTF_8, inside
 from absolve.encodings.codings import IDENTITY, LOOK_AHEAD, Raw, ShiftedText
@@ -235,6 +237,27 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
     for index in found.parts:
         part: Part = found.at(index)  # type: ignore[assignment]  # the index of a part
         _enter(entity, part, index)
+    if entity.bases.before is not None and not PROFILES[entity.settings.profile].in_order:
+        _report_order(entity, claims)
+
+
+def _report_order(entity: Entity, claims: list[BaseClaim]) -> None:
+    """Add a finding if browsers resolve a link to another URL because it is before the base element."""
+    if any(resolved.otherwise is not None for resolved in _before(entity)):
+        text = "browsers resolve what they fetch before this base element without it (--profile whatwg)"
+        position = next(claim.position for claim in claims if claim.layer is EMBEDDED)
+        entity.findings.append(Finding("before-base", text, position or 0))
+
+
+def _before(entity: Entity) -> Iterator[Resolved]:
+    """Yield the links of an entity that another base would apply to if its base element came earlier or later."""
+    for event in entity.events:
+        if type(event) is Link and (event.base is BEFORE_BASE or entity.bases.other is not None):
+            yield Resolved(entity, event, LinkContext(entity, event))
+    for inner in inners(entity):
+        if inner.entity.bases.other is not None:
+            yield from _before(inner.entity)
+
 
 
 def _with_data_urls(entity: Entity, events: EventList) -> EventList:
@@ -512,7 +535,7 @@ def with_relative(entity: Entity, wanted: Callable[[BaseURL], bool], fine: str =
     A link to a part of the same message, or to a file beside the document, needs none, nor does a reference that begins
     with a character of `fine`.
     """
-    if wanted(entity.bases.base) or entity.events.has_scopes:
+    if wanted(entity.bases.base) or entity.events.has_scopes or entity.bases.before is not None:
         last: BaseURL | None = None
         for event in entity.events:
             if type(event) is Link:

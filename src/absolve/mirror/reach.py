@@ -59,7 +59,7 @@ def _links(how: MirrorOptions, kept: task.Kept, item: Item, payload: Payload) ->
             found[path] = found[path] and not fetches(resolved)
 
     try:
-        entity = entity_of(payload, item.url, how.reading.settings)
+        entity = entity_of(payload, item.url, how.reading.settings, item.fields)
         if entity is not None and is_walked(entity.media_type):
             policy = task.policy_of(how, kept, item, payload, entity)
             rewriter.edits(entity, seen)

@@ -199,7 +199,7 @@ def _document(how: MirrorOptions, kept: Kept, item: Item, payload: Payload) -> I
     data, title, text = payload.data, payload.title, ""
     notes: list[tuple[int, int, str, str]] = []
     try:
-        entity = entity_of(payload, item.url, how.reading.settings)
+        entity = entity_of(payload, item.url, how.reading.settings, item.fields)
         policy = policy_of(how, kept, item, payload, entity)
         if entity is not None and is_walked(entity.media_type):
             data, found = _new_bytes(how, item, payload, entity, policy)

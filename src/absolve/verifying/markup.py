@@ -23,7 +23,7 @@ from absolve.formats.base_claims import base_claim, codebase_claim
 from absolve.formats.html import rules as places
 from absolve.formats.markdown import walker as markdown
 from absolve.formats.xml.prolog import NOT_WELL_FORMED
-from absolve.urls.base import Bases, establish, inherited
+from absolve.urls.base import FORBIDDEN, Bases, establish, inherited
 from absolve.verifying.differences import Fault, shown
 from absolve.verifying.html import Html
 from absolve.verifying.meant import CODING, decoded, errors, in_document, in_value
@@ -94,7 +94,7 @@ class Side:
         self._entity = Entity(b"", like.charset, like.media_type, like.name, "", like.settings)
         self._entity.text_left = like.text_left
         base = around.own if at is None else around.base
-        if markup.base is not None:
+        if markup.base is not None and not any(fate.verdict == FORBIDDEN for fate in like.bases.base.chain):
             claim = base_claim(self.encoded(markup.base), 0)
             base = establish(around.own, [claim], like.settings.profile, None, like.settings.max_url)
         self.bases = self._entity.bases = Bases(around.own, base)

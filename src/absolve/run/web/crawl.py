@@ -15,10 +15,11 @@ from absolve.core.errors import FAULTS, DocumentError
 from absolve.core.model import Document
 from absolve.document.response_header import applied
 from absolve.document.walk import walk
+from absolve.inventory import BEFORE_BASE
 from absolve.inventory.link_rows import rows
 from absolve.run.web import fetching
 from absolve.run.web.client import Client
-from absolve.urls import identity
+from absolve.urls import identity, resolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -126,13 +127,15 @@ class _Run:
         document = Document(answer.body, name=answer.url, url=last.url, headers=last.head)
         with suppress(DocumentError, *FAULTS):  # the command that reads the answers reports it
             entity = walk(applied(document, self._asking.settings), self._asking.settings)
-            return list(self._followed(one, rows(entity)))
+            return list(self._followed(one, entity.bases.own.url, rows(entity)))
         return []
 
-    def _followed(self, one: Target, found: Iterable[Any]) -> Iterator[Target]:
+    def _followed(self, one: Target, url: str, found: Iterable[Any]) -> Iterator[Target]:
         for row in found:
             if not (row.target or "").startswith(("http://", "https://")):
                 continue
+            if BEFORE_BASE in row.problems and self._needs and one.nested < _NESTED:  # browsers ask for another one
+                yield Target(resolver(self._asking.settings.profile, url)(row.reference) or "", -1, one.nested + 1)
             if row.kind in _NEEDED and self._needs and one.nested < _NESTED:
                 yield Target(row.target, -1, one.nested + 1)
             elif row.kind == "navigation" and one.depth > 0 and identity.named(row.target) in self._hosts:
