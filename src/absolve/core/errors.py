@@ -22,7 +22,7 @@ UNREAD_PART: Final = "unread-part"
 OF_SAVER: Final = "of-saver"
 # Codes of what absolve did or passed over by design, and that need no action.
 NOTES: Final = frozenset(
-    "assumed-url interrupted left-out not-read old-host own-map special-file stays unread-part".split()
+    "assumed-url interrupted left-out not-read of-saver old-host own-map special-file stays unread-part".split()
 )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
 from absolve.core.errors import Diagnostic, DocumentError, in_short
-from absolve.core.model import PACKAGE_ROOT, Link
+from absolve.core.model import PACKAGE_ROOT, Document, Link
 from absolve.document.holdings import PAGES, fold, page_of
 from absolve.document.reporting import overruled
 from absolve.document.walk import walk
@@ -28,7 +28,6 @@ from absolve.urls.identity import normal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from absolve.core.model import Document
     from absolve.document.entity import Entity
     from absolve.mirror.payloads import Posted
     from absolve.run.inputs import Input
@@ -99,7 +98,8 @@ class FilesReader:
         """Return the URL of a file, if it is known, its media type, and what is doubtful about its URL."""
         media_type = document.media_type or self._media_type(document)
         kind = registry.kind_of(media_type)
-        document.media_type = media_type if kind in registry.WALKERS and is_walked(media_type) else registry.OTHER
+        is_read = not input_.held and kind in registry.WALKERS and is_walked(media_type)
+        document.media_type = media_type if is_read else registry.OTHER
         try:
             entity = walk(document, self._settings)
         except DocumentError:  # its links are not read; its URL may still be known
@@ -121,6 +121,9 @@ class FilesReader:
             document = read(self._inputs[where.offset], self._how)
             media_type = document.media_type or self._media_type(document)
             payload = Payload(bytes(document.data), media_type, document.charset, document.claims)
+            if self._inputs[where.offset].held:
+                other = Document(payload.data, media_type=registry.OTHER)
+                payload = payload._replace(entity=walk(other, self._settings))
             if where.number == _TWIN:
                 payload = payload._replace(base=self._facts(self._inputs[where.offset], document)[0])
             yield where, payload

@@ -27,6 +27,7 @@ WITH joined AS (
         WHEN of_target = 'local' THEN 'local'
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
+        WHEN of_target = 'broken' AND id IN (SELECT id FROM on_disk) THEN 'ok'
         WHEN is_hint THEN CASE WHEN of_target = 'leftover' THEN 'leftover' ELSE 'external' END
         WHEN is_identifier AND NOT is_insecure AND of_target <> 'leftover' THEN quiet_verdict(scope)
         WHEN is_there AND (is_name OR coalesce(of_target, 'ok') = 'ok') THEN
