@@ -368,6 +368,7 @@ def compare(connection: Any, compared: Compare | None) -> None:
 _ANSWERED: Final = """
 CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN);
 CREATE OR REPLACE TABLE working (url VARCHAR);
+CREATE OR REPLACE TABLE answered_pages (url VARCHAR);
 CREATE OR REPLACE TABLE on_disk (id BIGINT)
 """
 
