@@ -2,8 +2,8 @@
 
 import pytest
 
-from absolve.mirror import security_policy
-from absolve.mirror.security_policy import allows, as_meta, directives, for_copy, matches, of_header
+from absolve.formats.html import security_policy
+from absolve.formats.html.security_policy import allows, as_meta, directives, for_copy, matches, of_header
 
 PAGE = "http://h/a/b"
 

@@ -63,7 +63,8 @@ class Page(NamedTuple):
 class Answer(NamedTuple):
     """What a server answered for a URL, without its fragment; `status` is None where it did not, because of `problem`.
 
-    `target`: where it redirects to; where all redirects ended, with this status, if it `is_end`. `date`: ISO 8601. `is_html`: it is a page by its header.
+    `target`: where it redirects to; where all redirects ended, with this status, if it `is_end`. `date`: ISO 8601.
+    `is_html`: by its header it is a page.
     """
 
     url: str

@@ -26,7 +26,8 @@ from absolve.core.errors import DocumentError, MissingPackageError, UsageError
 from absolve.core.model import Document
 from absolve.document.settings import Settings
 from absolve.document.walk import walk
-from absolve.mirror import edits, security_policy
+from absolve.formats.html import security_policy
+from absolve.mirror import edits
 from absolve.mirror.extensions import OTHER, content_type
 from absolve.mirror.paths import MAP
 from absolve.run import outputs

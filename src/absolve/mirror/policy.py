@@ -14,9 +14,9 @@ from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
 from absolve.encodings.charsets import lookup
 from absolve.formats import registry
-from absolve.formats.html import link_tables
+from absolve.formats.html import link_tables, security_policy
 from absolve.formats.html.start_tags import attributes
-from absolve.mirror import browsers, security_policy
+from absolve.mirror import browsers
 from absolve.rewriting.policy import absolute_of, rules
 from absolve.urls import whatwg
 from absolve.urls.identity import percent_decoded
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from absolve.document.entity import Entity
     from absolve.document.resolved import Resolved
-    from absolve.mirror.security_policy import Directives
+    from absolve.formats.html.security_policy import Directives
 
 INERT: Final = "data:,"  # fetches nothing
 MOST_WRITTEN: Final = 64 << 20  # characters of the new links of a document: a base may have a megabyte

@@ -9,10 +9,14 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from absolve.formats.html.start_tags import attributes, start_tags
 from absolve.urls.identity import percent_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+
+    from absolve.encodings.charsets import Charset
+    from absolve.formats.html.tag import Attribute, Tag
 
 Directives = dict[str, list[str]]
 
@@ -27,7 +31,14 @@ _FALLBACKS: Final = {
     "script": ("script-src-elem", "script-src", "default-src"),
     "frame": ("frame-src", "child-src", "default-src"),
     "object": ("object-src", "default-src"),
+    "stylesheet": ("style-src-elem", "style-src", "default-src"),
+    **{kind: (f"{word}-src", "default-src") for kind, word in (("image", "img"), ("media", "media"), ("font", "font"))},
 }
+KINDS: Final = frozenset(_FALLBACKS)  # of links that policies are about
+# Start tags that do not end the head, where alone a policy counts (HTML Standard 4.2.5.3).
+_IN_HEAD: Final = frozenset(
+    b"html head base basefont bgsound link meta title noscript noframes style script template".split()
+)
 # What a sandbox forbids to a page and the frames in it (HTML Standard 7.1.5).
 _NO_SCRIPTS: Final = "script-src 'none'; object-src 'none'; frame-src 'none'"
 MARKER: Final = b"content-security-policy"
@@ -47,6 +58,17 @@ def of_header(fields: str) -> list[str]:
     values = (line.partition(": ") for line in fields.split("\n"))
     lists = (value.split(",") for name, _, value in values if name == "content-security-policy")
     return [policy.strip() for policies in lists for policy in policies if policy.strip()]
+
+
+def of_head(data: bytes, charset: Charset) -> Iterator[tuple[Tag, Attribute, Attribute]]:
+    """Yield the `meta` elements with a policy in the head of a page, with their http-equiv and their content."""
+    for tag in start_tags(data) if MARKER in data.lower() else ():
+        if tag.name not in _IN_HEAD:
+            return
+        found = attributes(data, tag.start, tag.end) if tag.name == b"meta" else {}
+        equiv, content = found.get(b"http-equiv"), found.get(b"content")
+        if equiv is not None and content is not None and equiv.text(charset).lower() == "content-security-policy":
+            yield tag, equiv, content
 
 
 def directives(policy: str) -> Directives:
@@ -127,7 +149,7 @@ def for_one_file(policy: str) -> str:
 
 
 def allows(found: Directives, kind: str, url: str, page: str, nonce: str = "", *, by_path: bool = True) -> bool:
-    """Return whether a policy lets the page `page` load a URL as a script, a frame or an object (6.7.2).
+    """Return whether a policy lets the page `page` load a URL (6.7.2): `kind` is that of a link.
 
     After a redirect the path does not count.
     """
