@@ -366,10 +366,13 @@ def compare(connection: Any, compared: Compare | None) -> None:
 # --- all --------------------------------------------------------------------------------------------------------------
 
 
-# The verdicts of targets that no file of the new site decides, by what servers answered; URLs that servers have.
+# The verdicts of targets that no file of the new site decides, by what servers answered; URLs that servers have; links
+# to files on the disk that are not read.
 _ANSWERED: Final = """
 CREATE OR REPLACE TABLE answered (target VARCHAR, verdict VARCHAR, final VARCHAR, hops BIGINT, is_sure BOOLEAN);
-CREATE OR REPLACE TABLE working (url VARCHAR)
+CREATE OR REPLACE TABLE working (url VARCHAR);
+CREATE OR REPLACE TABLE answered_pages (url VARCHAR);
+CREATE OR REPLACE TABLE on_disk (id BIGINT)
 """
 
 

@@ -130,6 +130,7 @@ def audited(
             if ask is not None:
                 ask(connection, heard)
             answered.of_links(connection, heard, sites.beside(connection), is_whole=not options.named)
+            judge.insert(connection, "on_disk", sites.on_disk(connection))
             return [answers.as_rules(answered.of_sites(connection, heard))] if not options.maps else []
 
         rules = _judged(connection, question, sets, compared, _names_of_links(found), heeded)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 import re
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -23,6 +23,7 @@ from absolve.audit.tables import PLACE
 from absolve.core import printable
 from absolve.core.errors import Diagnostic, DocumentError, UsageError
 from absolve.document.base_layers import ASSUMED
+from absolve.document.holdings import keepers_of
 from absolve.formats import registry
 from absolve.run import inputs, sources
 from absolve.run.links_task import ListOptions, Sided, listed_of
@@ -51,6 +52,16 @@ _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
 WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
 """
+# Relative links of files of the new site that lead to no document; whether they climb above the root, if it is assumed.
+_UNREAD: Final = f"""
+SELECT i.id, i.document, i.reference, list_contains(i.problems, 'above-root'),
+    d.media_type IN ('{registry.MARKDOWN}', '{registry.RST}')
+FROM links_in i JOIN located l ON l.side = 'new' AND l.url = bare(i.target) AND l.resource IS NULL
+JOIN new_documents d ON d.document = i.document AND d.entity = i.entity AND i.entity = ''
+WHERE i.base_layer = 'retrieval' AND (i.base_source = '{ASSUMED}' OR NOT list_contains(i.problems, 'above-root'))
+AND NOT regexp_matches(i.reference, '^([A-Za-z][A-Za-z0-9+.-]*:|[/\\#?])')
+AND i.document NOT IN (SELECT document FROM new_foreign)
+"""  # noqa: S608 - names of ours
 _CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
 
 
@@ -142,6 +153,22 @@ def _is_file(folder: Path, path: str) -> bool:
     place = folder.joinpath(*filter(None, steps))
     file = place / "index.html" if not steps[-1] or place.is_dir() else place
     return file.is_file() and file.resolve().is_relative_to(folder.resolve())
+
+
+def on_disk(connection: Any) -> Iterator[tuple[int]]:
+    """Yield the links to what is on the disk and was not read: beside a folder of no known URL, or left out.
+
+    A Markdown document may link to a folder, which hosts of repositories show. Nothing of it is opened.
+    """
+    for number, document, reference, is_above, is_text in each(connection, _UNREAD):
+        place = unquote(reference.partition("#")[0].partition("?")[0])
+        if not (is_above or is_text or any(keepers_of(place))) or (os.sep != "/" and os.sep in place):
+            continue
+        with suppress(OSError, ValueError, RuntimeError):  # of names that no file can have, and loops of links
+            path = Path(os.path.normpath(Path(document).parent.resolve() / place))
+            file = path / "index.html" if path.is_dir() and not is_text else path
+            if file.exists() and file.resolve() == file:  # no symbolic link leads there
+                yield (number,)
 
 
 def _check(connection: Any, side: str, kinds: Kinds, options: Any, course: Course) -> None:

@@ -55,7 +55,7 @@ def names(options: argparse.Namespace) -> list[str]:
 
 def globs_of(options: argparse.Namespace) -> Globs:
     """Return the globs of --include and --exclude. Raise UsageError for a malformed one."""
-    return Globs(tuple(options.include), tuple(options.exclude)).checked()
+    return Globs(tuple(options.include), tuple(options.exclude), options.hidden).checked()
 
 
 def found(
@@ -66,7 +66,7 @@ def found(
     Raise UsageError for options that do not fit the inputs.
     """
     given = names(options)
-    globs = globs_of(options) if selects else Globs()
+    globs = globs_of(options) if selects else Globs(hidden=options.hidden)
     if (globs.include or globs.exclude) and not any(map(inputs.is_many, given)):
         raise UsageError("--include and --exclude need a folder as INPUT")
     for option, url in (("--url", options.url), ("--default-url", options.default_url)):

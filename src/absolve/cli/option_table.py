@@ -184,6 +184,11 @@ OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
         ),
         _harmless("--exclude GLOB", _RUNS, "in folders, skip matching files and folders; the same rules", repeats=True),
         _harmless(
+            "--hidden",
+            f"{_RUNS} verify",
+            "in folders, also read hidden files and folders, node_modules, and what programs keep (hts-cache)",
+        ),
+        _harmless(
             "--mirror-layout",
             f"{_RUNS} verify",
             "folders are host/path, as wget and HTTrack write them: the URL of pages that record none",

@@ -48,7 +48,7 @@ class Totals:
     def __init__(self) -> None:
         self.files: Counter[str] = Counter()  # in folders, not read, by kind
         self.parts: Counter[str] = Counter()  # of messages, likewise
-        self.own: Counter[str] = Counter()  # of programs that save sites, by program
+        self.own: Counter[str] = Counter()  # none of the site, by the program that keeps it
         self.apart: Counter[str] = Counter()  # documents that keep absolute links, by kind
         self.unread_are = "not read"  # what became of files in folders that are no documents
         self.failed_are = ""  # likewise of inputs that failed
@@ -93,7 +93,7 @@ class Totals:
             for counts, noun, what in (
                 (self.files, "file", self.unread_are),
                 (self.parts, "message part", "not read"),
-                (self.own, "file", "left out"),
+                (self.own, "item", "left out"),
             )
             if counts
         ]

@@ -378,6 +378,8 @@ def _enter(entity: Entity, part: Part, index: cython.Py_ssize_t, charset: Charse
         text = with_url(part, TOO_LARGE.format(entity.settings.max_size))
         entity.findings.append(Finding("too-large", text, part.start, failed=True))
         return
+    if media_type == registry.COMPRESSED and registry.document_in_gzip(value) is None:
+        return  # another file, such as .tar.gz
     events = None if part.name or part.own_charset or charset else _events_of(part, value, media_type, entity.settings)
     if isinstance(events, (EventList, list)) and not len(events):
         return  # as in most style sheets: no entity is created

@@ -493,6 +493,12 @@ def in_gzip(data: bytes) -> str | None:
 _IN_GZIP: Final = (WARC, MAILBOX, MESSAGE, XML)
 
 
+def document_in_gzip(data: bytes) -> str | None:
+    """Return the media type of the document, message or mailbox in gzip data; None for an archive, and for all else."""
+    found = in_gzip(data) or (HTML if is_page_in_gzip(data) else None)
+    return found if found != WARC else None
+
+
 def is_page_in_gzip(data: bytes) -> bool:
     """Return whether gzip data has a page in it: text with a tag."""
     head = gzip_head(data) if data.startswith(b"\x1f\x8b") else data

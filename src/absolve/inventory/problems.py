@@ -88,7 +88,7 @@ def problems(resolved: Resolved, target: str | None) -> Iterator[str]:
     if resolved.is_companion:
         yield COMPANION
         return
-    if is_placeholder(reference):
+    if is_placeholder(reference) or (resolved.context.is_ruby and reference[:2] == "#{"):
         yield PLACEHOLDER
         return
     reference = fixed(reference)

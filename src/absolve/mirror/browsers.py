@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from absolve.encodings.charsets import byte_order_mark
 from absolve.formats import registry
-from absolve.mirror import security_policy
+from absolve.formats.html import security_policy
 from absolve.urls import source_lists
 
 if TYPE_CHECKING:

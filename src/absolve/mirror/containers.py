@@ -17,15 +17,14 @@ from urllib.parse import quote
 from absolve.core.errors import FAULTS, CodingError, Diagnostic, DocumentError, WalkError, fault, in_short
 from absolve.core.model import PACKAGE_ROOT, Document, Finding
 from absolve.document.captures import Entry, entries
-from absolve.document.holdings import saver_of
+from absolve.document.holdings import keepers_of, saver_of
 from absolve.document.walk import inners, walk
 from absolve.formats import headers, registry
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import SCHEMES, Captured, Where, place_of
 from absolve.mirror.payloads import Broken, Payload, captured, payload_of
-from absolve.mirror.sources import of_saver
 from absolve.run import buckets, sources
-from absolve.run.inputs import mirrored_url
+from absolve.run.inputs import left_out, mirrored_url
 from absolve.urls import whatwg
 from absolve.urls.archives import original
 from absolve.urls.identity import escaped, normal, percent_decoded
@@ -134,8 +133,8 @@ class ContainerReader:
             payload = _file_payload(one)
         except CodingError as error:
             raise CodingError(error.code, f"its data is broken ({in_short(facts.name)})") from error
-        if saver := saver_of(path, payload.data[:_HEAD]):
-            return Broken(of_saver(saver, f"{self._input.name}!{path}"))
+        if saver := next(keepers_of(path), "") or saver_of(path, payload.data[:_HEAD]):
+            return Broken(left_out(saver, f"{self._input.name}!{path}"))
         where = Where(self._number, index, 0)
         looks = browsers.markup(payload.data)
         place, size = place_of(path), facts.length

@@ -13,8 +13,9 @@ from absolve.core.model import Edit
 from absolve.document.walk import inners
 from absolve.encodings.charsets import UTF_8, byte_order_mark, declared_in_html, lookup
 from absolve.formats import registry
+from absolve.formats.html import security_policy
 from absolve.formats.html.start_tags import attributes, every_attribute, policy_metas, start_tags
-from absolve.mirror import banner, browsers, security_policy
+from absolve.mirror import banner, browsers
 from absolve.mirror.browsers import may_need_server, needs_server
 from absolve.mirror.policy import Note
 from absolve.rewriting import rewriter

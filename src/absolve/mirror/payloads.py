@@ -15,9 +15,9 @@ from absolve.core.model import BY_DEFAULT, PACKAGE_ROOT, BaseClaim, Document
 from absolve.document.walk import inners, walk
 from absolve.encodings.charsets import declared_in_html, lookup
 from absolve.formats import registry
+from absolve.formats.html.security_policy import of_header
 from absolve.mirror import browsers, extensions
 from absolve.mirror.capture import CUT, PARTIAL, PIECE, Captured, digits_of, judged, redirect_of
-from absolve.mirror.security_policy import of_header
 from absolve.urls.archives import archived
 from absolve.urls.identity import normal
 

@@ -14,9 +14,9 @@ from absolve.core.errors import Diagnostic, DocumentError
 from absolve.core.model import IGNORED_BASE
 from absolve.encodings.charsets import lookup
 from absolve.formats import registry
-from absolve.formats.html import link_tables
+from absolve.formats.html import link_tables, security_policy
 from absolve.formats.html.start_tags import attributes
-from absolve.mirror import browsers, security_policy
+from absolve.mirror import browsers
 from absolve.rewriting.policy import absolute_of, rules
 from absolve.urls import source_lists, whatwg
 from absolve.urls.identity import percent_decoded

@@ -9,11 +9,12 @@ import os
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from absolve.core.errors import OF_SAVER, Diagnostic, DocumentError
+from absolve.core.errors import Diagnostic, DocumentError
 from absolve.document.holdings import saver_of
 from absolve.formats import registry
 from absolve.run import sources as files
 from absolve.run.companions import parts_of
+from absolve.run.inputs import left_out
 from absolve.run.load import is_document, not_read
 
 if TYPE_CHECKING:
@@ -70,12 +71,12 @@ def sources_of(inputs: Iterable[Input], how: ReadOptions, notify: Callable[[Diag
             notify(error.diagnostic._replace(failed=True))
             continue
         if input_.found and (saver := saver_of(input_.place, head)):
-            notify(of_saver(saver, input_.name))
+            notify(left_out(saver, input_.name))
             continue
-        kind = kind_of(input_.name, head, how.media_type)
+        kind = kind_of(input_.name, head, how.media_type) if not input_.held else FILES
         if kind == FILES:
             plain.append(input_)
-            if input_.found and not is_document(input_.name, head, how):
+            if input_.found and not is_document(input_, head, how):
                 notify(not_read(input_))  # it is held as it is
         elif kind == registry.ZIP:
             from absolve.mirror.warc import record_files
@@ -99,11 +100,6 @@ def _with_parts(inputs: Iterable[Input], notify: Callable[[Diagnostic], None]) -
         yield input_
     for page in pages:
         yield from (part for part in parts_of(page, notify) if part.name not in known)
-
-
-def of_saver(saver: str, name: str) -> Diagnostic:
-    """Return the diagnostic for a file that a program which saves sites keeps for itself; before the colon its kind."""
-    return Diagnostic(OF_SAVER, f"{saver}: kept by the program that saved the site, and no part of it", name)
 
 
 def kind_of(name: str, head: bytes, media_type: str | None) -> str:

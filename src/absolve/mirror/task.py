@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from absolve.core.errors import FAULTS, READ_APART, CodingError, Diagnostic, DocumentError, fault
 from absolve.encodings.charsets import UTF_8, byte_order_mark
 from absolve.formats import registry
-from absolve.mirror import browsers, edits, paths, security_policy, texts
+from absolve.formats.html import security_policy
+from absolve.mirror import browsers, edits, paths, texts
 from absolve.mirror.capture import seconds_of
 from absolve.mirror.lookup import Lookup
 from absolve.mirror.map import Finished, foreign, opened, pages_of, parts_of

@@ -15,6 +15,7 @@ from absolve.core.errors import UsageError, in_short
 from absolve.core.model import ENCAPSULATING
 from absolve.formats import registry
 from absolve.formats.grammars import ABSOLUTE
+from absolve.urls.archives import led
 from absolve.urls.predicates import has_scheme
 from absolve.urls.relative_path import in_every_profile, in_form
 
@@ -98,6 +99,8 @@ class Form:
         if new == "" or (new is None and (not is_absolute or context.stays_always or self._keeps)):
             return new
         target = new or reference  # an absolute one keeps its bytes
+        if (led_to := led(context.resolver, reference)) is not None and new in {None, led_to}:
+            target = resolved.target or target
         site = self._site(resolved.own.url)
         if site is None or not site.holds(_Place.of(target)) or resolved.target is None:
             return new

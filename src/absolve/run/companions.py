@@ -139,7 +139,7 @@ def parts_of(page: Input, notify: Callable[[Diagnostic], None]) -> Iterator[Inpu
     at = _placed(page)
     for one in at.folders if not at.page else ():
         below = posixpath.join(posixpath.dirname(page.place), one)
-        for path, place, around in files_in(os.path.join(folder, one.rstrip("/")), Globs(), notify):  # noqa: PTH118
+        for path, place, around, _ in files_in(os.path.join(folder, one.rstrip("/")), Globs(), notify):  # noqa: PTH118
             yield Input(path, below + place, found=True, around=around)
 
 

@@ -170,7 +170,7 @@ def decoded(path: str, charset: str = "utf-8") -> str:
 
 
 def respelled(path: str, charset: str) -> Iterator[str]:
-    """Yield other paths, as `decoded` has them, that this one may mean in a page of a charset.
+    r"""Yield other paths, as `decoded` has them, that this one may mean in a page of a charset.
 
     Its escapes may be in that charset, and so may the bytes of file names: `%E9` is `\xe9` in Latin-1, and the reverse.
     """

@@ -1,5 +1,10 @@
 -- targets: one row for each distinct target of a link, with the verdict that does not depend on the link itself.
 
+-- Pages of HTML that are no pictures: not files that a server runs, and not what a header takes for a page.
+CREATE OR REPLACE VIEW html_pages AS SELECT resource FROM resources
+    WHERE side = 'new' AND media_type IN ('text/html', 'application/xhtml+xml')
+    AND CASE WHEN is_file THEN regexp_matches(lower(path), '(/[^./]*|\.x?html?)$') ELSE title IS NOT NULL END;
+
 CREATE OR REPLACE TABLE targets AS
 WITH placed AS (
     SELECT e.* EXCLUDE (hops), m.fragment IS NOT NULL AS is_misplaced, m.other_case, a.verdict AS answered,
@@ -9,6 +14,7 @@ WITH placed AS (
 )
 SELECT target, url, fragment, site, path, is_inside, is_stray, with_fragment(stray_there, fragment) AS stray_there, variant,
     hops, rule, is_gone,
+    end_resource IN (SELECT resource FROM html_pages) OR resource IS NULL AND url IN (SELECT url FROM answered_pages) AS is_html,
     CASE WHEN led_resource IS NOT NULL AND hops = 0 THEN led_resource ELSE resource END AS resource,
     CASE
         WHEN resource IS NOT NULL AND NOT is_led THEN

@@ -1,7 +1,8 @@
 -- findings: the links whose verdict does not follow from their scope alone; all others are quiet.
 
 CREATE OR REPLACE TABLE exceptions AS -- targets
-    SELECT * FROM targets WHERE verdict <> 'ok' OR secure IS NOT NULL OR hops > 0;
+    SELECT * FROM targets WHERE verdict <> 'ok' OR secure IS NOT NULL OR hops > 0
+    OR is_html AND target IN (SELECT target FROM links_in WHERE kind = 'image');
 
 CREATE OR REPLACE TABLE findings AS
 WITH joined AS (
@@ -9,6 +10,8 @@ WITH joined AS (
         l.reference, l.base, l.target, l.scope, l.problems, l.is_insecure,
         t.verdict AS of_target, t.final, t.hops, t.is_sure, t.suggestion, t.rule, t.is_gone, t.secure, t.url,
         t.is_inside, t.is_stray AND is_placed(l.reference, l.base_layer) AS is_stray, t.stray_there,
+        l.kind = 'image' AND l.scope <> 'same-document' AND coalesce(t.is_html, false) AND t.verdict IN ('ok', 'external', 'redirected', 'chain', 'fragment')
+            AS is_page,
         l.kind IN ('image', 'media', 'script', 'stylesheet', 'frame', 'font') AS is_subresource,
         coalesce(t.verdict, 'ok') IN ('ok', 'fragment') AND NOT l.is_insecure AS is_there,
         -- no fragments that lead to a place; hints that fetch nothing
@@ -27,6 +30,8 @@ WITH joined AS (
         WHEN of_target = 'local' THEN 'local'
         WHEN scope = 'other' THEN 'external'
         WHEN target IS NULL THEN 'same'
+        WHEN of_target = 'broken' AND id IN (SELECT id FROM on_disk) THEN 'ok'
+        WHEN is_page THEN 'broken'
         WHEN is_hint THEN CASE WHEN of_target = 'leftover' THEN 'leftover' ELSE 'external' END
         WHEN is_identifier AND NOT is_insecure AND of_target <> 'leftover' THEN quiet_verdict(scope)
         WHEN is_there AND (is_name OR coalesce(of_target, 'ok') = 'ok') THEN
@@ -51,6 +56,6 @@ SELECT id, document, entity, line, "column", start, "end", element, attribute, k
         WHEN verdict IN ('leftover', 'chain', 'redirected', 'case', 'slash', 'encoding') THEN is_sure
         ELSE false END AND coalesce(final, secure) IS NOT NULL AS is_sure,
     CASE WHEN verdict NOT IN ('ok', 'same', 'external', 'malformed', 'unresolved', 'placeholder') THEN suggestion END AS suggestion,
-    rule, is_gone, is_stray, NULL::VARCHAR AS cause
+    rule, is_gone, is_stray, CASE WHEN is_page THEN 'page:' || url END AS cause
 FROM judged
 WHERE verdict <> quiet_verdict(scope);

@@ -81,6 +81,7 @@ WITH on_pages AS (
 SELECT cause, verdict, CASE
     WHEN cause = 'base' THEN 'The same reference was right in the old site: the base or the place of its page changed'
     WHEN cause = 'folder' THEN 'Lacks the folder of the site: ' || example_reference
+    WHEN starts_with(cause, 'page:') THEN 'This is a page, and no picture: ' || substr(cause, 6)
     WHEN cause LIKE 'moved:%' THEN 'The target has moved: ' || substr(cause, 7)
     ELSE CASE verdict
         WHEN 'malformed' THEN 'This is no URL: ' || example_reference

@@ -127,11 +127,12 @@ class Content:
         return compressed(value, self._member)
 
 
-class TooLarge(Content):
-    """The coding of a member whose content is larger than the limit: `decode` raises CodingError."""
+class Unread(Content):
+    """The coding of a member with a fault, or with content larger than the limit: `decode` raises CodingError."""
 
     def decode(self, raw: bytes) -> bytes:  # noqa: ARG002 - it is not read
-        raise CodingError("too-large", f"{self._member.size:,} bytes come out of this (--max-decompressed)")
+        large = "too-large", f"{self._member.size:,} bytes come out of this (--max-decompressed)"
+        raise CodingError(*(self._member.fault or large))
 
 
 def decompressed(raw: bytes, member: Member, limit: int | None = None) -> bytes:

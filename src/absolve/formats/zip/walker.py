@@ -39,6 +39,7 @@ _NO_PATH: Final = re.compile(r"[%?#;:]")
 _RECORDS: Final = 64 << 20  # bytes of members with the URLs of saved pages, in all
 _PACKAGE_INSIDE: Final = "package-inside"
 _UNKNOWN: Final = "application/octet-stream"
+_THERE: Final = frozenset({"encrypted", "unknown-coding", "too-large", "package-inside"})  # faults of whole members
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
@@ -167,8 +168,10 @@ class Package:
             if fault:
                 events.append(self._finding(member, *fault))
             is_read = bool(media_type) and not fault
-            if self._options.documents and not fault and not media_type and not member.fault:
-                media_type = self._other(member)
+            fault = fault or member.fault
+            if self._options.documents and (fault[0] in _THERE if fault else not media_type):
+                other = self._other(member)
+                media_type = _UNKNOWN if fault and other else other
                 is_read = bool(media_type)
             if is_read:
                 numbers.append(len(events))
@@ -266,9 +269,8 @@ class Package:
 
     def _coding(self, member: Member) -> members.Content:
         """Return the coding of a member; one that is no document may have a content that is too large."""
-        if member.method == members.STORED or member.size <= self._options.max_decompressed:
-            return members.Content(member)
-        return members.TooLarge(member)
+        is_small = member.method == members.STORED or member.size <= self._options.max_decompressed
+        return members.Content(member) if is_small and not member.fault else members.Unread(member)
 
     def _base(self, member: Member) -> BaseClaim | None:
         """Return the base claim of a member: its path, or the root for files in META-INF (EPUB 3.3, 4.2.5)."""

@@ -23,7 +23,10 @@ _FALLBACKS: Final = {
     "script": ("script-src-elem", "script-src", "default-src"),
     "frame": ("frame-src", "child-src", "default-src"),
     "object": ("object-src", "default-src"),
+    "stylesheet": ("style-src-elem", "style-src", "default-src"),
+    **{kind: (f"{word}-src", "default-src") for kind, word in (("image", "img"), ("media", "media"), ("font", "font"))},
 }
+KINDS: Final = frozenset(_FALLBACKS)  # of links that policies are about
 # What a sandbox forbids to a page and the frames in it (HTML Standard 7.1.5).
 _NO_SCRIPTS: Final = "script-src 'none'; object-src 'none'; frame-src 'none'"
 _LOCAL: Final = ("'self'", "file:", "http://*.localhost:*")  # as files, and by `absolve mirror --serve`
@@ -102,7 +105,7 @@ def for_one_file(policy: str) -> str:
 
 
 def allows(found: Directives, kind: str, url: str, page: str, nonce: str = "", *, by_path: bool = True) -> bool:
-    """Return whether a policy lets the page `page` load a URL as a script, a frame or an object (6.7.2).
+    """Return whether a policy lets the page `page` load a URL (6.7.2): `kind` is that of a link.
 
     After a redirect the path does not count.
     """
