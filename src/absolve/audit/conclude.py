@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NO_ANSWERS: Final = Answers()
 _MOVED: Final = """
-SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' ORDER BY url
+SELECT url, elsewhere FROM judged_urls WHERE verdict = 'moved' AND url = moved_url ORDER BY url
 """
 _STAYED: Final = "SELECT url FROM judged_urls WHERE verdict IN ('kept', 'replaced')"
 _BROKEN: Final = """

@@ -140,15 +140,11 @@ class _Reader:
             Server(
                 tuple(host.names),
                 tuple(port for port in host.ports if port.isdigit()),
-                (
-                    host.rewriting[False],
-                    host.rewriting[True],
-                    outer.rewriting[True] if host is not outer else (),
-                    host.aliases,
-                    outer.aliases if host is not outer else (),
-                ),
+                (host.rewriting[False], host.rewriting[True], outer.rewriting[True] if host is not outer else (), *aliases),
+                aliases,  # mod_dir asks for an index file, which mod_alias may redirect; mod_rewrite does not
             )
             for host in own or [outer]
+            if (aliases := (host.aliases, outer.aliases if host is not outer else ()))
         ]
 
     # --- mod_alias ----------------------------------------------------------------------------------------------------

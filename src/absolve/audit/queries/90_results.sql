@@ -25,8 +25,7 @@ SELECT u.url, verdict,
     CASE WHEN verdict = 'lost' THEN coalesce(elsewhere, near)
         WHEN verdict = 'mapped' AND led_score < threshold AND elsewhere <> bare(led_final) THEN elsewhere
         WHEN verdict = 'replaced' THEN elsewhere WHEN verdict = 'moved' THEN second_url END AS suggestion,
-    cause, CASE WHEN is_ruled THEN rule
-        ELSE own_rule END AS rule,
+    cause, CASE WHEN is_ruled AND verdict <> 'moved' THEN rule ELSE own_rule END AS rule,
     CASE WHEN a.url IS NOT NULL OR f.url IS NOT NULL THEN coalesce(a.requests, 0)
         + CASE WHEN u.file_url <> u.url THEN coalesce(f.requests, 0) ELSE 0 END END AS requests
 FROM caused_urls u LEFT JOIN asked_for a ON a.url = u.url LEFT JOIN asked_for f ON f.url = u.file_url
