@@ -4,7 +4,7 @@ CREATE OR REPLACE TABLE ends AS
 WITH scoped AS (
     SELECT a.target, a.url, a.fragment, l.site, l.path, l.resource, l.there, l.variant, l.variant_resource,
         l.is_ambiguous, l.sent_to, n.prefix IS NOT NULL OR l.variant = 'slash' AND r.prefix IS NOT NULL AS is_inside,
-        y.url IS NOT NULL AS is_stray, i.there AS stray_there,
+        y.url IS NOT NULL AS is_stray, i.there AS stray_there, y.old_url AS stray_old,
         o.prefix IS NOT NULL AND l.resource IS NULL AND (n.prefix IS NULL OR length(o.prefix) > length(n.prefix))
             AS is_leftover
     FROM asked a JOIN located l ON l.side = 'new' AND l.url = a.url
@@ -42,4 +42,5 @@ LEFT JOIN led d ON d.url = k.url AND NOT k.is_leftover
 LEFT JOIN leftovers f ON f.target = k.target;
 
 CREATE OR REPLACE TABLE wanted_places AS
-    SELECT end_resource AS resource, fragment_of("end") AS fragment FROM ends WHERE contains("end", '#');
+    SELECT end_resource AS resource, fragment_of("end") AS fragment FROM ends WHERE contains("end", '#')
+    UNION ALL SELECT resource, fragment FROM ends WHERE resource IS NOT NULL AND fragment IS NOT NULL;
