@@ -139,15 +139,20 @@ class _Reader:
         """Return the virtual hosts: mod_rewrite of the server, of its folders, then mod_alias, also from outside."""
         outer = self.hosts[0]
         own = [host for number, host in sorted(self.hosts.items()) if number]
+        aliases = {id(host): (host.aliases, outer.aliases if host is not outer else ()) for host in (*own, outer)}
         return [
             Server(
                 tuple(host.names),
                 tuple(port for port in host.ports if port.isdigit()),
-                (host.rewriting[False], host.rewriting[True], outer.rewriting[True] if host is not outer else (), *aliases),
-                aliases,  # mod_dir asks for an index file, which mod_alias may redirect; mod_rewrite does not
+                (
+                    host.rewriting[False],
+                    host.rewriting[True],
+                    outer.rewriting[True] if host is not outer else (),
+                    *aliases[id(host)],
+                ),
+                aliases[id(host)],  # mod_dir asks for an index file: mod_alias may redirect it, mod_rewrite does not
             )
             for host in own or [outer]
-            if (aliases := (host.aliases, outer.aliases if host is not outer else ()))
         ]
 
     # --- mod_alias ----------------------------------------------------------------------------------------------------
@@ -188,7 +193,8 @@ class _Reader:
             rule = _matching(rule, given, in_folder=in_folder)
             fault = fault or rule.problem
             if fault is None:
-                made = rule._replace(status=200) if is_front else _leading(rule, given[1:], host.base, in_folder=in_folder)
+                led = None if is_front else _leading(rule, given[1:], host.base, in_folder=in_folder)
+                made = rule._replace(status=200) if is_front else led
         except UsageError as error:
             fault = fault or error.message
         host.is_chained = fault is not None and len(given) == 3 and _IS_CHAINED.search(given[2]) is not None
@@ -311,8 +317,9 @@ def _is_front_controller(given: Sequence[str]) -> bool:
 
     What is behind it never applies: it gets the path of that file.
     """
-    is_redirect = len(given) == 3 and re.search(r"[\[,]\s*(?:R|redirect|P|proxy|F|G|C|chain)\b", given[2], re.IGNORECASE)
-    return len(given) > 1 and not is_redirect and bool(_ALL.fullmatch(given[0]) and _PROGRAM.fullmatch(given[1]))
+    flags = given[2] if len(given) == 3 else ""
+    is_other = re.search(r"[\[,]\s*(?:R|redirect|P|proxy|F|forbidden|G|gone|C|chain)\b", flags, re.IGNORECASE)
+    return len(given) > 1 and is_other is None and bool(_ALL.fullmatch(given[0]) and _PROGRAM.fullmatch(given[1]))
 
 
 def _matching(rule: Rule, given: Sequence[str], *, in_folder: bool) -> Rule:

@@ -7,6 +7,7 @@ rule that applies counts. Each URL is computed once, and a chain shares the resu
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from absolve.audit.maps.matching import mover
@@ -25,7 +26,8 @@ _MOST_RULES: Final = 8  # of one outcome
 _LONGEST: Final = 1 << 16  # characters of a URL: servers refuse a request line of more than eight thousand
 
 
-def _never(_url: str) -> bool:
+def never(_url: str) -> bool:
+    """Return False: no file of the new site is known."""
     return False
 
 
@@ -53,7 +55,7 @@ class Rules:
         self.maps = [one for one in self.sets if one.format != RECORDED]
         self.used: Counter[tuple[str, int]] = Counter()
         self.seen: dict[tuple[str, int], Seen] = {}
-        self.exists: Callable[[str], bool] = _never
+        self.exists: Callable[[str], bool] = never
         self.adds_slash = False
         self.indexes: tuple[str, ...] = ()
         self._base_new = base_new
@@ -82,9 +84,17 @@ class Rules:
     @property
     def is_forced(self) -> bool:
         """Whether a rule applies where a file exists, too."""
-        return any((rule.forced or "?" in rule.source) and rule.problem is None for one in self.sets for rule in one.rules)
+        every = (rule for one in self.sets for rule in one.rules)
+        return any((rule.forced or "?" in rule.source) and rule.problem is None for rule in every)
 
-    def move(self, url: str, exists: Callable[[str], bool] = _never) -> Move | None:
+    def behind(self, added: RuleSet) -> Rules:
+        """Return these rules with another map before them; neither counts what the other moves."""
+        found = copy(self)
+        found.sets, found._movers = [added, *self.sets], [mover(added), *self._movers]  # noqa: SLF001 - a copy of this
+        found.used, found.seen, found._known = Counter(), {}, BoundedCache(_MOST_KNOWN)  # noqa: SLF001
+        return found
+
+    def move(self, url: str, exists: Callable[[str], bool] = never) -> Move | None:
         """Return the step that the first rule makes from an absolute URL, None if no rule applies.
 
         `exists` returns whether the new site has a file for a URL; for an old URL it is asked for its counterpart.
