@@ -195,7 +195,8 @@ def _whole(connection: Any, rules: maps.Rules, pairs: Sequence[tuple[str, str]])
     wrong = set()
     for url, end, is_old in each(connection, _LED) if pairs else ():
         for pair, tried in (given for folder in (_root(url), *_folders_above(url)) for given in found.get(folder, ())):
-            if pair not in wrong and tried.chain(url).final != (end if is_old else rules.chain(url, counts=False).final):
+            should = end if is_old else rules.chain(url, counts=False).final
+            if pair not in wrong and tried.chain(url).final != should:
                 wrong.add(pair)
     return set(pairs) - wrong
 
