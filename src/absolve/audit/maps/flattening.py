@@ -57,17 +57,18 @@ class Flattening:
         moves = [self._rules.move(url) for url in urls]
         if all(move is not None and move.rule != rule for move in moves):
             return Flat(rule, "another rule applies before it")
-        outcomes = [
-            self._rules.chain(url, counts=False)
+        ends = [
+            (self._rules.chain(url, counts=False), move.target)
             for url, move in zip(urls, moves, strict=True)
             if move is not None and move.rule == rule
         ]
+        outcomes = [outcome for outcome, _ in ends]
         if any(outcome.loop for outcome in outcomes):
             return Flat(rule, CIRCLE)
         if self._is_dead(outcomes):
             return Flat(rule, NOWHERE)
-        finals = {outcome.final for outcome in outcomes if outcome.hops > 1 and not outcome.served}
-        if len(finals) != 1 or len(outcomes) != sum(outcome.hops > 1 for outcome in outcomes):
+        finals = {outcome.final for outcome, target in ends if outcome.final != target and not outcome.served}
+        if len(finals) != 1 or any(outcome.hops == 1 and outcome.final == target for outcome, target in ends):
             return Flat(rule)
         (final,) = finals
         if final is None:

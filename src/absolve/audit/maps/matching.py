@@ -89,7 +89,8 @@ def mover(found: RuleSet, olds: Collection[str] = ()) -> Mover:
     """Return what applies the rules of a map. `olds` are hosts of the old site: a server of their name has no other."""
     if not found.servers:
         return Ordered(found.rules, is_slash_ignored=found.is_slash_ignored)
-    distinct = {id(rules): rules for server in found.servers for rules in server.phases if rules}  # servers share some
+    every = (rules for server in found.servers for rules in (*server.phases, *server.inner) if rules)
+    distinct = {id(rules): rules for rules in every}  # servers share some
     made = {key: Ordered(rules, has_folders=True) for key, rules in distinct.items()}
     phases = [[made[id(rules)] for rules in server.phases if rules] for server in found.servers]
     inner = [[made[id(rules)] for rules in server.inner if rules] for server in found.servers]

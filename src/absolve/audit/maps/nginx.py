@@ -172,7 +172,9 @@ class _Reader:
                 is_default = is_default or "default_server" in directive.arguments
         phases = list(self._block(block, _ANYWHERE)), list(self._located(block, ())), unused
         named = tuple(name for name in names if name not in {"_", ""})
-        return Server(named, tuple(ports), phases, phases), is_default
+        of_maps = {rule.line for found in self._maps.values() for rule in found}  # a variable keeps its first value
+        inner = tuple([rule for rule in phase if rule.line not in of_maps] for phase in phases)
+        return Server(named, tuple(ports), phases, inner), is_default
 
     def _located(
         self, block: Sequence[Directive], outer: tuple[Condition, ...], *, is_inside: bool = False

@@ -23,7 +23,7 @@ WITH scoped AS (
     FROM scoped k JOIN counterparts c ON c.url = k.url
     LEFT JOIN led d ON d.url = c.old_url
     LEFT JOIN located p ON p.side = 'new' AND p.url = c.new_url AND NOT coalesce(d.is_old, false)
-    LEFT JOIN homes h ON h.url = CASE WHEN d.is_old THEN bare(d.final) ELSE c.main_url END
+    LEFT JOIN homes h ON without_scheme(h.url) = without_scheme(CASE WHEN d.is_old THEN bare(d.final) ELSE c.main_url END)
     WHERE k.is_leftover
 )
 SELECT k.*, d.url IS NOT NULL AS is_led, d.resource AS led_resource, d.is_loop, d.is_outside, d.is_old,

@@ -87,7 +87,7 @@ SELECT o.* REPLACE (CASE WHEN m.url IS NULL THEN o.verdict ELSE 'moved' END AS v
         CASE WHEN m.url IS NULL THEN o.content_score END AS content_score,
         coalesce(m.new_resource, o.digest_resource) AS digest_resource),
     coalesce(m.home, o.url) AS moved_url
-FROM own o LEFT JOIN moved m ON m.url = o.dead_end;
+FROM own o LEFT JOIN moved m ON without_scheme(m.url) = without_scheme(o.dead_end);
 
 -- Where the content of an old URL is now, by each of its URLs.
 CREATE OR REPLACE TABLE homes AS
