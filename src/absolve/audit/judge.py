@@ -264,6 +264,7 @@ def all_rules(connection: Any, question: Question, sets: Sequence[RuleSet]) -> m
     if given:  # else no file is in the way of a rule to add
         rules.exists = Held(connection, question.server)
         rules.adds_slash = question.server.bare_folder == "redirect"
+        rules.indexes = question.server.indexes
     return rules
 
 

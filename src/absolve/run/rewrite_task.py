@@ -247,10 +247,11 @@ def forbidden(entity: Entity, policy: Policy, tally: rewriter.Tally) -> Iterator
         return
     from absolve.formats.html import security_policy
     from absolve.formats.html.start_tags import policy_metas
+    from absolve.urls.source_lists import directives
 
     data = data.decode(entity.charset.codec, "replace").encode()
     found = [content.text(UTF_8) for *_, content in policy_metas(data, UTF_8)]
-    policies = [security_policy.directives(text) for text in found[: security_policy.MOST_POLICIES]]
+    policies = [directives(text) for text in found[: security_policy.MOST_POLICIES]]
     urls: list[str] = []
 
     def see(resolved: Resolved) -> None:

@@ -70,7 +70,7 @@ SELECT j.*, CASE
     WHEN verdict = 'replaced' AND is_ruled THEN 'wrong-page:' || j.rule
     WHEN verdict = 'replaced' THEN 'replaced:' || path_of(j.url) END AS cause,
     f.rule AS folder_rule, f.own AS own_rule, n.suggestion AS near
-FROM judged_urls j LEFT JOIN folders f ON f.url = j.url LEFT JOIN near_urls n ON n.url = j.url
+FROM judged_urls j LEFT JOIN folders f ON f.url = j.moved_url LEFT JOIN near_urls n ON n.url = j.url
 LEFT JOIN dead_rules ON dead_rule = j.rule;
 
 UPDATE rules r SET cause = CASE
