@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from command_runner import SUMMARY, Runner
 
-URL = "--url=http://h/"
+URL = "--url=http://h.example/"
 LINK = b"<a href=x.html>"
-DONE = b"<a href=http://h/x.html>"
+DONE = b"<a href=http://h.example/x.html>"
 WHERE = [("rewrite", "-o", "out"), ("rewrite", "--in-place"), ("rewrite", "--dry-run"), ("links",)]
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -169,10 +169,10 @@ TO_DESCRIPTOR = [
     ("links", "site/a.html", "-o", "/dev/fd/1", "--format", "jsonl"),
     ("links", "site/a.html", "-o", "link", "--format", "jsonl"),
     ("documents", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl"),
-    ("rewrite", "site/a.html", "-o", "/dev/stdout", "--url", "http://h/"),
-    ("mirror", "site/a.html", "--zip", "/dev/stdout", "--url", "http://h/"),
-    ("mirror", "site/a.html", "-o", "m", "--missing", "/dev/stdout", "--url", "http://h/"),
-    ("audit", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl", "--url", "http://h/"),
+    ("rewrite", "site/a.html", "-o", "/dev/stdout", "--url", "http://h.example/"),
+    ("mirror", "site/a.html", "--zip", "/dev/stdout", "--url", "http://h.example/"),
+    ("mirror", "site/a.html", "-o", "m", "--missing", "/dev/stdout", "--url", "http://h.example/"),
+    ("audit", "site/a.html", "-o", "/dev/stdout", "--format", "jsonl", "--url", "http://h.example/"),
 ]
 
 
@@ -243,7 +243,7 @@ def test_no_output_replaces_a_document_of_the_input_folder(command: str, site: P
 def test_the_counts_of_an_audit_do_not_follow_its_results_on_the_standard_output(site: Path) -> None:
     results = []
     for name in ("-", "/dev/stdout"):
-        argv = [sys.executable, "-m", "absolve", "audit", str(site), "-o", name, "--format", "jsonl", "--url", "http://h/"]
+        argv = [sys.executable, "-m", "absolve", "audit", str(site), "-o", name, "--format", "jsonl", "--url", "http://h.example/"]
         results.append(subprocess.run(argv, capture_output=True, check=False).stdout)
     assert results[0] == results[1] != b""
     argv = ["audit", str(site), "-o", "-", "--write-map", "/dev/stdout", "--format", "jsonl", "--map-format", "csv"]
@@ -255,7 +255,7 @@ def test_a_pipe_in_the_place_of_a_table_of_an_audit_is_written_and_not_replaced(
     os.mkfifo("audit.links.csv")
     reader = os.open("audit.links.csv", os.O_RDWR | os.O_NONBLOCK)  # so that the writer waits for nobody
     try:
-        run("audit", str(site), "-o", "audit.csv", "--url", "http://h/")
+        run("audit", str(site), "-o", "audit.csv", "--url", "http://h.example/")
         assert Path("audit.links.csv").is_fifo()
         assert os.read(reader, 65_536).startswith(b"document,")
     finally:
