@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     Pair = tuple[Link, Link] | tuple[Part, Part]
 
 
-_BRACKETS = re.compile(r"[\[\]()]")
-_PAIRS = frozenset(("[]", "()"))
 _BLANKS = re.compile(b"[%b]*" % WHITE_SPACE)
 
 
@@ -113,7 +111,7 @@ class Spans:
             text(link.coding.decode(side.data[link.start : link.end])) for link, side in ((old, before), (new, after))
         )
         fault = self._meant.fault(old, one, other, link_context(before.entity, old), link_context(after.entity, new))
-        if fault is None and old.place.syntax == "bare" and _unpaired(one) != _unpaired(other):
+        if fault is None and old.place.syntax == "bare" and _excess(one) != _excess(other):
             fault = f"{shown(one)} and {shown(other)} differ in the brackets of the text around them"
         if fault is not None:
             self._say("target", f"{_name(old)}: {fault}", old.start, new.start, before, after)
@@ -320,15 +318,9 @@ def _outwards(side: Side, part: Part, offsets: Offsets | None) -> Callable[[int]
     return lambda position: side.outer(part.start + (offsets.start(position) if offsets is not None else 0))
 
 
-def _unpaired(url: str) -> list[str]:
-    """Return the brackets in a URL in text without a counterpart in it, which may be those of a link around it."""
-    found: list[str] = []
-    for bracket in _BRACKETS.findall(url):
-        if found and found[-1] + bracket in _PAIRS:
-            found.pop()
-        else:
-            found.append(bracket)
-    return found
+def _excess(url: str) -> tuple[int, int]:
+    """Return how many more opening brackets than closing ones are in a URL in text, of a link around it."""
+    return url.count("(") - url.count(")"), url.count("[") - url.count("]")
 
 
 def _common(one: bytes, other: bytes) -> int:

@@ -5,7 +5,6 @@ In: the text of a document. Out: `Xml`, its tokens, with the `xml:base` attribut
 
 from __future__ import annotations
 
-import html
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -24,17 +23,17 @@ if TYPE_CHECKING:
     from absolve.core.model import LinkSite
     from absolve.document.settings import Settings
 
+_OFF: Final[dict[str, Any]] = dict.fromkeys(("resolve_entities", "load_dtd", "strip_cdata"), False)
 _XML_BASE: Final = f"{{{link_tables.XML}}}base"
 _BASE, _TEMPLATE = (f"{{{link_tables.XHTML}}}{name}" for name in ("base", "template"))
 _PAGES: Final = (f"{{{link_tables.XHTML}}}", f"{{{link_tables.SVG}}}")
 _PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(?:(lt|gt|amp|apos|quot)|#x([0-9A-Fa-f]++)|#([0-9]++));")
 _NO_CHARACTER: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ENTITY_NAME: Final = re.compile(r"<!ENTITY\s+([^\s%]+)")
-# Sections, comments and instructions, in which these are text; then what is none or an unknown reference.
+# Sections and comments; what begins neither markup nor a reference to a character
 _ALONE: Final = re.compile(
-    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|(?P<number>&#(?:[0-9]+|x[0-9A-Fa-f]+);)"
-    r"|(?P<alone><(?![A-Za-z_:\x80-\U0010ffff/!?])|&(?:(?P<name>[^\s&;<>\"'#]+);)?)",
+    r"(<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z))|<(?![A-Za-z_:\x80-\U0010ffff/!?])"
+    r"|&(?!(?:lt|gt|amp|apos|quot|#(?!5[5-7]\d{3};)\d+|#x(?![Dd][89A-Fa-f]..;)[0-9A-Fa-f]+);)",
     re.DOTALL,
 )
 _LONGEST: Final = 8  # digits of a character reference, without leading zeros: any longer number is no character
@@ -56,15 +55,7 @@ class Xml(Markup):
 
     def __init__(self, text: str, settings: Settings, *, recover: bool = False) -> None:
         super().__init__("lxml", "surrogatepass")
-        parser = etree.XMLParser(
-            encoding="utf-8",
-            resolve_entities=False,
-            no_network=True,
-            load_dtd=False,
-            huge_tree=True,
-            strip_cdata=False,
-            recover=recover,
-        )
+        parser = etree.XMLParser(encoding="utf-8", no_network=True, huge_tree=True, recover=recover, **_OFF)
         root = etree.fromstring((_mended(text) if recover else text).lstrip("\t\n\r ").encode(), parser)
         document: Any = root.getroottree().docinfo
         declared = document.internalDTD
@@ -150,15 +141,7 @@ def _mended(text: str) -> str:
 
     lxml would leave out the name behind such a `&`: `a&b=c` becomes `a&amp;b=c`.
     """
-    known = {"lt", "gt", "amp", "apos", "quot", *_ENTITY_NAME.findall(text)}
-
-    def as_text(found: re.Match[str]) -> str:
-        number, alone, name = found.group("number", "alone", "name")
-        if number is not None:
-            return number if html.unescape(number).strip("\N{REPLACEMENT CHARACTER}") else ""
-        return found[0] if alone is None or name in known else f"&{'lt' if alone == '<' else 'amp'};{alone[1:]}"
-
-    return _ALONE.sub(as_text, _NO_CHARACTER.sub("", text))
+    return _ALONE.sub(lambda found: found[1] or ("&lt;" if found[0] == "<" else "&amp;"), _NO_CHARACTER.sub("", text))
 
 
 def _text_from(text: str | None, node: Any) -> str:

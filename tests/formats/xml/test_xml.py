@@ -694,7 +694,7 @@ def test_white_space_before_the_declaration_is_reported_and_stays() -> None:
     options: dict[str, Any] = {"name": "a.rss", "url": "http://h/d/"}
     done = absolve.rewrite(feed % b"", on_diagnostic=told.append, **options)
     assert done == (feed % b"").replace(b"/\xd1", b"http://h/\xd1")
-    assert [(one.code, one.line, one.failed) for one in told] == [("not-well-formed", 1, False)]
+    assert [(one.code, one.line, one.failed) for one in told] == [("not-well-formed", 2, False)]
     assert not absolve.verify(feed % b"", done, **options)
 
 

@@ -8,7 +8,6 @@ Where facts about pages are wanted, the anchors are those of the HTML and the na
 from __future__ import annotations
 
 import html
-import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +19,7 @@ from absolve.formats.markdown.blocks import Blocks
 from absolve.formats.markdown.inlines import Inlines
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from absolve.core.model import Link
@@ -53,23 +53,19 @@ def _read(data: bytes) -> tuple[Blocks, list[Link]]:
 
 # --- anchors ----------------------------------------------------------------------------------------------------------
 
+_OF_WORD: Final = frozenset("Lu Ll Lt Lm Lo Mn Mc Me Nd Nl Pc".split())
 _LONGEST: Final = 500  # characters of a heading
 _HTML_HEADING: Final = pattern(rb"<[Hh]([1-6])(?:[\t\n\r ][^<>]{0,500}+)?>(.{0,500}?)</[Hh]\1>", 0x10)  # DOTALL
 _AROUND: Final = pattern(r"\A#{1,6}(?=\s|\Z)|(?<=\s)#+\s*\Z")
 # Attributes of kramdown, Python-Markdown and pandoc, `{#name}` or `{: #name .class}`; targets of MyST, `(name)=`
-_ATTRIBUTES: Final = pattern(
-    rb"\{:?[^{}#\r\n]{0,200}#([^\s{}#]++)[^{}\r\n]{0,200}+\}|^\(([^\s()]++)\)=[\t ]*+$",
-    0x8,  # MULTILINE
-)
+_ATTRIBUTES: Final = pattern(rb"(?m)\{:?[^{}#\r\n]{0,200}#([^\s{}#]++)[^{}\r\n]{0,200}+\}|^\(([^\s()]++)\)=[\t ]*+$")
 _ATTRIBUTES_AT_END: Final = pattern(r"\s*+\{[^{}]*+\}\s*+\Z")
 # Inlines whose text is not what is written: code, escapes, images, destinations, tags, references, emphasis by `_`
 _INLINE: Final = pattern(
-    r"(`++)(?P<code>.+?)(?<!`)\1(?!`)|\\(?P<escaped>[!-/:-@\[-`{-~])|!\[(?:[^\[\]]|\[[^\[\]]*+\])*+\](?:\([^()]*+\)|\[[^\[\]]*+\])?"
+    r"(?s)(`++)(?P<code>.+?)(?<!`)\1(?!`)|\\(?P<escaped>[!-/:-@\[-`{-~])|!\[(?:[^\[\]]|\[[^\[\]]*+\])*+\](?:\([^()]*+\)|\[[^\[\]]*+\])?"
     r"|(?<=\])(?:\((?:[^()]|\([^()]*+\))*+\)|\[[^\[\]]*+\])|<(?P<url>[A-Za-z][\w+.-]*+:[^<>\s]*+)>|</?[A-Za-z!][^<>]*+>"
-    r"|(?P<reference>&\#?\w++;)|(?<!\w)_++(?=\S)|(?<=\S)_++(?!\w)",
-    0x10,  # DOTALL
+    r"|(?P<reference>&\#?\w++;)|(?<!\w)_++(?=\S)|(?<=\S)_++(?!\w)"
 )
-_CIRCLED: Final = re.compile("[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]")
 
 
 def _names(data: bytes, blocks: Blocks) -> Iterator[str]:
@@ -88,18 +84,17 @@ def _names(data: bytes, blocks: Blocks) -> Iterator[str]:
 def _slug(heading: str) -> str:
     """Return the name that GitHub gives to a heading: in lower case, without punctuation, `-` for each blank."""
     text = _INLINE.sub(_text, _AROUND.sub("", heading.strip()).strip()).lower()
-    return "".join("-" if char == " " else char for char in text if char in " -" or _is_of_word(char))
+    return "".join([char for char in text.replace(" ", "-") if char == "-" or _is_of_word(char)])
 
 
 def _text(found: re.Match[str]) -> str:
-    code, escaped, url, reference = found.group("code", "escaped", "url", "reference")
-    return html.unescape(reference) if reference else code or escaped or url or ""
+    return html.unescape(found["reference"] or "") or found["code"] or found["escaped"] or found["url"] or ""
 
 
 def _is_of_word(char: str) -> bool:
-    """Return whether a character is a letter, a mark, a digit or a connector (UTS 18, C)."""
-    category = unicodedata.category(char)
-    return category[0] in "LM" or category in {"Nd", "Nl", "Pc"} or _CIRCLED.match(char) is not None
+    """Return whether a character is a letter (also in a circle), a mark, a digit or a connector (UTS 18, C)."""
+    is_circled = "\u24b6" <= char <= "\u24e9" or "\U0001f130" <= char < "\U0001f18a"
+    return is_circled or unicodedata.category(char) in _OF_WORD
 
 
 def _numbered(slug: str, counts: dict[str, int]) -> str:

@@ -20,18 +20,13 @@ from absolve.formats.xml.names import SEPARATOR
 from absolve.formats.xml.shortened import shortened
 
 NOT_WELL_FORMED: Final = "not-well-formed"
-_LONGEST: Final = 8  # digits of a character reference, without leading zeros
 _DOCTYPE: Final = b"<!DOCTYPE"
 _LATE: Final = re.compile(rb"[\t\n\r ]+<\?xml[\t\n\r ][^?<>]*\?>")
 # 2.2, Char; and a `<` that begins no markup
 _WRONG: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|<(?![A-Za-z_:\x80-\xff/!?])")
 _NO_UTF_8: Final = re.compile("[\udc80-\udcff]")
-_LONE: Final = re.compile(
-    rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<!--(.*?)(?:-->|\Z)|\]\]>"
-    rb"|&(?:([^\s&;<>\"'#]++);|#(?:([0-9]++)|x([0-9A-Fa-f]++));)?",
-    re.DOTALL,
-)
-_ENTITY_NAME: Final = re.compile(rb"<!ENTITY[\t\n\r ]+([^\t\n\r %]++)")
+# Comments, in which hyphens are wrong; what may have `]]>`, and where it is wrong
+_MISPLACED: Final = re.compile(rb"(?s)<!--(.*?)(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|\]\]>")
 
 
 class Prolog:
@@ -64,8 +59,6 @@ def checked(data: bytes) -> Prolog:
     """
     if (nul := data.find(0)) >= 0:  # expat would guess UTF-16
         raise WalkError(NOT_WELL_FORMED, f"a NUL byte ({limits.HINT})", nul)
-    if (late := is_late(data)) is not None:
-        data = b" " * late.end() + data[late.end() :]
     begins = _behind_declarations(data)
     short = shortened(data, begins)
     if short is not data:
@@ -73,54 +66,40 @@ def checked(data: bytes) -> Prolog:
             found = _declared(data, short)
             if found.end <= begins:
                 return found
-    return _within_limits(data, SEPARATOR)
+    return _within_limits(data, data, SEPARATOR)
 
 
-def _within_limits(data: bytes, separator: str | None) -> Prolog:
+def _within_limits(data: bytes, seen: bytes, separator: str | None) -> Prolog:
     """Return the declarations. Raise WalkError at the first place that is not well-formed, or exceeds a limit."""
     try:
-        return _declared(data, data, separator)
+        return _declared(data, seen, separator)
     except WalkError as error:
         if error.code in limits.AHEAD:
-            _well_formed_before(data, error.position, separator)
+            _well_formed_before(seen, error.position, separator)
         raise
 
 
 def recovered(data: bytes) -> tuple[bytes, Prolog]:
     r"""Return a document that is not well-formed with blanks for what is no character, and its declarations.
 
-    All offsets stay: `<a>x\x0b < &nbsp; & z</a>` becomes `<a>x    &nbsp; & z</a>`. A `&` that begins no reference is
-    text, as for the walker, and so is a reference to an unknown entity. A prefix may have no namespace. Raise WalkError
-    where the document is not well-formed for another reason.
+    All offsets stay: `<a>x\x0b < & z</a>` becomes `<a>x    & z</a>`. White space may precede the XML declaration, and a
+    prefix have no namespace. The walker takes a `&` that begins no known reference as text: the check takes each so.
+    Raise WalkError for any other fault.
     """
-    known = PREDEFINED.keys() | set(_ENTITY_NAME.findall(data))
-
-    def as_text(found: re.Match[bytes]) -> bytes:
-        whole, comment, name, number, hexadecimal = found.group(0, 1, 2, 3, 4)
-        if comment is not None:
-            return whole[:4] + comment.replace(b"-", b" ") + whole[4 + len(comment) :]
-        is_right = whole[:1] == b"<" or name in known or _is_character(number, hexadecimal)
-        return whole if is_right else b"_" * len(whole)
-
-    text = _NO_UTF_8.sub("?", data.decode("utf-8", "surrogateescape")).encode()
-    mended = _WRONG.sub(lambda found: b" " * len(found[0]), text)
+    mended = _NO_UTF_8.sub("?", data.decode("utf-8", "surrogateescape")).encode()
+    mended = _WRONG.sub(lambda found: b" " * len(found[0]), mended)
     begins = _behind_declarations(mended)
-    seen = mended[:begins] + _LONE.sub(as_text, mended[begins:])
-    if (late := is_late(seen)) is not None:
+    seen = mended[:begins] + _MISPLACED.sub(_well_placed, mended[begins:].replace(b"&", b"_"))
+    if (late := _LATE.match(seen)) is not None:
         seen = b" " * late.end() + seen[late.end() :]
-    return mended, _within_limits(seen, None)
+    return mended, _within_limits(mended, seen, None)
 
 
-def _is_character(number: bytes | None, hexadecimal: bytes | None) -> bool:
-    """Return whether a character reference is to a character (4.1, 2.2)."""
-    digits = (number or hexadecimal or b"").lstrip(b"0")
-    code = int(digits or b"0", 10 if number else 16) if len(digits) <= _LONGEST else 0
-    return code in {9, 10, 13} or 0x20 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
-
-
-def is_late(data: bytes) -> re.Match[bytes] | None:
-    """Return the match of an XML declaration behind white space, as in many feeds; all readers of feeds ignore that."""
-    return _LATE.match(data) if data[:1].isspace() else None
+def _well_placed(found: re.Match[bytes]) -> bytes:
+    whole, comment = found.group(0, 1)
+    if comment is not None:
+        return whole[:4] + comment.replace(b"-", b" ") + whole[4 + len(comment) :]
+    return whole if whole[:1] == b"<" else b"___"
 
 
 def _well_formed_before(data: bytes, position: int, separator: str | None) -> None:

@@ -27,7 +27,7 @@ from absolve.formats.xml.codings import PseudoAttribute
 from absolve.formats.xml.limits import ENTITY
 from absolve.formats.xml.link_tables import Choice
 from absolve.formats.xml.names import Namespaces, Written, of_tag, of_words
-from absolve.formats.xml.prolog import NOT_WELL_FORMED, checked, is_late, recovered
+from absolve.formats.xml.prolog import NOT_WELL_FORMED, checked, recovered
 from absolve.formats.xml.tags import Tag
 from absolve.formats.xml.values import Values
 
@@ -80,9 +80,6 @@ class _Walk:
         self.data = data
         self.charset = charset
         self.events = EventList(of_tag, data)
-        if is_late(data) is not None:
-            words = "there is white space before the XML declaration; the document is read all the same"
-            self.events.append(Finding(NOT_WELL_FORMED, words, 0))
         self.prolog = prolog
         self.marked = set(prolog.marked)  # entities without a Finding so far
         self.defaults = prolog.namespaces
