@@ -23,18 +23,19 @@ from absolve.core.model import (
     BaseURL,
     ClaimOutcome,
     Finding,
+    Link,
+    Part,
     new,
 )
 from absolve.encodings.charsets import for_any
 from absolve.formats.registry import HTML, WALKERS, XML
-from absolve.urls import by_name
-from absolve.urls.base import FORBIDDEN, SWITCHED_OFF, BaseContext, Bases, claimed_url, establish, in_order, inherited
+from absolve.urls import PROFILES
+from absolve.urls.base import FORBIDDEN, SWITCHED_OFF, BaseContext, Bases, claimed_url, establish, inherited
 from absolve.urls.predicates import CONTROL, has_scheme, is_malformed, is_plain, parsed_scheme, runs_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from absolve.core.model import Part
     from absolve.document.entity import Entity
     from absolve.document.settings import Settings
 
@@ -138,15 +139,22 @@ def _of_element(entity: Entity, own: BaseURL, claims: list[BaseClaim], beside: S
 
     settings, claim = entity.settings, claims[0]
     is_page = entity.media_type in _PAGES
-    if is_page and by_name(settings.profile).in_order and (url := _forbidden(entity, own, claim, beside)) is not None:
+    in_order = PROFILES[settings.profile].in_order
+    if is_page and in_order and (url := _forbidden(entity, own, claim, beside)) is not None:
         text = f"{claim.source}: the Content-Security-Policy of the page forbids {in_short(claim.reference)!r}"
         entity.findings.append(Finding("ignored-base", text, claim.position or 0))
         outcome = ClaimOutcome(claim, url, FORBIDDEN, entity.line(claim.position or 0))
         return Bases(own, own._replace(chain=(outcome, *own.chain)))
     base = establish(own, claims, settings.profile, entity.line, settings.max_url, settings.ignored)
-    if is_page and base.url != own.url and entity.events.scope_before(claim, BEFORE_BASE, entity.own_data, is_fetched):
-        return in_order(own, base, settings.profile)
-    return Bases(own, base)
+    before: Bases | None = None
+    for event in entity.events if is_page and base.url != own.url else ():
+        if event is claim:
+            break
+        if isinstance(event, (Link, Part)) and event.base is None and is_fetched(entity.own_data, event):
+            event.base = BEFORE_BASE
+            first, other = (own, base) if in_order else (base, own)
+            before = before or Bases(own, first._replace(), other=other)  # a copy: caches know bases by their identity
+    return Bases(own, base, before=before)
 
 
 def _forbidden(entity: Entity, own: BaseURL, claim: BaseClaim, beside: Sequence[BaseClaim]) -> str | None:

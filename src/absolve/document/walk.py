@@ -243,21 +243,13 @@ def _take(entity: Entity, events: Iterable[Event], around: Bases, depth: cython.
 
 def _report_order(entity: Entity, claims: list[BaseClaim]) -> None:
     """Add a finding if browsers resolve a link to another URL because it is before the base element."""
-    if any(resolved.otherwise is not None for resolved in _before(entity)):
+    texts = [inner.entity for inner in inners(entity) if inner.entity.bases.other is not None]
+    found = ((one, link) for one in (entity, *texts) for link in one.events if type(link) is Link)
+    early = ((one, link) for one, link in found if link.base is BEFORE_BASE or one is not entity)
+    if any(Resolved(one, link, LinkContext(one, link)).otherwise is not None for one, link in early):
         text = "browsers resolve what they fetch before this base element without it (--profile whatwg)"
         position = next(claim.position for claim in claims if claim.layer is EMBEDDED)
         entity.findings.append(Finding("before-base", text, position or 0))
-
-
-def _before(entity: Entity) -> Iterator[Resolved]:
-    """Yield the links of an entity that another base would apply to if its base element came earlier or later."""
-    for event in entity.events:
-        if type(event) is Link and (event.base is BEFORE_BASE or entity.bases.other is not None):
-            yield Resolved(entity, event, LinkContext(entity, event))
-    for inner in inners(entity):
-        if inner.entity.bases.other is not None:
-            yield from _before(inner.entity)
-
 
 
 def _with_data_urls(entity: Entity, events: EventList) -> EventList:

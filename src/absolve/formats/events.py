@@ -113,19 +113,6 @@ class EventList:
         self.has_scopes = True
         return claim if outer is None else new(BaseClaim, (*claim[:4], outer))
 
-    def scope_before(
-        self, claim: BaseClaim, scope: BaseClaim, data: bytes, applies: Callable[[bytes, Link | Part], bool]
-    ) -> bool:
-        """Put links and parts before a claim in a scope where it `applies`; return whether there are any."""
-        found = False
-        for event in self._events:
-            if event is claim:
-                break
-            if isinstance(event, (Link, Part)) and event.base is None and applies(data, event):
-                event.base = scope
-                found = True
-        return found
-
     def with_links(self, links: list[Link]) -> EventList:
         """Return a list of the same events with other links between them; both are in the order of their bytes."""
         merged = EventList()

@@ -23,7 +23,7 @@ from absolve.core.model import (
     BaseURL,
     ClaimOutcome,
 )
-from absolve.urls import by_name, resolver
+from absolve.urls import resolver
 from absolve.urls.archives import archived, resolver_for
 from absolve.urls.parse import hierarchical, split
 from absolve.urls.predicates import (
@@ -324,9 +324,3 @@ class Bases:
         if self.other is not None and base is self.base:
             found.other = BaseContext(self.other, profile, charset, True, None)
         return found
-
-
-def in_order(own: BaseURL, base: BaseURL, profile: str) -> Bases:
-    """Return the bases of a document in which something is fetched before its base element (HTML 2.4.3, 4.2.3)."""
-    first, other = (own, base) if by_name(profile).in_order else (base, own)
-    return Bases(own, base, before=Bases(own, model.made(BaseURL, tuple(first)), other=other))
