@@ -129,7 +129,6 @@ def test_a_page_that_states_its_own_url_is_where_the_folder_has_it(tmp_path: Pat
 
 def test_without_a_document_nothing_is_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "none.html: no URL of the new site can be read from it" in refused(capsys, written(tmp_path / "empty", {"x/y": ""}) / "x" / "none.html")
-    assert "no NEW" in refused(capsys, "--old", tmp_path)
 
 
 def test_a_package_is_a_folder(tmp_path: Path) -> None:

@@ -107,8 +107,7 @@ def read(connection: Any, options: Any, found: Sites, course: Course) -> None:
     for side in load.SIDES:
         _check(connection, side, found.kinds[side], options, course)
     connection.execute("CREATE TABLE by_name (url VARCHAR, document VARCHAR)")
-    names = [name for name in found.kinds[load.NEW].documents if Path(name).is_file()]
-    connection.execute(_BY_NAME, [names])
+    connection.execute(_BY_NAME, [list(filter(sources.is_file, found.kinds[load.NEW].documents))])
 
 
 def beside(connection: Any) -> Iterator[str]:
@@ -116,7 +115,8 @@ def beside(connection: Any) -> Iterator[str]:
 
     Such a file belongs to a site whose other files were not given, as by a hook that checks what a commit changes.
     """
-    roots = {_root_of(url, name) for url, name in each(connection, "SELECT url, document FROM by_name")}
+    found = each(connection, "SELECT url, document FROM by_name")
+    roots = {_root_of(url, name) for url, name in found if Path(name).is_file()}  # a pipe has no folder
     if not roots:
         return
     for target, url, is_inside, _ in each(connection, LINKED):
@@ -223,8 +223,6 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
 
 def _placed(input_: Input, options: Any) -> Input:
     """Return an input with a URL, unless it is a container, whose documents have their own."""
-    if input_.name == STDIN:
-        return input_
     kind = None
     if not input_.name.lower().endswith(_PLAIN):
         try:
