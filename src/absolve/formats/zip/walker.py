@@ -39,6 +39,7 @@ _NO_PATH: Final = re.compile(r"[%?#;:]")
 _RECORDS: Final = 64 << 20  # bytes of members with the URLs of saved pages, in all
 _PACKAGE_INSIDE: Final = "package-inside"
 _UNKNOWN: Final = "application/octet-stream"
+_GUESSED: Final = "names are not in UTF-8, and no page shows in which charset: read in code page 437"
 _QUIET: Final = frozenset({"encrypted", "unknown-coding"})  # faults that are not reported for other than documents
 
 
@@ -56,6 +57,8 @@ def walk(data: bytes, _charset: Charset, options: WalkOptions) -> Iterable[Event
         events.append(MessageIds(saved_pages.references(archive.names, package.pages, _quoted)))
     if options.captures:
         return chain(events, package.held())
+    if archive.is_guessed:
+        events.append(Finding("name-charset", _GUESSED, archive.directory))
     events.append(EditOrder(package.settled, package.tell(events)))
     return events
 
@@ -74,6 +77,8 @@ class References:
         for name in self._archive.names:
             path = name.replace("\\", "/")
             yield from {_NO_PATH.sub(lambda found: quote(found[0]), path), _quoted(path)}  # mostly both equal the name
+            if self._archive.charset and not path.isascii():
+                yield quote(path, encoding=self._archive.charset, errors="ignore")
 
 
 class ByName(Mapping[str, "Member"]):
@@ -167,7 +172,8 @@ class Package:
             if fault:
                 events.append(self._finding(member, *fault))
             is_read = bool(media_type) and not fault
-            if self._options.documents and not fault and not media_type and not member.fault:
+            is_other = fault[0] == _PACKAGE_INSIDE if fault else not media_type
+            if self._options.documents and is_other and not member.fault:
                 media_type = self._other(member)
                 is_read = bool(media_type)
             if is_read:
