@@ -45,13 +45,12 @@ _SITES: Final = "give a folder, an archive, an inventory, a sitemap, a log, or a
 _READ_SETTINGS: Final = frozenset({"plain", "apache"})  # the servers that read .htaccess
 _MOVES: Final = re.compile(rb"^[\t ]*(?:Redirect|RewriteRule)", re.IGNORECASE | re.MULTILINE)
 _COMPRESSED: Final = (".gz", ".br", ".zst", ".bz2", ".xz")
-_WACZ: Final = "application/wacz"
 # Files of the new site that were given by name; those of a site around them were not given.
 _BY_NAME: Final = """
 INSERT INTO by_name SELECT DISTINCT url, document FROM new_documents
 WHERE entity = '' AND url IS NOT NULL AND list_contains(?, document)
 """
-_CONTAINERS: Final = frozenset({registry.WARC, registry.HAR, _WACZ, *registry.MAIL})
+_OF_SITES: Final = frozenset({registry.HTML, registry.MARKDOWN, registry.RST})  # kinds of pages
 
 
 class Sites(NamedTuple):
@@ -181,12 +180,40 @@ def inputs_of(
     if side == load.OLD:
         own.from_ = own.url_map = own.default_url = None
         own.include = own.exclude = []
-    reading = course.reading
-    for input_ in spread(course.found(own, follow=follow), reading, course.jobs):
-        if follow:  # the first time
-            _check_compressed(input_, course)
-            _check_settings(input_, options, course, side)
-        yield _placed(input_, options)
+
+    def placed() -> Iterator[Input]:
+        for input_, kind in _with_kinds(course.found(own, follow=follow)):
+            if follow:  # the first time
+                _check_compressed(input_, course)
+                _check_settings(input_, options, course, side)
+            yield _placed(input_, kind, options)
+
+    yield from spread(placed(), course.reading, course.jobs)
+
+
+def _with_kinds(found: Iterator[Input]) -> Iterator[tuple[Input, str | None]]:
+    """Yield the inputs with their media types. In a folder that has a page, a package is a file of the site."""
+    for _, group in groupby(found, lambda input_: input_.found and input_.root):
+        packages, is_site = [], False
+        for input_ in group:
+            kind = _kind(input_)
+            if input_.found and registry.is_container(kind):
+                packages.append((input_, kind))
+            else:
+                is_site = is_site or kind in _OF_SITES
+                yield input_, kind
+            if is_site:
+                yield from ((one._replace(as_file=True), None) for one, _ in packages)
+                packages.clear()
+        yield from packages
+
+
+def _kind(input_: Input) -> str | None:
+    try:
+        is_plain = input_.name.lower().endswith(_PLAIN)
+        return registry.sniff(b"" if is_plain else sources.head(input_.name), input_.name)
+    except DocumentError:
+        return None
 
 
 def _check_compressed(input_: Input, course: Course) -> None:
@@ -221,15 +248,9 @@ def _check_settings(input_: Input, options: Any, course: Course, side: str) -> N
         course.reports.aside(Diagnostic("unread-map", text, input_.name))
 
 
-def _placed(input_: Input, options: Any) -> Input:
+def _placed(input_: Input, kind: str | None, options: Any) -> Input:
     """Return an input with a URL, unless it is a container, whose documents have their own."""
-    kind = None
-    if not input_.name.lower().endswith(_PLAIN):
-        try:
-            kind = registry.sniff(sources.head(input_.name), input_.name)
-        except DocumentError:
-            return input_
-    if kind in _CONTAINERS:
+    if registry.is_container(kind) and kind not in registry.PACKAGES:
         return input_._replace(url=None)
     if kind in registry.PACKAGES:  # a folder: its members have no URLs of their own, but in a WACZ
         is_given = input_.url is not None and input_.url.endswith("/")

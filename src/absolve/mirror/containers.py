@@ -106,6 +106,9 @@ class ContainerReader:
         if self._kind == registry.ZIP:
             file = self._file(one, index)
             yield file
+            if isinstance(file, Captured) and registry.is_container(registry.kind_of(file.media_type)):
+                text = f"the documents in this file of a package are not read ({in_short(facts.name)})"
+                yield Broken(Diagnostic("package-inside", text, self._input.name))
             if isinstance(file, Captured) and (url := normal(self._recorded(one) or "")):
                 yield Captured(url, 302, file.date, "", file.where, file.url)
             return

@@ -63,7 +63,8 @@ class Input(NamedTuple):
     from its place (mirror layout), and from --default-url. `found`: found in a folder, not named by the user, so it
     need not be a document. `within` is the range of an archive to work on. `shares`: the user's URL is for several.
     `root` is the folder of the user in which it was found, "" if it was not found in one; `around` are names beside it.
-    `stored` is the state of a file in a store when it was listed.
+    `stored` is the state of a file in a store when it was listed. `as_file`: a package in a site is a file of it, whose
+    inside is not read.
     If `name` is a URL of http, `asked` is the same with the user and password that it lacks, and `answer` is what came
     for it.
     """
@@ -81,6 +82,7 @@ class Input(NamedTuple):
     asked: str = ""
     answer: Answer | None = None
     stored: State | None = None
+    as_file: bool = False
 
     @property
     def size(self) -> int:

@@ -83,8 +83,9 @@ def empty(input_: Input) -> Diagnostic:
 
 
 def not_read(input_: Input) -> Diagnostic:
-    """Return the diagnostic for a file in a folder that is no document; before the colon its kind."""
-    return Diagnostic(NOT_READ, f"{kind_of(input_.name)}: no kind that absolve reads", input_.name)
+    """Return the diagnostic for a file in a folder that is not read; before the colon its kind."""
+    why = "a file of the site, whose inside is not read" if input_.as_file else "no kind that absolve reads"
+    return Diagnostic(NOT_READ, f"{kind_of(input_.name)}: {why}", input_.name)
 
 
 def kind_of(name: str) -> str:
@@ -225,8 +226,8 @@ def is_archive(input_: Input, how: ReadOptions, head: bytes | None = None) -> bo
 
 
 def _kind(input_: Input, how: ReadOptions, head: bytes | None) -> str | None:
-    """Return the media type of an input, None for one that is in memory."""
-    if input_.answer is not None:
+    """Return the media type of an input, None for one that is in memory, or read as a file of a site."""
+    if input_.answer is not None or input_.as_file:
         return None
     if how.media_type is not None:
         return registry.essence_of(how.media_type)[0]
